@@ -191,33 +191,26 @@ export function describeOption({ describe, choices, env }: Pick<OptionSpec, 'des
   return env ? `${listed} (${env})` : listed;
 }
 
+const productId = { env: 'LKM_PRODUCT', field: 'productId' } as const;
+
 /** The product that a list is limited to. */
-export const productFilter = option('-P, --product <ID>', 'only this product', {
-  env: 'LKM_PRODUCT',
-  field: 'productId',
-});
+export const productFilter = option('-P, --product <ID>', 'only this product', productId);
 
-/** The product whose key is meant. */
-export const product = required('-P, --product <ID>', 'the product', {
-  env: 'LKM_PRODUCT',
-  field: 'productId',
+/** The product of a new key; each row of a file may name its own. */
+export const productUnlessFile: OptionSpec<string | undefined> = required('-P, --product <ID>', 'the product', {
+  ...productId,
   pick: 'product',
+  neededUnless: 'file',
 });
-
-/** The same for a command that can take a file, each row of which may name its own. */
-export const productUnlessFile: OptionSpec<string | undefined> = { ...product, neededUnless: 'file' };
 
 /** The product of the KEY of a command; without it, `CommandContext.productOf` finds it. */
-export const productOfKey = option('-P, --product <ID>', 'its product; found by the key unless given', {
-  env: 'LKM_PRODUCT',
-  field: 'productId',
-});
+export const productOfKey = option('-P, --product <ID>', 'its product; found by the key unless given', productId);
 
 /** The same for a command that can also take a file of keys. */
 export const productOfKeyOrRows = option(
   '-P, --product <ID>',
   'its product; found by the key unless given. With -f: that of rows that name none',
-  { env: 'LKM_PRODUCT', field: 'productId' },
+  productId,
 );
 
 /** The options of every command that changes something. */

@@ -240,6 +240,6 @@ describe('lkm serve --check-config', () => {
 
   it('runs no command', async () => {
     const { code, stderr } = await lkm(['serve', '--check-config', '--', 'echo']);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--check-config starts nothing')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--check-config does not go with a command behind --')]);
   });
 });

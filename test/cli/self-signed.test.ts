@@ -153,7 +153,7 @@ describe('lkm serve --tls-self-signed', () => {
     ],
     [['--host', '::'], '--host :: is not one'],
     [['--db', 'postgres://lkm@localhost/lkm'], 'PostgreSQL has none'],
-    [['--', 'true'], 'a command behind -- has none'],
+    [['--', 'true'], '--tls-self-signed does not go with a command behind --'],
   ])('is refused with %j', async (argv, message) => {
     const { code, stderr } = await lkm(['serve', '--tls-self-signed', '--port', '0', ...argv]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -77,7 +77,7 @@ describe('lkm serve -- COMMAND', () => {
     expect(await lkm(line, { cwd })).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'error: -o has nothing to write: stdout is that of the command behind --\n',
+      stderr: 'error: -o does not go with a command behind --\n',
     });
     expect(readdirSync(cwd)).toEqual([]);
   });

@@ -11,6 +11,7 @@ import type { Field } from '../output/result.ts';
 import { type Note, sanitise } from '../output/terminal.ts';
 import { expiry, nothing, quote, yesNo } from '../output/words.ts';
 import { chooseTarget, type Target } from '../request/target.ts';
+import { listOf, recordOf } from './results.ts';
 
 /** Who a command is at which service, and how it came to that. */
 export const identityFields: readonly Field[] = [
@@ -21,11 +22,7 @@ export const identityFields: readonly Field[] = [
   { name: 'name' },
   { name: 'kind' },
   { name: 'scopes', label: 'may', show: rightsOf },
-  {
-    name: 'productIds',
-    label: 'products',
-    show: (ids) => (Array.isArray(ids) ? ids.join(', ') : 'all'),
-  },
+  { name: 'productIds', label: 'products', show: (ids) => (Array.isArray(ids) ? ids.join(', ') : 'all') },
   { name: 'expiresAt', label: 'expires', show: expiry },
 ];
 
@@ -56,8 +53,7 @@ export const authStatus = command({
       target.kind === 'database'
         ? { service: withoutPassword(target.db), profile: null }
         : { service: target.baseUrl, profile: target.profile?.name ?? null };
-    const row = { ...place, tokenFrom, ...identity };
-    return { kind: 'record', row, data: row, quiet: [identity.id] };
+    return recordOf({ ...place, tokenFrom, ...identity });
   },
 });
 
@@ -74,7 +70,7 @@ async function sourceOf(target: Target, { flags, io }: CommandContext): Promise<
 export const authList = command({
   about: 'Lists the profiles: stored tokens, each with its service. The tokens themselves are not shown.',
   fields: [
-    { name: 'name' },
+    'name',
     { name: 'baseUrl', label: 'service', cuts: true },
     { name: 'current', show: yesNo },
     { name: 'db', label: 'database', cuts: true, drops: 1 },
@@ -89,20 +85,14 @@ export const authList = command({
       current: name === currentProfile,
       db,
     }));
-    return {
-      kind: 'rows',
-      rows,
-      data: rows,
-      quiet: rows.map(({ name }) => name),
-      empty: 'no profiles yet; lkm auth login stores one',
-    };
+    return listOf(rows, 'no profiles yet; lkm auth login stores one', { name: 'name' });
   },
 });
 
 export const authSwitch = command({
   about: 'Makes a profile the current one: the one that commands use when nothing else names a service.',
   arguments: { name: optionalArgument('[PROFILE]', 'the profile; asked for on a terminal') },
-  fields: [{ name: 'profile' }, { name: 'baseUrl' }],
+  fields: ['profile', 'baseUrl'],
   examples: [['lkm auth switch shop', 'commands now use profile shop']],
 
   async run({ name }, context) {
@@ -131,7 +121,7 @@ export const authLogout = command({
   about:
     'Forgets a profile and its token on this machine. The service goes on accepting the token until it is revoked.',
   arguments: { name: optionalArgument('[PROFILE]', 'the profile; the current one unless given') },
-  fields: [{ name: 'profile' }, { name: 'baseUrl' }],
+  fields: ['profile', 'baseUrl'],
   examples: [
     ['lkm auth logout', 'forgets the current profile'],
     ['lkm auth logout shop', 'forgets another one'],

@@ -1,8 +1,11 @@
 import { argument, command } from '../command.ts';
 import { configFile } from '../config/config-file.ts';
 import { effectiveSettings, settingOf, storable, storeSetting } from '../config/stored-settings.ts';
+import type { CommandContext } from '../context.ts';
 import { NotFoundError } from '../failure/errors.ts';
+import type { CommandResult } from '../output/result.ts';
 import { nothing } from '../output/words.ts';
+import { listOf } from './results.ts';
 
 const nameArgument = argument('<SETTING>', `the setting: ${Object.keys(storable).join(', ')}`);
 
@@ -11,7 +14,7 @@ export const configList = command({
     'Lists the settings: values of options that need not be typed each time, and where each comes from. A flag goes ' +
     'before its variable, that before the profile, that before what is set for all profiles.',
   fields: [
-    { name: 'name' },
+    'name',
     { name: 'value', show: (value) => (value === null ? nothing : String(value)) },
     { name: 'from', show: (from) => (from === null ? 'not set' : String(from)) },
     { name: 'about', cuts: true, drops: 1 },
@@ -21,14 +24,14 @@ export const configList = command({
   async run(_, { flags, io }) {
     const settings = await effectiveSettings(flags, io);
     const rows = settings.map((setting) => ({ ...setting, about: storable[setting.name].about }));
-    return { kind: 'rows', rows, data: rows, quiet: rows.map(({ name }) => name), empty: 'no settings' };
+    return listOf(rows, 'no settings', { name: 'name' });
   },
 });
 
 export const configGet = command({
   about: 'Prints the value that a command would use. Ends with 6 when the setting is not set.',
   arguments: { name: nameArgument },
-  fields: [{ name: 'name' }, { name: 'value' }, { name: 'from' }],
+  fields: ['name', 'value', 'from'],
   examples: [['lkm config get product', 'the product of commands that name none']],
 
   async run({ name }, { flags, io }) {
@@ -45,47 +48,40 @@ export const configGet = command({
 export const configSet = command({
   about: 'Stores the value of an option: for all commands, or with --profile for those of one profile.',
   arguments: { name: nameArgument, value: argument('<VALUE>', 'its value') },
-  fields: [{ name: 'name' }, { name: 'value' }, { name: 'profile' }],
+  fields: ['name', 'value', 'profile'],
   examples: [
     ['lkm config set format json', 'for all commands'],
     ['lkm config set product prod_01jd7q3v6ye2wb8x5k9m4n0r7t -p shop', 'for commands with profile shop'],
   ],
-
-  async run({ name, value }, { flags, io }) {
-    const { profile } = flags;
-    await storeSetting(io, name, value, profile);
-    return {
-      kind: 'done',
-      data: { name, value, profile: profile ?? null },
-      quiet: [name],
-      notes: [{ tone: 'done', text: `${name} is ${value}${profile === undefined ? '' : ` for profile ${profile}`}` }],
-    };
-  },
+  run: ({ name, value }, context) => store(name, value, context),
 });
 
 export const configUnset = command({
   about: 'Forgets the stored value of an option: the one for all commands, or with --profile that of one profile.',
   arguments: { name: nameArgument },
-  fields: [{ name: 'name' }, { name: 'profile' }],
+  fields: ['name', 'profile'],
   examples: [['lkm config unset format', 'commands choose their format again']],
-
-  async run({ name }, { flags, io }) {
-    const { profile } = flags;
-    await storeSetting(io, name, null, profile);
-    return {
-      kind: 'done',
-      data: { name, profile: profile ?? null },
-      quiet: [name],
-      notes: [
-        { tone: 'done', text: `${name} is no longer set${profile === undefined ? '' : ` for profile ${profile}`}` },
-      ],
-    };
-  },
+  run: ({ name }, context) => store(name, null, context),
 });
+
+async function store(
+  name: string,
+  value: string | null,
+  { flags: { profile }, io }: CommandContext,
+): Promise<CommandResult> {
+  await storeSetting(io, name, value, profile);
+  const is = value === null ? 'is no longer set' : `is ${value}`;
+  return {
+    kind: 'done',
+    data: { name, ...(value !== null && { value }), profile: profile ?? null },
+    quiet: [name],
+    notes: [{ tone: 'done', text: `${name} ${is}${profile === undefined ? '' : ` for profile ${profile}`}` }],
+  };
+}
 
 export const configPath = command({
   about: 'Prints the path of the file that holds profiles and settings. It may not exist yet.',
-  fields: [{ name: 'path' }],
+  fields: ['path'],
   examples: [['lkm config path', 'where it is']],
 
   async run(_, { io }) {

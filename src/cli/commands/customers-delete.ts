@@ -1,12 +1,11 @@
 import type { Client } from '../../client/client.ts';
 import { listAll } from '../../client/lists.ts';
 import type { Customer } from '../../contract/customers.ts';
-import { ApiError } from '../../contract/errors.ts';
 import { argumentList, change, command, option, yes } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { NotFoundError, UsageError } from '../failure/errors.ts';
 import { confirmByTyping } from '../prompts/questions.ts';
-import type { NamedChange } from '../request/send-each.ts';
+import { unlessRefused } from './forms.ts';
 
 export const customersDelete = command({
   about:
@@ -19,7 +18,7 @@ export const customersDelete = command({
     yes,
     ...change,
   },
-  fields: [{ name: 'id' }, { name: 'deleted' }, { name: 'error' }, { name: 'idempotencyKey', shown: 'chosen' }],
+  fields: ['id', 'deleted', 'error', { name: 'idempotencyKey', shown: 'chosen' }],
   examples: [
     ['lkm customers delete cus_…', 'shows the customer and asks for its id'],
     ['lkm customers delete cus_… --confirm cus_…', 'in a script'],
@@ -27,11 +26,11 @@ export const customersDelete = command({
 
   async run({ ids, confirm, yes, idempotencyKey }, context) {
     checkArguments(ids, { confirm, idempotencyKey });
-    const needsConfirmation = !yes && confirm === undefined && !context.dryRun;
-    const needsLookup =
-      (needsConfirmation && context.settings.interactive) || (ids.length > 1 && !needsConfirmation && !context.dryRun);
-    const customers = needsLookup ? await lookUp(await context.client(), ids) : new Map();
-    if (needsConfirmation) await confirmEach(context, ids, customers);
+    const asks = !yes && confirm === undefined && !context.dryRun;
+    const needsLookup = asks ? context.settings.interactive : ids.length > 1 && !context.dryRun;
+    const customers = needsLookup ? await lookUp(await context.client(), ids) : new Map<string, Customer>();
+    // All are confirmed before the first is deleted.
+    if (asks) for (const id of ids) await confirmOne(context, id, customers.get(id), ids.length === 1);
     const { prepareEach, sendEach, summaryOf } = await import('../request/send-each.ts');
     const changes = await prepareEach(
       context,
@@ -40,7 +39,14 @@ export const customersDelete = command({
         send: (client, call) => client.customers.delete({ customerId }, call),
       })),
     );
-    if (ids.length > 1) checkExist(changes, customers);
+    // An earlier run of this command may have deleted those that it repeats.
+    const missing = changes.filter(({ name, repeats }) => !customers.has(name) && !repeats).map(({ name }) => name);
+    if (ids.length > 1 && missing.length > 0) {
+      throw new NotFoundError(`there is no customer ${missing.join(', ')}`, [
+        'Nothing was sent: none of the others was deleted.',
+        ['See them:', 'lkm customers list'],
+      ]);
+    }
     const words = { done: 'deleted', noun: 'customer' };
     const sent = await sendEach(context, changes, words);
     return {
@@ -57,8 +63,7 @@ function checkArguments(
   ids: readonly string[],
   { confirm, idempotencyKey }: { confirm: string | undefined; idempotencyKey: string | undefined },
 ): void {
-  const seen = new Set<string>();
-  const twice = ids.find((id) => seen.size === seen.add(id).size);
+  const twice = ids.find((id, at) => ids.indexOf(id) < at);
   if (twice !== undefined) throw new UsageError(`${twice} is given twice`, ['Nothing was sent.']);
   if (ids.length > 1 && idempotencyKey !== undefined) {
     throw new UsageError('one idempotency key stands for one request: give one ID with it');
@@ -68,71 +73,43 @@ function checkArguments(
   }
 }
 
-type Customers = ReadonlyMap<string, Customer>;
-
 /** Those of the customers that exist, by their ids: one is asked for, several are found in the list. */
-async function lookUp(client: Client, ids: readonly string[]): Promise<Customers> {
-  const [id] = ids;
-  if (id !== undefined && ids.length === 1) return findOne(client, id);
-  const wanted = new Set(ids);
+async function lookUp(client: Client, ids: readonly string[]): Promise<ReadonlyMap<string, Customer>> {
+  const [customerId = ''] = ids;
   const found = new Map<string, Customer>();
+  if (ids.length === 1) {
+    const customer = await unlessRefused('customerNotFound', client.customers.get({ customerId }));
+    return customer === null ? found : found.set(customerId, customer);
+  }
   for await (const customer of listAll(client.customers.list, {})) {
-    if (wanted.has(customer.id)) found.set(customer.id, customer);
-    if (found.size === wanted.size) break;
+    if (ids.includes(customer.id)) found.set(customer.id, customer);
+    if (found.size === ids.length) break;
   }
   return found;
 }
 
-async function findOne(client: Client, customerId: string): Promise<Customers> {
-  try {
-    return new Map([[customerId, await client.customers.get({ customerId })]]);
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'customerNotFound') return new Map();
-    throw error;
-  }
-}
-
-/** All are confirmed before the first is deleted. */
-async function confirmEach(context: CommandContext, ids: readonly string[], customers: Customers): Promise<void> {
-  for (const id of ids) {
-    const customer = customers.get(id);
-    const who = customer
-      ? `${customer.name}${customer.email ? ` <${customer.email}>` : ''}`
-      : 'no customer that the service knows';
-    await confirmByTyping(context, id, {
-      about: [
-        'this removes the customer for ever:',
-        `  ${id}  ${who}`,
-        ...(customer ? await whatBecomesOfKeys(await context.client(), customer) : []),
-      ],
-      action: `deleting ${id}`,
-      flag: ids.length === 1 ? `--confirm ${id}` : '--yes',
-    });
-  }
+async function confirmOne(
+  context: CommandContext,
+  id: string,
+  customer: Customer | undefined,
+  isOnly: boolean,
+): Promise<void> {
+  const email = customer?.email ? ` <${customer.email}>` : '';
+  await confirmByTyping(context, id, {
+    about: [
+      'this removes the customer for ever:',
+      `  ${id}  ${customer ? `${customer.name}${email}` : 'no customer that the service knows'}`,
+      ...(customer ? await whatBecomesOfKeys(await context.client(), customer) : []),
+    ],
+    action: `deleting ${id}`,
+    flag: isOnly ? `--confirm ${id}` : '--yes',
+  });
 }
 
 /** How many keys lose their customer, and whether they go on; nothing where there are none, or where the token sees none. */
 async function whatBecomesOfKeys(client: Client, { id, active }: Customer): Promise<string[]> {
-  try {
-    const { meta } = await client.customers.keys({ customerId: id, limit: 1 });
-    if (meta.total === 0) return [];
-    return [
-      active
-        ? `keys that lose their customer: ${meta.total}`
-        : `keys that are blocked, as it is inactive: ${meta.total}`,
-    ];
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'scopeMissing') return [];
-    throw error;
-  }
-}
-
-/** Checks that all customers exist, except those that an earlier run of this command may have deleted. */
-function checkExist(changes: readonly NamedChange[], customers: Customers): void {
-  const missing = changes.filter(({ name, repeats }) => !customers.has(name) && !repeats);
-  if (missing.length === 0) return;
-  throw new NotFoundError(`there is no customer ${missing.map(({ name }) => name).join(', ')}`, [
-    'Nothing was sent: none of the others was deleted.',
-    ['See them:', 'lkm customers list'],
-  ]);
+  const found = await unlessRefused('scopeMissing', client.customers.keys({ customerId: id, limit: 1 }));
+  const total = found?.meta.total ?? 0;
+  if (total === 0) return [];
+  return [active ? `keys that lose their customer: ${total}` : `keys that are blocked, as it is inactive: ${total}`];
 }

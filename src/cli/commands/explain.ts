@@ -7,21 +7,14 @@ import { exitCodes, type Hint, UsageError } from '../failure/errors.ts';
 import { exitOf } from '../failure/report.ts';
 import { type HelpView, heading, prose, rows } from '../help/section.ts';
 import { meanings } from '../help/topics.ts';
-import type { View } from '../output/result.ts';
+import type { CommandResult } from '../output/result.ts';
 
 export const explain = command({
   about:
     'Explains an error: one of the service, by its status and code as 409/2 or by its name, or an exit code or error of ' +
     'lkm itself. Says what it means, what may return it, and what to do.',
   arguments: { code: argument('<CODE>', 'such as 409/2, email_taken or 7') },
-  fields: [
-    { name: 'error' },
-    { name: 'status' },
-    { name: 'code' },
-    { name: 'message' },
-    { name: 'exitCode' },
-    { name: 'operations' },
-  ],
+  fields: ['error', 'status', 'code', 'message', 'exitCode', 'operations'],
   examples: [
     ['lkm explain 409/2', 'an error of the service'],
     ['lkm explain email_taken', 'the same by its name'],
@@ -30,28 +23,24 @@ export const explain = command({
 
   async run({ code }) {
     const errors = findErrors(code).map(describeError);
-    const exit = errors.length === 0 ? findExitCode(code) : undefined;
-    if (exit !== undefined) {
-      const caused = errorNames.map(describeError).filter((error) => error.exitCode === exit.exitCode);
-      const draw = ({ columns, paint }: View) => exitPage(exit, caused, { columns: Math.min(columns, 100), paint });
-      return {
-        kind: 'text',
-        draw,
-        rows: caused.map((one) => ({ ...one })),
-        data: { ...exit, errors: caused },
-        quiet: caused.map(({ error }) => error),
-      };
-    }
-    if (errors.length === 0) throw unknown(code);
-    const draw = ({ columns, paint }: View) => errorPages(errors, { columns: Math.min(columns, 100), paint });
-    return {
-      kind: 'text',
-      draw,
-      rows: errors.map((one) => ({ ...one })),
-      data: errors,
-      quiet: errors.map(({ error }) => error),
-    };
+    if (errors.length > 0) return explained(errors, errors, (view) => errorPages(errors, view));
+    const exit = findExitCode(code);
+    if (exit === undefined) throw unknown(code);
+    const caused = errorNames.map(describeError).filter(({ exitCode }) => exitCode === exit.exitCode);
+    return explained({ ...exit, errors: caused }, caused, (view) => exitPage(exit, caused, view));
   },
+});
+
+const explained = (
+  data: unknown,
+  errors: readonly DescribedError[],
+  page: (view: HelpView) => string,
+): CommandResult => ({
+  kind: 'text',
+  draw: ({ columns, paint }) => page({ columns: Math.min(columns, 100), paint }),
+  rows: errors.map((one) => ({ ...one })),
+  data,
+  quiet: errors.map(({ error }) => error),
 });
 
 const errorNames = Object.keys(apiErrors) as Reason[];

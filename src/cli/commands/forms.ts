@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
+import { ApiError } from '../../contract/errors.ts';
 import {
   type ArgumentSpec,
   type CommandSpec,
@@ -175,4 +176,14 @@ export async function confirmChange(
   if (yes || context.dryRun) return;
   const about = context.settings.interactive ? await question.about(await context.client()) : [];
   await confirm(context, { ...question, about, flag: '--yes' });
+}
+
+/** What was asked for; null where the service refuses for this reason. */
+export async function unlessRefused<T>(reason: ApiError['reason'], asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === reason) return null;
+    throw error;
+  }
 }

@@ -1,32 +1,31 @@
-import { argument, command, type Declaration, flag } from '../command.ts';
+import { argument, type CommandSpec, command, type Declaration, flag, type None } from '../command.ts';
 import { NotFoundError, UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
 import { type Operator, operateOn } from '../request/operator.ts';
+import { listOf } from './results.ts';
 
 /** The hash that names a request: whole for programs, short in a table. */
-const requestFields: readonly Field[] = [
+const requestFields: readonly (Field | string)[] = [
   { name: 'hash', shown: 'data' },
   { name: 'shortHash', label: 'hash', shown: 'table' },
-  { name: 'method' },
-  { name: 'path' },
+  'method',
+  'path',
 ];
 
-/** Declares a list of requests on the database itself. */
+/** A list of requests, read from the database itself. */
 function requestList({ read, empty, ...spec }: RequestList): Declaration {
   return command({
     ...spec,
-    arguments: {},
-    options: {},
     async run(_, context) {
       const { db, operator } = await operateOn(context);
       const data = await read(operator, db);
-      return { kind: 'rows', rows: shortenHashes(data), data, quiet: data.map(({ hash }) => hash), empty };
+      return { ...listOf(data, empty, { name: 'hash' }), rows: shortenHashes(data) };
     },
   });
 }
 
-interface RequestList extends Pick<Declaration, 'about' | 'fields' | 'examples'> {
+interface RequestList extends Omit<CommandSpec<None, None>, 'run'> {
   read(operator: Operator, db: string): Promise<readonly { readonly hash: string }[]>;
   readonly empty: string;
 }
@@ -49,12 +48,7 @@ export const idempotencyHistory = requestList({
   about:
     'Lists which requests were resolved by lkm idempotency resolve, how, by whom and when, oldest first. A request is ' +
     'named by the hash of its idempotency key.',
-  fields: [
-    ...requestFields,
-    { name: 'outcome' },
-    { name: 'by' },
-    { name: 'resolvedAt', label: 'resolved', show: relative },
-  ],
+  fields: [...requestFields, 'outcome', 'by', { name: 'resolvedAt', label: 'resolved', show: relative }],
   examples: [
     ['lkm idempotency history --db lkm.db', 'every decision'],
     ['lkm idempotency history --json', 'for a script, of the database in LKM_DB'],
@@ -74,7 +68,7 @@ export const idempotencyResolve = command({
     completed: flag('--completed', 'its effect is there: retries are refused, the response is missing (409)'),
     abandoned: flag('--abandoned', 'its effect is not there: the next retry runs'),
   },
-  fields: [{ name: 'hash' }, { name: 'outcome' }],
+  fields: ['hash', 'outcome'],
   examples: [
     ['lkm idempotency resolve order-1001 --completed --db lkm.db', 'the licence was issued'],
     ['lkm idempotency resolve 5f2b86c0e1d4 --abandoned --db lkm.db', 'it was not: let the retry issue it'],

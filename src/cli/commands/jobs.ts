@@ -4,6 +4,7 @@ import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { CommandResult, Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
+import { fieldsShown, listOf } from './results.ts';
 
 const run = argument('<ID>', 'the run: its id or the start of it, or its name');
 
@@ -20,7 +21,7 @@ export const runFields: readonly Field[] = [
   { name: 'unknown', isNumber: true, drops: 1 },
   { name: 'open', isNumber: true },
   { name: 'createdAt', label: 'started', show: relative, drops: 4 },
-  { name: 'origin', shown: 'data' },
+  ...fieldsShown('data', 'origin'),
 ];
 
 export const jobsList = command({
@@ -32,18 +33,11 @@ export const jobsList = command({
     const { describeRuns } = await import('../bulk/jobs.ts');
     const rows = await describeRuns(context);
     const empty = 'no bulk run yet; lkm keys create --count N, or -f FILE, makes one';
-    return { kind: 'rows', rows, data: rows, quiet: rows.map(({ id }) => id), empty };
+    return listOf(rows, empty);
   },
 });
 
-const shown: readonly Field[] = resultFields([
-  { name: 'reference' },
-  { name: 'name' },
-  { name: 'email' },
-  { name: 'id' },
-  { name: 'key' },
-  { name: 'expirationDate' },
-]);
+const shown = resultFields(['reference', 'name', 'email', 'id', 'key', 'expirationDate'].map((name) => ({ name })));
 
 export const jobsShow = command({
   about:

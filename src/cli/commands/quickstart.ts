@@ -7,14 +7,7 @@ export const quickstart = command({
   about:
     'Takes the whole tour in a second, without a server: a product, a customer, a key, a signed licence file, ' +
     'its verification, and the device freed again. All of it stays in a new database file, or in that of --db.',
-  fields: [
-    { name: 'db' },
-    { name: 'product' },
-    { name: 'customer' },
-    { name: 'key' },
-    { name: 'file' },
-    { name: 'verdicts' },
-  ],
+  fields: ['db', 'product', 'customer', 'key', 'file', 'verdicts'],
   examples: [
     ['lkm quickstart', 'on a new database'],
     ['lkm quickstart --db ./lkm.db', 'on a file of your choice'],

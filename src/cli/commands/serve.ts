@@ -20,11 +20,10 @@ import {
   parseWaitSeconds,
 } from '../values/scalars.ts';
 import { readTls } from '../values/tls-files.ts';
-import { backupOptions, backupSchedule } from './serve-backups.ts';
 import { readyNotes, recordRunningServer, stoppedClock, storeAccess } from './serving/access.ts';
-import { reloadOnHangup } from './serving/reload-tls.ts';
+import { backupOptions, backupSchedule } from './serving/backups.ts';
 import type { SeedTarget } from './serving/seed.ts';
-import { openSelfSigned, selfSignedFiles } from './serving/self-signed.ts';
+import { openSelfSigned, reloadOnHangup, selfSignedFiles } from './serving/tls.ts';
 
 const options = {
   host: option('--host <HOST>', 'the address to listen on (127.0.0.1); others need TLS or --behind-proxy'),
@@ -79,16 +78,7 @@ export const serve = command({
     'does, which finds it in LKM_BASE_URL and LKM_TOKEN; the exit code is that of the command.',
   arguments: { command: argumentList('[-- COMMAND...]', 'a command to run against the service, with its own options') },
   options,
-  fields: [
-    { name: 'event' },
-    { name: 'url' },
-    { name: 'port' },
-    { name: 'pid' },
-    { name: 'db' },
-    { name: 'secrets' },
-    { name: 'metrics' },
-    { name: 'certificate' },
-  ],
+  fields: ['event', 'url', 'port', 'pid', 'db', 'secrets', 'metrics', 'certificate'],
   examples: [
     ['lkm serve', 'on the database of this user, at http://127.0.0.1:4747'],
     ['lkm serve --db ./lkm.db --port 0 --json', 'for a script: the first line says where it listens'],
@@ -99,18 +89,7 @@ export const serve = command({
   ],
 
   async run(values, context) {
-    const { io, flags, settings } = context;
-    if (values.command.length > 0 && values.checkConfig) {
-      throw new UsageError('--check-config starts nothing, and so no command either');
-    }
-    if (values.command.length > 0 && values.tlsSelfSigned) {
-      throw new UsageError(
-        'a certificate of --tls-self-signed is trusted by a profile, and a command behind -- has none',
-      );
-    }
-    if (values.command.length > 0 && settings.output !== null) {
-      throw new UsageError('-o has nothing to write: stdout is that of the command behind --');
-    }
+    const { io, flags } = context;
     if (values.command.length > 0) return serveCommand(values, context);
     const db = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
     if (values.checkConfig) return checkOnly(values, db, context);
@@ -161,7 +140,7 @@ const DEFAULT_PORT = 4747;
 /** What `serve` with these options would come to. */
 async function checkOnly(values: Values, db: string, context: CommandContext): Promise<CommandResult> {
   const { checkConfig } = await import('./serving/check-config.ts');
-  const { checkResult } = await import('./doctor/result.ts');
+  const { checkResult } = await import('./doctor/check.ts');
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, seed, behindProxy = [] } = values;
   const given = { ...values, db, host, port, behindProxy, isSeeded: seed !== undefined };
   const backups = () => backupSchedule(values, db, context.io);
@@ -206,9 +185,12 @@ async function serveCommand(
   values: Values & { readonly command: readonly string[] },
   context: CommandContext,
 ): Promise<CommandResult> {
-  const { io, flags, say } = context;
-  const child = await import('./serving/child.ts');
-  const { endedWith, runAgainst, serveFor, stillValid, temporaryDatabase, temporaryToken } = child;
+  const { io, flags, settings, say } = context;
+  const refused = values.checkConfig ? '--check-config' : values.tlsSelfSigned ? '--tls-self-signed' : '-o';
+  if (values.checkConfig || values.tlsSelfSigned || settings.output !== null) {
+    throw new UsageError(`${refused} does not go with a command behind --`);
+  }
+  const { endedWith, runAgainst, stillValid, temporaryDatabase, temporaryToken } = await import('./serving/child.ts');
   const db = flags.db ? locate(flags.db, io) : temporaryDatabase(context);
   const { logFormat = 'none', clock } = values;
   const running = await optionsFor({ ...values, logFormat }, db, context);
@@ -218,9 +200,13 @@ async function serveCommand(
   const lent = isThere ? await temporaryToken(db, io, clock === undefined ? io.now : () => clock) : null;
   try {
     const { startServer } = await loadServer();
-    const run = async (server: Awaited<ReturnType<typeof startServer>>) =>
-      runAgainst(server, lent?.token ?? seeded ?? server.created?.adminToken ?? '', values.command, io);
-    return endedWith(await serveFor(() => startServer(listening), run));
+    const server = await startServer(listening);
+    try {
+      const token = lent?.token ?? seeded ?? server.created?.adminToken ?? '';
+      return endedWith(await runAgainst(server.url, token, values.command, io));
+    } finally {
+      await server.close();
+    }
   } finally {
     await lent?.revoke().catch((error: unknown) => say(stillValid(error)));
   }

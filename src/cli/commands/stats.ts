@@ -1,11 +1,14 @@
-import type { Client } from '../../client/client.ts';
-import { listAll } from '../../client/lists.ts';
+import { walkList } from '../../client/lists.ts';
+import type { Product } from '../../contract/products.ts';
 import type { Stats } from '../../contract/stats.ts';
-import { command, productFilter } from '../command.ts';
+import { option, productFilter } from '../command.ts';
 import { renderBars } from '../output/bars.ts';
 import type { Field, View } from '../output/result.ts';
 import { count, expiryInBrief, nothing, usageInBrief } from '../output/words.ts';
 import { checkFiltersExist } from '../request/look-ups.ts';
+import { parsePositive } from '../values/scalars.ts';
+import { readCommand, unlessRefused } from './forms.ts';
+import { listedFields, listOfKeys } from './keys/list.ts';
 
 type Numbers = Readonly<Record<string, unknown>>;
 
@@ -38,15 +41,12 @@ const endFields: readonly Field[] = [
   { name: 'customerId', label: 'customer', show: (id) => String(id ?? nothing), drops: 1 },
 ];
 
-export const stats = command({
+export const stats = readCommand({
   about:
     'Counts keys by product and status, and shows what was issued and activated in each of the last 12 weeks, which ' +
     'keys have the fewest slots left, and which expire next.',
   operation: 'stats.get',
-  watchable: true,
-  options: {
-    product: productFilter,
-  },
+  options: { product: productFilter },
   fields: countFields,
   examples: [
     ['lkm stats', 'the whole account'],
@@ -55,8 +55,7 @@ export const stats = command({
     ['lkm stats --json', 'everything, for a program'],
   ],
 
-  async run({ product }, context) {
-    const client = await context.client();
+  async read(client, { product }) {
     const data = await client.stats.get({ productId: product });
     if (data.keys.total === 0) await checkFiltersExist(client, { productId: product });
     return {
@@ -66,49 +65,34 @@ export const stats = command({
       empty: '',
       quiet: [String(data.keys.total)],
       secret: true,
-      draw: async (view) => renderStats(data, await namesOfProducts(client), view),
+      draw: async (view) =>
+        renderStats(data, (await unlessRefused('scopeMissing', client.products.list()))?.items ?? [], view),
     };
   },
 });
 
-/** Names by id; none where the token may not read products. */
-async function namesOfProducts(client: Client): Promise<ReadonlyMap<string, string>> {
-  const names = new Map<string, string>();
-  try {
-    for await (const { id, name } of listAll(client.products.list, {})) names.set(id, name);
-  } catch (error) {
-    if (!(error instanceof Error && 'reason' in error && error.reason === 'scopeMissing')) throw error;
-  }
-  return names;
-}
-
 /** As many as a glance takes in. */
 const MAX_SHOWN = 5;
 
-async function renderStats(data: Stats, names: ReadonlyMap<string, string>, view: View): Promise<string> {
+async function renderStats(data: Stats, named: readonly Product[], view: View): Promise<string> {
   const { renderTable } = await import('../output/table.ts');
-  const table = (fields: readonly Field[], rows: readonly Numbers[]) => renderTable(fields, rows, view).text;
+  const table = (fields: readonly Field[], rows: readonly Numbers[]) =>
+    rows.length === 0 ? 'none\n' : renderTable(fields, rows, view).text;
+  const names = new Map(named.map(({ id, name }) => [id, name]));
   const products = data.products.map((counts) => ({
     ...counts,
     name: names.get(counts.productId) ?? counts.productId,
   }));
   const rows = products.length > 1 ? [...products, { ...data.keys, productId: ALL, name: ALL }] : products;
   const { devices, sessions, customers } = data;
-  const others = [
-    count(devices, 'device'),
-    count(sessions, 'session'),
-    ...(customers === null ? [] : [count(customers, 'customer')]),
-  ];
+  const known = customers === null ? '' : `, ${count(customers, 'customer')}`;
   const sections: [title: string, text: string][] = [
-    ['keys by product', rows.length === 0 ? 'none\n' : table(countFields, rows)],
-    ['in use', `${others.join(', ')}\n`],
+    ['keys by product', table(countFields, rows)],
+    ['in use', `${count(devices, 'device')}, ${count(sessions, 'session')}${known}\n`],
     ['issued per week', barsOf(data.issuedPerWeek, view)],
     ['activated per week', barsOf(data.activatedPerWeek, view)],
-    ['fullest', data.fullest.length === 0 ? 'none\n' : table(poolFields, data.fullest.slice(0, MAX_SHOWN))],
-    [
-      'next to expire',
-      data.nextToExpire.length === 0 ? 'none\n' : table(endFields, data.nextToExpire.slice(0, MAX_SHOWN)),
-    ],
+    ['fullest', table(poolFields, data.fullest.slice(0, MAX_SHOWN))],
+    ['next to expire', table(endFields, data.nextToExpire.slice(0, MAX_SHOWN))],
   ];
   return sections.map(([title, text]) => `${view.paint.bold(title)}\n${text}`).join('\n');
 }
@@ -118,3 +102,29 @@ const barsOf = (weeks: Stats['issuedPerWeek'], { columns }: View): string =>
     weeks.map((one) => ({ label: one.week, count: one.count })),
     columns,
   );
+
+export const forecast = readCommand({
+  about: 'Lists the keys that expire within N days, soonest first.',
+  operation: 'keys.list',
+  options: {
+    days: option('--days <N>', 'how far to look, in days; 60 unless given', { parse: parsePositive }),
+    product: productFilter,
+  },
+  fields: listedFields,
+  examples: [
+    ['lkm forecast --days 60', 'the next two months'],
+    ['lkm forecast --days 7 -o week.csv', 'for a spreadsheet'],
+  ],
+
+  async read(client, { days = 60, product: productId }, { io }) {
+    const within = { years: 0, months: 0, weeks: 0, days: Math.min(days, MAX_DAYS), hours: 0, minutes: 0, seconds: 0 };
+    const filters = { status: 'expiring' as const, within, productId };
+    const items = await Array.fromAsync(walkList(client.keys.list, filters));
+    if (items.length === 0) await checkFiltersExist(client, { productId });
+    items.sort((one, other) => (String(one.expirationDate) < String(other.expirationDate) ? -1 : 1));
+    return listOfKeys({ items }, `no key expires within ${count(days, 'day')}`, io.now());
+  },
+});
+
+/** The contract takes four digits for each unit. */
+const MAX_DAYS = 9_999;

@@ -11,7 +11,7 @@ export const tokensCheck = command({
     'one is not whole or there is none; with --none, when there is any.',
   arguments: { source: argument('<FILE>', 'the text; - reads stdin') },
   options: { none: flag('--none', 'there must be none: for a check before a text is handed on') },
-  fields: [{ name: 'line' }, { name: 'column' }, { name: 'kind' }, { name: 'ends' }, { name: 'verdict' }],
+  fields: ['line', 'column', 'kind', 'ends', 'verdict'],
   examples: [
     ['lkm tokens check -', 'is the token on stdin whole?'],
     ['lkm tokens check --none deploy.log', 'before a file is handed on'],

@@ -5,8 +5,7 @@ import type { Io } from '../../io.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { doneNote, sanitiseJson } from '../../output/terminal.ts';
 import { readReference, readText } from '../../values/files.ts';
-import { readAllPages } from './pages.ts';
-import { rawEndpoint } from './raw-endpoint.ts';
+import { rawEndpoint, readAllPages } from './pages.ts';
 import { readRequest, type WrittenField, type WrittenRequest } from './read-request.ts';
 
 export const api = command({

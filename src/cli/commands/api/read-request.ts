@@ -83,18 +83,11 @@ function refuseTwice(query: WrittenRequest['query'], name: string): string {
 
 /** The text is left out of the error: it may hold a licence key. */
 function parseBody(text: string): Record<string, unknown> {
-  const body = parseJson(text);
-  if (!isObject(body))
-    throw new UsageError('the input is not a JSON object', ['Requests of this service are objects.']);
-  return body;
-}
-
-function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+    const body: unknown = JSON.parse(text);
+    if (isObject(body)) return body;
+  } catch {}
+  throw new UsageError('the input is not a JSON object', ['Requests of this service are objects.']);
 }
 
 /** Builds the object that names such as `newCustomer[email]` and `allowedHosts[]` describe. */

@@ -7,8 +7,7 @@ import { codeOf } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { loadOperator, type Operator } from '../../request/operator.ts';
-import { type Check, fail, ok, warn } from './check.ts';
-import { runCheck } from './run-check.ts';
+import { type Check, fail, ok, runCheck, warn } from './check.ts';
 
 /** Checks a database that commands open themselves. */
 export async function examineDatabase(db: string, context: CommandContext): Promise<readonly Check[]> {

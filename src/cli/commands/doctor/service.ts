@@ -8,10 +8,8 @@ import { findToken } from '../../config/token.ts';
 import type { CommandContext } from '../../context.ts';
 import { count, expiry, typedDuration } from '../../output/words.ts';
 import type { RemoteTarget } from '../../request/target.ts';
-import { type Check, fail, ok, warn } from './check.ts';
-import { proxyFor } from './proxy.ts';
-import { type Asked, runCheck } from './run-check.ts';
-import { examineTls } from './tls.ts';
+import { type Asked, type Check, fail, ok, runCheck, warn } from './check.ts';
+import { examineTls, proxyFor } from './network.ts';
 
 /** Checks a service over the network, from the way there to what the token may do. */
 export async function examineService(target: RemoteTarget, context: CommandContext): Promise<readonly Check[]> {

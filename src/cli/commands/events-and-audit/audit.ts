@@ -1,8 +1,15 @@
+import type { Client } from '../../../client/client.ts';
+import type { Checkpoint } from '../../../contract/audit.ts';
+import type { Jwk } from '../../../contract/signing-keys.ts';
 import { command, option } from '../../command.ts';
+import { exitCodes, LocalError, UsageError, verdictExitCodes } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
-import { moment } from '../../output/words.ts';
-import { parseCount, parsePositive } from '../../values/scalars.ts';
-import { DEFAULT_LIMIT, idOf, moreAfter, readSome } from './feed.ts';
+import type { Note } from '../../output/terminal.ts';
+import { count, moment } from '../../output/words.ts';
+import { readText } from '../../values/files.ts';
+import { readCommand } from '../forms.ts';
+import { fieldsShown, listOf } from '../results.ts';
+import { DEFAULT_LIMIT, idOf, moreAfter, range, readFeed, readSome, refuseMasked } from './feed.ts';
 
 const auditFields: readonly Field[] = [
   { name: 'seq' },
@@ -13,38 +20,95 @@ const auditFields: readonly Field[] = [
   { name: 'actor', of: ({ actor }) => idOf(actor), drops: 3 },
   { name: 'address', drops: 2 },
   { name: 'door', drops: 1 },
-  { name: 'token', shown: 'chosen' },
-  { name: 'details', shown: 'chosen' },
-  { name: 'id', shown: 'chosen' },
-  { name: 'request_id', shown: 'chosen' },
-  { name: 'hash', shown: 'chosen' },
+  ...fieldsShown('chosen', 'token', 'details', 'id', 'request_id', 'hash'),
 ];
 
-export const auditList = command({
+export const auditList = readCommand({
   about:
     'Lists who did what in the account, oldest first: every change, and every one that was refused for lack of rights.',
   operation: 'audit.list',
-  watchable: true,
-  options: {
-    after: option('--after <SEQ>', 'begin after this number', { parse: parseCount, field: 'after' }),
-    limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, { parse: parsePositive }),
-  },
+  options: range,
   fields: auditFields,
   examples: [
     ['lkm audit list', 'the first hundred'],
     ['lkm audit list --after 4200 -o audit.csv', 'for a spreadsheet'],
   ],
 
-  async run({ after = 0, limit = DEFAULT_LIMIT }, context) {
-    const client = await context.client();
+  async read(client, { after = 0, limit = DEFAULT_LIMIT }, { written }) {
     const { items, hasMore } = await readSome(client.audit.list, { after, limit });
+    const empty = after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`;
+    return listOf(items, empty, { notes: hasMore ? [moreAfter('audit list', items, written)] : [] });
+  },
+});
+
+export const auditVerify = command({
+  about:
+    'Checks that no row of the audit log was changed, removed, moved or cut off: each against the hash of the one ' +
+    'before, and the checkpoints against the public keys of the account. With a checkpoint that was kept elsewhere also ' +
+    'that no older database was put back. Prints ok, or broken and what is wrong; exit code 0 or 1.',
+  operation: 'audit.checkpoints',
+  options: {
+    checkpoint: option('--checkpoint <FILE>', 'a checkpoint.json that lkm audit export has written'),
+  },
+  fields: ['verdict', 'rows', 'head', 'problems'],
+  examples: [
+    ['lkm audit verify', 'as the service has it'],
+    ['lkm audit verify --checkpoint /mnt/safe/checkpoint.json', 'nor an older one, nor another one'],
+  ],
+
+  async run({ checkpoint: file }, context) {
+    const kept = file === undefined ? null : await readCheckpoint(file, await readText(file, context.io));
+    const client = await context.client();
+    const stored: Checkpoint[] = [];
+    for await (const { items } of readFeed(client.audit.checkpoints, 0)) stored.push(...items);
+    const keys = await readKeys(client, [...stored, ...(kept === null ? [] : [kept])]);
+    const { checkAudit } = await import('../../../domain/audit-check.ts');
+    const check = checkAudit({ stored, kept, keys });
+    let rows = 0;
+    let head = { seq: 0, hash: '' };
+    for await (const { items, meta } of readFeed(client.audit.list, 0)) {
+      refuseMasked(items);
+      for (const row of items) check.add(row);
+      rows += items.length;
+      head = meta.head;
+    }
+    const problems = check.end(head);
+    const isOk = problems.length === 0;
+    const verdict = isOk ? 'ok' : 'broken';
     return {
-      kind: 'rows',
-      rows: items,
-      data: items,
-      quiet: items.map(({ id }) => id),
-      empty: after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`,
-      notes: hasMore ? [moreAfter('audit list', items.at(-1)?.seq, context.written)] : [],
+      kind: 'value',
+      value: verdict,
+      data: { verdict, rows, head, problems },
+      quiet: [verdict],
+      notes: isOk
+        ? [{ tone: 'done', text: `${count(rows, 'row')} · ${signedUpTo(stored, kept)}` }]
+        : problems.map(({ text }): Note => ({ tone: 'hint', text })),
+      exitCode: isOk ? exitCodes.ok : verdictExitCodes.negative,
     };
   },
 });
+
+function signedUpTo(stored: readonly Checkpoint[], kept: Checkpoint | null): string {
+  const last = stored.at(-1);
+  const signed = last === undefined ? 'no checkpoint yet' : `signed up to row ${last.seq}, ${moment(last.at)}`;
+  return kept === null ? signed : `${signed} · fits the checkpoint of row ${kept.seq}, ${moment(kept.at)}`;
+}
+
+async function readCheckpoint(path: string, text: string): Promise<Checkpoint> {
+  try {
+    const { Checkpoint } = await import('../../../contract/audit.ts');
+    return Checkpoint.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new LocalError(`${path} holds no checkpoint`, ['lkm audit export writes one as checkpoint.json.'], { cause });
+  }
+}
+
+/** The public keys of the account that has signed. */
+async function readKeys(client: Client, checkpoints: readonly Checkpoint[]): Promise<readonly Jwk[]> {
+  const [first] = checkpoints;
+  if (first === undefined) return [];
+  if (checkpoints.some(({ accountId }) => accountId !== first.accountId)) {
+    throw new UsageError('the checkpoint is of another account');
+  }
+  return (await client.signingKeys.jwks({ account: first.accountId })).keys;
+}

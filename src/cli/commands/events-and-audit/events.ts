@@ -4,20 +4,18 @@ import { UsageError } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
-import { AFTER_ALL, DEFAULT_LIMIT, idOf, moreAfter, readSome } from './feed.ts';
+import { readCommand } from '../forms.ts';
+import { fieldsShown, listOf } from '../results.ts';
+import { AFTER_ALL, DEFAULT_LIMIT, idOf, moreAfter, range, readSome } from './feed.ts';
 
-const eventFields: readonly Field[] = [
+const fields: readonly Field[] = [
   { name: 'seq' },
   { name: 'created_at', label: 'when', show: moment },
   { name: 'type' },
   { name: 'resource_id', label: 'resource' },
   { name: 'actor', of: ({ actor }) => idOf(actor), drops: 2 },
   { name: 'address', drops: 1 },
-  { name: 'data', shown: 'chosen' },
-  { name: 'id', shown: 'chosen' },
-  { name: 'resource_type', shown: 'chosen' },
-  { name: 'request_id', shown: 'chosen' },
-  { name: 'api_version', shown: 'chosen' },
+  ...fieldsShown('chosen', 'data', 'id', 'resource_type', 'request_id', 'api_version'),
 ];
 
 const type = many('--type <TYPE>', 'only events of this type, such as license.created', {
@@ -25,73 +23,51 @@ const type = many('--type <TYPE>', 'only events of this type, such as license.cr
   choices: eventTypes,
 });
 
-/** How many missing events are listed by default. */
-const DEFAULT_DIFF_LIMIT = 1_000;
-
-export const eventsList = command({
+export const eventsList = readCommand({
   about: 'Lists what happened in the account, oldest first, after a number.',
   operation: 'events.list',
-  watchable: true,
-  options: {
-    after: option('--after <SEQ>', 'begin after this number', { parse: parseCount, field: 'after' }),
-    limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, { parse: parsePositive }),
-    type,
-  },
-  fields: eventFields,
+  options: { ...range, type },
+  fields,
   examples: [
     ['lkm events list', 'the first hundred'],
     ['lkm events list --after 4200 --type license.created --json', 'what was issued since'],
   ],
 
-  async run({ after = 0, limit = DEFAULT_LIMIT, type }, context) {
-    const client = await context.client();
+  async read(client, { after = 0, limit = DEFAULT_LIMIT, type }, { written }) {
     const { items, hasMore } = await readSome((part) => client.events.list({ ...part, type }), { after, limit });
-    return {
-      kind: 'rows',
-      rows: items,
-      data: items,
-      quiet: items.map(({ id }) => id),
-      empty: after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`,
-      notes: hasMore ? [moreAfter('events list', items.at(-1)?.seq, context.written)] : [],
-    };
+    const empty = after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`;
+    return listOf(items, empty, { notes: hasMore ? [moreAfter('events list', items, written)] : [] });
   },
 });
 
-export const eventsDiff = command({
+/** How many missing events are listed by default. */
+const DEFAULT_DIFF_LIMIT = 1_000;
+
+export const eventsDiff = readCommand({
   about:
     'Lists the events that a program has missed which has seen all up to a number, and says how to send them to its ' +
     'webhook once more.',
   operation: 'events.list',
   options: {
-    last: required('--last <SEQ>', 'the number of the last event that it has seen'),
+    last: required('--last <SEQ>', 'the number of the last event that it has seen', { parse: parseCount }),
     limit: option('--limit <N>', `at most N (${DEFAULT_DIFF_LIMIT})`, { parse: parsePositive }),
     type,
   },
-  fields: eventFields,
+  fields,
   examples: [
     ['lkm events diff --last 4200', 'what came since'],
     ['lkm events diff --last 4200 --type license.created -q | wc -l', 'how many that are, of one type'],
   ],
 
-  async run({ last: written, limit = DEFAULT_DIFF_LIMIT, type }, context) {
-    const last = parseCount(written);
-    const client = await context.client();
+  async read(client, { last, limit = DEFAULT_DIFF_LIMIT, type }, { written }) {
     const end = (await client.events.list({ after: AFTER_ALL, limit: 1 })).meta.last;
     if (last > end) throw new UsageError(`there is no event ${last}: the last one is ${end}`);
-    const list = readSome((part) => client.events.list({ ...part, type }), { after: last, limit });
-    const { items, hasMore } = await list;
-    const hint = `send them once more: lkm webhooks replay ID --after ${last}`;
-    return {
-      kind: 'rows',
-      rows: items,
-      data: items,
-      quiet: items.map(({ id }) => id),
-      empty: `nothing is missing: ${end} is the last event`,
-      notes: [
-        ...(items.length > 0 ? ([{ tone: 'hint', text: hint }] as const) : []),
-        ...(hasMore ? [moreAfter('events list', items.at(-1)?.seq, { type: context.written.type })] : []),
-      ],
-    };
+    const { items, hasMore } = await readSome((part) => client.events.list({ ...part, type }), { after: last, limit });
+    const hint = { tone: 'hint', text: `send them once more: lkm webhooks replay ID --after ${last}` } as const;
+    const more = hasMore ? [moreAfter('events list', items, { type: written.type })] : [];
+    return listOf(items, `nothing is missing: ${end} is the last event`, {
+      notes: items.length > 0 ? [hint, ...more] : [],
+    });
   },
 });
 
@@ -106,7 +82,7 @@ export const eventsTail = command({
     }),
     type,
   },
-  fields: eventFields,
+  fields,
   examples: [
     ['lkm events tail', 'watch'],
     ['lkm events tail --after 4200 --json', 'for a program: an object per line, none left out'],

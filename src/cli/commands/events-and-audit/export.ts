@@ -6,8 +6,7 @@ import { argument, command } from '../../command.ts';
 import { codeOf, LocalError, NotFoundError } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
 import { readme, verifyScript } from './export-texts.ts';
-import { readFeed } from './feed.ts';
-import { refuseMasked } from './masked.ts';
+import { readFeed, refuseMasked } from './feed.ts';
 
 export const auditExport = command({
   about:
@@ -16,7 +15,7 @@ export const auditExport = command({
     'change it: lkm audit verify --checkpoint compares a service with it.',
   operation: 'audit.list',
   arguments: { folder: argument('<DIR>', 'the folder, which is made') },
-  fields: [{ name: 'path' }, { name: 'rows' }, { name: 'checkpoint' }],
+  fields: ['path', 'rows', 'checkpoint'],
   examples: [['lkm audit export audit-2026', 'for an auditor; then: sh audit-2026/verify.sh']],
 
   async run({ folder }, context) {

@@ -1,17 +1,26 @@
 import type { Part } from '../../../contract/reply.ts';
+import { option } from '../../command.ts';
+import { UsageError } from '../../failure/errors.ts';
 import type { Note } from '../../output/terminal.ts';
+import { parseCount, parsePositive } from '../../values/scalars.ts';
 
 /** An operation that lists a numbered list part by part. */
 type ListPart<Item, Meta> = (input: { readonly after: number; readonly limit: number }) => Promise<Part<Item, Meta>>;
 
 /** The longest part that the service gives. */
-export const MAX_PART = 1_000;
+const MAX_PART = 1_000;
 
 /** How many events or rows are listed by default. */
 export const DEFAULT_LIMIT = 100;
 
 /** No event has this number: a list after it is empty, and says which the last one is. */
 export const AFTER_ALL = 2_147_483_647;
+
+/** The options for a part of a numbered list. */
+export const range = {
+  after: option('--after <SEQ>', 'begin after this number', { parse: parseCount, field: 'after' }),
+  limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, { parse: parsePositive }),
+};
 
 /** Reads a numbered list after the number `after` to its end, part by part. */
 export async function* readFeed<Item, Meta extends { readonly last: number }>(
@@ -40,20 +49,28 @@ export async function readSome<Item, Meta extends { readonly last: number }>(
   return { items: found.slice(0, limit), hasMore: found.length > limit };
 }
 
-/** Says how to see the next part of a list that was asked for with these options. */
+/** Says how to see what comes after these items of a list that was asked for with these options. */
 export function moreAfter(
   path: string,
-  seq: number | undefined,
+  items: readonly { readonly seq: number }[],
   { limit, type = [] }: Readonly<Record<string, unknown>>,
 ): Note {
   const words = [
     ...(Array.isArray(type) ? type : []).flatMap((one) => ['--type', one]),
     ...(limit === undefined ? [] : ['--limit', String(limit)]),
   ];
-  return { tone: 'hint', text: ['there are more: lkm', path, ...words, '--after', seq].join(' ') };
+  return { tone: 'hint', text: ['there are more: lkm', path, ...words, '--after', items.at(-1)?.seq].join(' ') };
 }
 
 /** The id of who did something, or of what it was done to. */
 export function idOf(thing: unknown): unknown {
   return typeof thing === 'object' && thing !== null && 'id' in thing ? thing.id : null;
+}
+
+/** Throws `UsageError` when the rows come with masked addresses: their hashes then cannot be computed. */
+export function refuseMasked(rows: readonly { readonly address: string | null }[]): void {
+  if (!rows.some(({ address }) => address?.includes('*'))) return;
+  throw new UsageError('this token sees addresses masked, and the hashes are over whole ones', [
+    'Use an admin token, or one with license:reveal.',
+  ]);
 }

@@ -1,12 +1,10 @@
-import type { Client } from '../../../client/client.ts';
-import { ApiError } from '../../../contract/errors.ts';
 import type { Event } from '../../../contract/events.ts';
 import { productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { readFeed } from '../events-and-audit/feed.ts';
-import { readCommand } from '../forms.ts';
+import { readCommand, unlessRefused } from '../forms.ts';
 import { fieldsShown, listOf } from '../results.ts';
 
 const historyFields: readonly Field[] = [
@@ -34,22 +32,13 @@ export const keysHistory = readCommand({
     const events: Event[] = [];
     const part = (range: { after: number; limit: number }) => client.events.list({ ...range, resourceId: license.id });
     for await (const { items } of readFeed(part, 0)) events.push(...items);
-    const names = await tokenNames(client);
+    // A token that may not list tokens sees their ids.
+    const tokens = (await unlessRefused('scopeMissing', client.tokens.list()))?.items ?? [];
+    const names = new Map(tokens.map(({ id, name }) => [id, name]));
     const rows = events.map((event) => ({ ...event, about: aboutOf(event), by: nameOf(event.actor, names) }));
     return listOf(rows, 'nothing is known of it: it was made before events were kept');
   },
 });
-
-/** The names of tokens by their ids; none for a token that may not list them. */
-async function tokenNames(client: Client): Promise<ReadonlyMap<string, string>> {
-  try {
-    const { items } = await client.tokens.list();
-    return new Map(items.map(({ id, name }) => [id, name]));
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'scopeMissing') return new Map();
-    throw error;
-  }
-}
 
 function nameOf({ type, id }: Event['actor'], names: ReadonlyMap<string, string>): string {
   if (type === 'token') return `${names.get(id) ?? id} (token)`;

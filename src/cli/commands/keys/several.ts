@@ -1,6 +1,5 @@
 import type { Client } from '../../../client/client.ts';
 import type { CallOptions } from '../../../client/options.ts';
-import { ApiError } from '../../../contract/errors.ts';
 import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
 import { change, command, flag, option, productOfKey, productOfKeyOrRows, yes } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
@@ -9,7 +8,7 @@ import type { CommandResult, Field } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
 import { confirmByTyping } from '../../prompts/questions.ts';
 import { keyCheck, keysUnlessFile, licenseKeyArguments } from '../../values/license-key.ts';
-import { ifUpdatedAt } from '../forms.ts';
+import { ifUpdatedAt, unlessRefused } from '../forms.ts';
 
 /** The fields of each row of a command on several keys. */
 const keyFields: readonly Field[] = [
@@ -106,10 +105,7 @@ async function describeUse(
   licenseKey: string,
 ): Promise<string> {
   const client = await context.client();
-  const found = await client.keys.get({ productId, licenseKey }).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  });
+  const found = await unlessRefused('licenseNotFound', client.keys.get({ productId, licenseKey }));
   if (found === null) return 'not there';
   const { license, customer } = found;
   return [count(license.activations, 'device'), customer === null ? 'no customer' : `for ${customer.name}`].join(' · ');

@@ -1,7 +1,7 @@
 import { flag, option, productOfKey, required, yes } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { type Note, warningNotes } from '../../output/terminal.ts';
-import { count, momentAndWhen, usage } from '../../output/words.ts';
+import { momentAndWhen, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { changeCommand, confirmChange } from '../forms.ts';
 import { doneTo } from '../results.ts';
@@ -54,10 +54,7 @@ export const keysDeactivate = changeCommand({
     await confirmChange(yes || !allDevices, context, {
       about: async (client) => {
         const { devices } = (await client.keys.get({ productId: product, licenseKey: key })).license;
-        return [
-          `this frees ${count(devices.length, 'device')}:`,
-          ...devices.map(({ hostId, deviceTag }) => `  ${hostId}  ${deviceTag}`),
-        ];
+        return devices.map(({ hostId, deviceTag }) => `  ${hostId}  ${deviceTag}`);
       },
       question: 'free all devices?',
       action: 'freeing all devices',

@@ -20,7 +20,7 @@ export const keysVerify = command({
     revocations: option('--revocations <FILE>', 'a list of revoked files, from lkm revocations export'),
     watermark: option('--watermark <FILE>', 'keeps the latest time seen, so that a clock set back is found'),
   },
-  fields: [{ name: 'verdict' }, { name: 'claims' }, { name: 'watermark' }],
+  fields: ['verdict', 'claims', 'watermark'],
   examples: [
     ['lkm keys verify build-01.lic --host-id build-01', 'ask the service for its public keys'],
     ['lkm keys verify build-01.lic --jwks jwks.json', 'offline; exit code 5 unless ok'],

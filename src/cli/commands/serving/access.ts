@@ -8,7 +8,7 @@ import type { Note } from '../../output/terminal.ts';
 import { quote } from '../../output/words.ts';
 import { forgetServer, recordServer } from '../../state/servers.ts';
 import { datesProblem, type TlsFiles } from '../../values/tls-files.ts';
-import { selfSignedFiles } from './self-signed.ts';
+import { selfSignedFiles } from './tls.ts';
 
 /** A server as it is shown: its database without a password. */
 export interface Served {
@@ -25,15 +25,16 @@ export interface Served {
   readonly tls?: TlsFiles | undefined;
 }
 
-/** How the server is reached with a token, as lines to show. */
-type AccessLines = readonly string[];
-
 /**
  * Stores the first token of a database as a profile of its own; a known database may have moved to another port. Returns
- * the lines to show.
+ * how the server is reached with a token, as lines to show.
  */
-export async function storeAccess({ url, db, created, isShared, ca }: Served, io: Io): Promise<AccessLines> {
-  const instructions = tokenInstructions(isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`);
+export async function storeAccess({ url, db, created, isShared, ca }: Served, io: Io): Promise<readonly string[]> {
+  const how = isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`;
+  const instructions = [
+    `  token     lkm tokens create --kind admin --name NAME ${how}`,
+    '  try it    lkm -p local products list, with the token in LKM_TOKEN',
+  ];
   if (created) {
     const isShown = io.stdout.isTTY && io.stderr.isTTY;
     const token = isShown ? [`  token     ${created.adminToken} (shown once)`] : [];
@@ -48,18 +49,13 @@ export async function storeAccess({ url, db, created, isShared, ca }: Served, io
   }
   const profile = profileOf(db, await readConfig(io));
   if (profile === undefined) return instructions;
-  if (profile.baseUrl === url && profile.ca === ca) return profileLines(profile.name);
-  if (isShared) return profileLines('local');
-  await changeProfile(io, profile.name, (stored) => ({ ...stored, baseUrl: url, ca }));
+  const isMoved = profile.baseUrl !== url || profile.ca !== ca;
+  if (isMoved && isShared) return profileLines('local');
+  if (isMoved) await changeProfile(io, profile.name, (stored) => ({ ...stored, baseUrl: url, ca }));
   return profileLines(profile.name);
 }
 
-const tokenInstructions = (how: string): AccessLines => [
-  `  token     lkm tokens create --kind admin --name NAME ${how}`,
-  '  try it    lkm -p local products list, with the token in LKM_TOKEN',
-];
-
-const profileLines = (profile: string): AccessLines => [
+const profileLines = (profile: string): readonly string[] => [
   `  profile   ${profile}`,
   `  try it    lkm -p ${profile} products list`,
 ];
@@ -76,7 +72,7 @@ export async function recordRunningServer(served: Served, { io, say, state, onCl
   }
 }
 
-export function readyNotes(served: Served, access: AccessLines, io: Io): Note[] {
+export function readyNotes(served: Served, access: readonly string[], io: Io): Note[] {
   const { url, db, isNew, secrets, metricsUrl, ca, tls } = served;
   const problem = tls === undefined ? null : datesProblem(tls, io.now());
   const details = [

@@ -5,12 +5,11 @@ import type { CommandContext } from '../../context.ts';
 import type { Io } from '../../io.ts';
 import { loadPreflight, type Preflight } from '../../request/operator.ts';
 import { readTls, type TlsFiles, type TlsOptions } from '../../values/tls-files.ts';
-import { type Check, fail, ok, warn } from '../doctor/check.ts';
+import { type Check, fail, ok, runCheck, warn } from '../doctor/check.ts';
 import { checkDisk, checkSecrets, lookAt } from '../doctor/database.ts';
-import { checkConfigFile, checkStateFolder } from '../doctor/examine.ts';
-import { runCheck } from '../doctor/run-check.ts';
-import { judgeDates } from '../doctor/tls.ts';
-import { checkSelfSigning, readSelfSigned } from './self-signed.ts';
+import { checkConfigFile, checkStateFolder } from '../doctor/doctor.ts';
+import { judgeDates } from '../doctor/network.ts';
+import { checkSelfSigning, readSelfSigned } from './tls.ts';
 
 /** What a server is asked to do, before anything of it is done. */
 export interface Plan extends TlsOptions {

@@ -36,39 +36,19 @@ export async function temporaryToken(
 ): Promise<{ token: string; revoke(): Promise<void> }> {
   checkExists(db);
   const expiresAt = toInstant(clock() + DAY_MS);
-  const asOwner = <T>(work: (client: Client) => Promise<T>) => onInstance(db, io, clock, work);
+  const asOwner = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
+    const instance = await openInstance(db, io, { create: false, migrate: true, clock });
+    try {
+      const { fetch, ownerToken } = instance;
+      return await work(createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken }));
+    } finally {
+      await instance.close();
+    }
+  };
   const { id, token } = await asOwner((client) =>
     client.tokens.create({ name: 'lkm serve', kind: 'admin', expiresAt }),
   );
   return { token, revoke: () => asOwner((client) => client.tokens.revoke({ tokenId: id, force: true })) };
-}
-
-async function onInstance<T>(
-  db: string,
-  io: Io,
-  clock: () => number,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  const instance = await openInstance(db, io, { create: false, migrate: true, clock });
-  try {
-    const { fetch, ownerToken } = instance;
-    return await work(createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken }));
-  } finally {
-    await instance.close();
-  }
-}
-
-/** Serves for as long as `work` takes. */
-export async function serveFor<S extends { close(): Promise<void> }, T>(
-  start: () => Promise<S>,
-  work: (server: S) => Promise<T>,
-): Promise<T> {
-  const server = await start();
-  try {
-    return await work(server);
-  } finally {
-    await server.close();
-  }
 }
 
 /** What to say of a token that was lent and cannot be taken back. */
@@ -96,7 +76,7 @@ const replaced = ['LKM_DB', 'LKM_PROFILE', 'LKM_TOKEN_FILE'];
  * a shell when a signal ended it. Throws `LocalError` when it cannot be run.
  */
 export async function runAgainst(
-  { url }: { readonly url: string },
+  url: string,
   token: string,
   [program = '', ...words]: readonly string[],
   io: Io,

@@ -5,47 +5,18 @@ export const demoProducts = [
   { name: 'Render Farm', versions: ['5.3'], isFloating: true },
 ] as const;
 
-/** A customer of the demonstration shop. */
-export interface DemoCustomer {
-  readonly name: string;
-  readonly email: string;
-}
+const companies =
+  'Ada Analytics, Aurora Games, Birchwood Design, Blue Harbor Media, Brücke & Söhne, Cedar Labs, Copperfield Studios, ' +
+  'Delta Robotics, Fjord Systems, Granite Press, Hanami Arts, Ivy Street Software, Juniper Health, Kestrel Maps, ' +
+  'Lumière Films, Meridian Audio, Northwind Tools, Orchard Bank, Pico Instruments, Quill & Ink, Río Verde Energía, ' +
+  'Saffron Foods, Tidal Research, Umbra Optics';
 
 /** Who buys it: invented companies, at addresses that lead nowhere (RFC 2606). */
-export const demoCustomers: readonly DemoCustomer[] = [
-  'Ada Analytics',
-  'Aurora Games',
-  'Birchwood Design',
-  'Blue Harbor Media',
-  'Brücke & Söhne',
-  'Cedar Labs',
-  'Copperfield Studios',
-  'Delta Robotics',
-  'Fjord Systems',
-  'Granite Press',
-  'Hanami Arts',
-  'Ivy Street Software',
-  'Juniper Health',
-  'Kestrel Maps',
-  'Lumière Films',
-  'Meridian Audio',
-  'Northwind Tools',
-  'Orchard Bank',
-  'Pico Instruments',
-  'Quill & Ink',
-  'Río Verde Energía',
-  'Saffron Foods',
-  'Tidal Research',
-  'Umbra Optics',
-].map((name) => ({ name, email: `it@${domainOf(name)}.example` }));
+export const demoCustomers = companies.split(', ').map((name) => ({ name, email: `it@${domainOf(name)}.example` }));
 
 function domainOf(name: string): string {
-  return name
-    .normalize('NFD')
-    .replaceAll(/[^a-zA-Z0-9]+/g, ' ')
-    .trim()
-    .replaceAll(' ', '-')
-    .toLowerCase();
+  const words = name.normalize('NFD').replaceAll(/[^a-zA-Z0-9]+/g, ' ');
+  return words.trim().replaceAll(' ', '-').toLowerCase();
 }
 
 /** What devices are called. */
@@ -59,3 +30,27 @@ export const demoPlans = [
   { plan: 'site', slots: null, months: null, weight: 1 },
   { plan: 'trial', slots: 2, months: 1, weight: 3 },
 ] as const;
+
+/** Choices that look random and are the same for the same seed. */
+export interface SeededRandom {
+  one<T>(things: readonly T[]): T;
+  /** 0 to `max`. */
+  upTo(max: number): number;
+  happens(probability: number): boolean;
+}
+
+/** The choices of a seed: mulberry32, which is small and even enough for a demonstration. */
+export function seededRandom(seed: number): SeededRandom {
+  let state = seed;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    one: <T>(things: readonly T[]) => things[Math.floor(next() * things.length)] as T,
+    upTo: (max) => Math.floor(next() * (max + 1)),
+    happens: (probability) => next() < probability,
+  };
+}

@@ -4,8 +4,7 @@ import { LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { inProcessUrl, openInstance } from '../../request/connection.ts';
 import { loadPreflight } from '../../request/operator.ts';
-import { demoCustomers, demoHosts, demoPlans, demoProducts } from './demo-data.ts';
-import { type SeededRandom, seededRandom } from './seeded-random.ts';
+import { demoCustomers, demoHosts, demoPlans, demoProducts, type SeededRandom, seededRandom } from './demo-data.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -15,6 +14,9 @@ const OPENED_DAYS = 84;
 /** How many keys it has sold since. */
 const SALES = 60;
 
+/** Each plan as often as its weight says. */
+const plans = demoPlans.flatMap((plan) => Array.from({ length: plan.weight }, () => plan));
+
 /** The database to fill, and where it is to be served. */
 export interface SeedTarget {
   readonly db: string;
@@ -22,16 +24,11 @@ export interface SeedTarget {
   readonly port: number;
 }
 
-interface Seeding {
+/** The shop, once it is open. */
+interface Shop {
   readonly client: Client;
-  readonly random: SeededRandom;
-  readonly products: readonly SoldProduct[];
+  readonly products: readonly { readonly id: string; readonly isFloating: boolean }[];
   readonly customerIds: readonly string[];
-}
-
-interface SoldProduct {
-  readonly id: string;
-  readonly isFloating: boolean;
 }
 
 /**
@@ -58,13 +55,14 @@ export async function seedDatabase(
     const { fetch, ownerToken } = instance;
     const client = createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken });
     const { token } = await client.tokens.create({ name: 'local', kind: 'admin', expiresAt: null });
-    const seeding = await openShop(client, seededRandom(seed), () => {
+    const shop = await openShop(client, () => {
       time += 1_000;
     });
+    const random = seededRandom(seed);
     for (let sale = 0; sale < SALES; sale++) {
       // More is sold as time goes by.
       time = now - Math.floor(OPENED_DAYS * DAY_MS * (1 - Math.sqrt((sale + 1) / (SALES + 1))));
-      await sell(seeding, time);
+      await sell(shop, random, time);
     }
     time = now;
     return token;
@@ -74,8 +72,8 @@ export async function seedDatabase(
 }
 
 /** A second passes between one thing and the next, so that lists are always in the same order. */
-async function openShop(client: Client, random: SeededRandom, tick: () => void): Promise<Seeding> {
-  const products: SoldProduct[] = [];
+async function openShop(client: Client, tick: () => void): Promise<Shop> {
+  const products: Shop['products'][number][] = [];
   for (const { name, versions, isFloating } of demoProducts) {
     tick();
     const { id } = await client.products.create({ name });
@@ -87,13 +85,13 @@ async function openShop(client: Client, random: SeededRandom, tick: () => void):
     tick();
     customerIds.push((await client.customers.create(customer)).id);
   }
-  return { client, random, products, customerIds };
+  return { client, products, customerIds };
 }
 
 /** Sells a key, and lets some of its devices use it. */
-async function sell({ client, random, products, customerIds }: Seeding, time: number): Promise<void> {
+async function sell({ client, products, customerIds }: Shop, random: SeededRandom, time: number): Promise<void> {
   const product = random.one(products);
-  const { plan, slots, months } = random.weighted(demoPlans);
+  const { plan, slots, months } = random.one(plans);
   const end = months === null ? null : toInstant(time + Math.round(months * 30.4) * DAY_MS);
   const { key } = await client.keys.create({
     productId: product.id,

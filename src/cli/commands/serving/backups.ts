@@ -1,10 +1,10 @@
 import { dirname, join, resolve } from 'node:path';
-import { option } from '../command.ts';
-import { isPostgres } from '../config/location.ts';
-import { UsageError } from '../failure/errors.ts';
-import type { Io } from '../io.ts';
-import { parseDuration } from '../values/duration.ts';
-import { parsePositive } from '../values/scalars.ts';
+import { option, type ValuesOf } from '../../command.ts';
+import { isPostgres } from '../../config/location.ts';
+import { UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import { parseDuration } from '../../values/duration.ts';
+import { parsePositive } from '../../values/scalars.ts';
 
 /** Backups that are kept unless it is said: two days of hourly ones. */
 const DEFAULT_KEEP = 48;
@@ -20,11 +20,7 @@ export const backupOptions = {
 
 /** The schedule that the options ask for, or undefined. Throws `UsageError` when one of them lacks another. */
 export function backupSchedule(
-  values: {
-    readonly backupEvery: number | undefined;
-    readonly backupKeep: number | undefined;
-    readonly backupDir: string | undefined;
-  },
+  values: ValuesOf<typeof backupOptions>,
   db: string,
   { cwd }: Pick<Io, 'cwd'>,
 ): { readonly everyMs: number; readonly keep: number; readonly folder: string } | undefined {

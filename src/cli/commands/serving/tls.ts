@@ -4,9 +4,10 @@ import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { syncFolder, writeAtomically } from '../../config/files.ts';
 import { isPostgres } from '../../config/location.ts';
+import type { CommandContext } from '../../context.ts';
 import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import { readPair, type TlsFiles, type TlsOptions } from '../../values/tls-files.ts';
+import { datesProblem, readPair, readTls, type TlsFiles, type TlsOptions } from '../../values/tls-files.ts';
 
 /** A server that is to sign its certificate itself. */
 export interface SelfSigning extends TlsOptions {
@@ -85,4 +86,27 @@ function isGoodFor(certificate: X509Certificate, host: string, now: number): boo
   const isNamed = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
   const leftMs = Date.parse(certificate.validTo) - now;
   return isNamed !== undefined && Date.parse(certificate.validFrom) <= now && leftMs > RENEW_BEFORE_DAYS * DAY_MS;
+}
+
+/** Reads certificate and key anew at each SIGHUP; connections that are open keep the old ones. */
+export function reloadOnHangup(
+  values: TlsOptions,
+  server: { reloadTls(tls: TlsFiles): void },
+  { io, say, onClose }: CommandContext,
+): void {
+  const stop = io.onHangup(() => {
+    void (async () => {
+      try {
+        const tls = await readTls(values, io);
+        const problem = tls === undefined ? null : datesProblem(tls, io.now());
+        if (problem !== null) throw new LocalError(problem);
+        if (tls !== undefined) server.reloadTls(tls);
+        await say({ tone: 'done', text: 'certificate and key read again' });
+      } catch (error) {
+        const text = `certificate and key stay as they were: ${error instanceof Error ? error.message : error}`;
+        await say({ tone: 'warning', text });
+      }
+    })();
+  });
+  onClose(async () => stop());
 }

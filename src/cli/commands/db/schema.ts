@@ -1,0 +1,156 @@
+import { type ArgumentSpec, argument, command, flag, option } from '../../command.ts';
+import { checkExists, locate, withoutPassword } from '../../config/location.ts';
+import { readKeyFile, readMasterKey, readPassphraseFile } from '../../config/master-key.ts';
+import { InterruptedError, UsageError } from '../../failure/errors.ts';
+import { showProgress } from '../../output/progress.ts';
+import type { Field } from '../../output/result.ts';
+import type { Note } from '../../output/terminal.ts';
+import { count } from '../../output/words.ts';
+import { loadOperator, operateOn } from '../../request/operator.ts';
+import { chooseDatabase } from '../../request/target.ts';
+import { listOf } from '../results.ts';
+
+const names = (value: unknown): string => (Array.isArray(value) && value.join(', ')) || 'none';
+
+const statusFields: readonly Field[] = [
+  { name: 'db', label: 'database' },
+  { name: 'engine' },
+  { name: 'done', show: names },
+  { name: 'pending', show: names },
+  { name: 'unknown', show: names },
+];
+
+export const dbStatus = command({
+  about: 'Shows how far the schema of a database has come, and changes nothing.',
+  watchable: true,
+  fields: statusFields,
+  examples: [
+    ['lkm db status --db lkm.db', 'the migrations of a file'],
+    ['lkm db status --json', 'of the database in LKM_DB, for a script'],
+  ],
+
+  async run(_, context) {
+    const { db, operator } = await operateOn(context);
+    const status = { db: withoutPassword(db), ...(await operator.databaseStatus(db)) };
+    return { kind: 'record', row: status, data: status, quiet: status.pending, notes: notesOn(status) };
+  },
+});
+
+function notesOn({ pending, unknown }: { pending: readonly string[]; unknown: readonly string[] }): Note[] {
+  if (unknown.length > 0) return [{ tone: 'warning', text: 'a newer lkm has changed this database: use that version' }];
+  if (pending.length === 0) return [{ tone: 'done', text: 'up to date' }];
+  return [{ tone: 'hint', text: `${count(pending.length, 'migration')} to run: lkm db migrate` }];
+}
+
+export const dbMigrate = command({
+  about:
+    'Brings the schema of a database up to date and lists the migrations that it ran. A server does so itself when it ' +
+    'starts, no other command does; a database that is not there yet is made. On PostgreSQL it is refused while servers ' +
+    'or commands use the database: stop them first.',
+  fields: ['migration'],
+  examples: [
+    ['lkm db migrate --db lkm.db', 'before a new version serves a file'],
+    ['lkm db migrate', 'on the database in LKM_DB'],
+  ],
+
+  async run(_, { flags, io }) {
+    const { migrateDatabase } = await loadOperator();
+    const ran = await migrateDatabase(chooseDatabase(flags, io));
+    return listOf(
+      ran.map((migration) => ({ migration })),
+      'nothing to run: the schema is up to date',
+      {
+        name: 'migration',
+        notes: ran.length === 0 ? [] : [{ tone: 'done', text: `ran ${count(ran.length, 'migration')}` }],
+      },
+    );
+  },
+});
+
+export const dbCopy = command({
+  about:
+    'Copies everything into another, empty database, of whatever engine, and compares both sides. The target holds ' +
+    'all of it or nothing. Stop every server on the source first.',
+  arguments: {
+    from: location('<FROM>', 'the database to read: a file, or postgres://…'),
+    to: location('<TO>', 'the empty database to fill'),
+  },
+  fields: ['table', 'rows', 'checksum'],
+  examples: [
+    ['lkm db copy lkm.db postgres://lkm@db.example/lkm', 'from a file to PostgreSQL; PGPASSWORD is read'],
+    ['lkm db copy lkm.db copy.db --json', 'counts and checksums, for a script'],
+  ],
+
+  async run({ from, to }, { flags, io, settings }) {
+    if (flags.db) throw new UsageError('db copy names its two databases itself: leave --db out');
+    if (from === to) throw new UsageError('FROM and TO name the same database');
+    checkExists(from);
+    const { copyInstance } = await loadOperator();
+    const progress = showProgress(settings, io);
+    const tables = await copyInstance(from, to, ({ table, done, total }) => progress.show(table, done, total), io.stop)
+      .catch((error: unknown) => {
+        throw io.stop.aborted ? new InterruptedError(io.stop.reason) : error;
+      })
+      .finally(progress.end);
+    const rows = tables.map((one) => ({ ...one }));
+    const total = rows.reduce((sum, one) => sum + one.rows, 0);
+    return {
+      kind: 'rows',
+      rows,
+      data: rows,
+      quiet: rows.map(({ table }) => table),
+      empty: 'there was nothing to copy',
+      notes: [{ tone: 'done', text: `copied ${count(total, 'row')} to ${withoutPassword(to)}` }],
+    };
+  },
+});
+
+function location(usage: string, describe: string): ArgumentSpec<string> {
+  return { ...argument(usage, describe), parse: locate };
+}
+
+export const dbRekey = command({
+  about:
+    'Puts the secrets in a database (private signing keys, secrets of sessions and webhooks) under another master key, or ' +
+    'makes them plain. The present master key is read from LKM_MASTER_KEY_FILE, LKM_MASTER_KEY or ' +
+    'LKM_MASTER_PASSPHRASE_FILE. Servers on PostgreSQL go on with the old one until they start anew; stop them before ' +
+    'plain secrets are sealed, or sealed ones made plain.',
+  options: {
+    newKeyFile: option('--new-key-file <FILE>', 'a master key: 32 bytes in base64; nobody else may read the file'),
+    newPassphraseFile: option('--new-passphrase-file <FILE>', 'a passphrase, at least 16 characters, in its place'),
+    plain: flag('--plain', 'keep the secrets as they are: whoever reads the database has them'),
+  },
+  fields: ['secrets', 'written'],
+  examples: [
+    ['lkm db rekey --db lkm.db --new-key-file master.key', 'made with: openssl rand -base64 32 > master.key'],
+    ['lkm db rekey --db lkm.db --plain', 'with the present one in LKM_MASTER_KEY_FILE'],
+  ],
+
+  async run({ newKeyFile, newPassphraseFile, plain }, context) {
+    const { io } = context;
+    if ([newKeyFile, newPassphraseFile, plain || undefined].filter((one) => one !== undefined).length !== 1) {
+      throw new UsageError('give one of --new-key-file, --new-passphrase-file and --plain');
+    }
+    const to =
+      newKeyFile !== undefined
+        ? readKeyFile(newKeyFile, io)
+        : newPassphraseFile !== undefined
+          ? readPassphraseFile(newPassphraseFile, io)
+          : null;
+    const from = readMasterKey(io);
+    const { db, operator } = await operateOn(context);
+    const { kept, written } = await operator.rekeyDatabase(db, { from, to });
+    const changed = written === 0 ? '' : `; ${count(written, 'secret')} written anew`;
+    return {
+      kind: 'done',
+      data: { secrets: kept, written },
+      quiet: [kept],
+      notes: [
+        { tone: 'done', text: kept === 'sealed' ? `sealed under the new master key${changed}` : `plain${changed}` },
+        ...(kept === 'sealed'
+          ? [{ tone: 'hint' as const, text: 'without that key nobody opens them: keep a copy elsewhere' }]
+          : []),
+      ],
+    };
+  },
+});
