@@ -45,7 +45,7 @@ export const authLogin = command({
     const baseUrl = await chooseBaseUrl(context);
     const token = await chooseToken(baseUrl, withToken, context);
     const { baseUrl: service, identity } = await identify(baseUrl, token, context);
-    const { profile, keyring } = await store({ baseUrl: service, token }, { insecureStorage, yes }, context);
+    const { profile, keyring } = await store({ baseUrl: service, token, insecureStorage, yes }, context);
     const tokenFrom = `profile ${profile}${keyring === undefined ? '' : ', in the keyring'}`;
     const row = { service, profile, tokenFrom, ...identity };
     return {
@@ -121,15 +121,12 @@ async function certificateFor(baseUrl: string, io: Io): Promise<string | undefin
 interface Login {
   readonly baseUrl: string;
   readonly token: string;
-}
-
-interface Consent {
   readonly insecureStorage: boolean;
   readonly yes: boolean;
 }
 
 /** Stores the token and returns the name of its profile. A token that still works is replaced only with consent. */
-async function store({ baseUrl, token }: Login, { insecureStorage, yes }: Consent, context: CommandContext) {
+async function store({ baseUrl, token, insecureStorage, yes }: Login, context: CommandContext) {
   const { flags, io } = context;
   const { profiles } = await readConfig(io);
   const origin = new URL(baseUrl).origin;

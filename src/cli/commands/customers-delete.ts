@@ -13,11 +13,7 @@ export const customersDelete = command({
     'With several IDs, all are looked up before the first is deleted.',
   operation: 'customers.delete',
   arguments: { ids: argumentList('<ID...>', 'the customers to delete', { field: 'customerId' }) },
-  options: {
-    confirm: option('--confirm <ID>', 'the id once more, instead of typing it when asked'),
-    yes,
-    ...change,
-  },
+  options: { confirm: option('--confirm <ID>', 'the id once more, instead of typing it when asked'), yes, ...change },
   fields: ['id', 'deleted', 'error', { name: 'idempotencyKey', shown: 'chosen' }],
   examples: [
     ['lkm customers delete cus_…', 'shows the customer and asks for its id'],

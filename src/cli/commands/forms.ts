@@ -172,7 +172,7 @@ export async function confirmChange(
   yes: boolean,
   context: CommandContext,
   question: { readonly action: string; readonly question: string; about(client: Client): Promise<readonly string[]> },
-): Promise<void> {
+): Promise<undefined> {
   if (yes || context.dryRun) return;
   const about = context.settings.interactive ? await question.about(await context.client()) : [];
   await confirm(context, { ...question, about, flag: '--yes' });

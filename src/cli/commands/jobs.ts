@@ -72,10 +72,7 @@ export const jobsRetry = command({
     'Sends the failed rows of a bulk run once more, as new requests, and those that are open. Rows whose outcome is ' +
     'unknown are sent with --unknown only: they may have been done.',
   arguments: { run },
-  options: {
-    concurrency,
-    unknown: flag('--unknown', 'also rows of which it is not known whether they were done'),
-  },
+  options: { concurrency, unknown: flag('--unknown', 'also rows of which it is not known whether they were done') },
   fields: shown,
   ownsOutput: () => true,
   examples: [['lkm jobs retry k3f9q2m7x1ab', 'the product is active again']],

@@ -40,14 +40,12 @@ export const signingKeysRotate = changeCommand({
     ['lkm signing-keys rotate --yes', 'in a script; then export the new key set'],
   ],
 
-  async prepare({ yes }, context) {
-    await confirmChange(yes, context, {
+  prepare: ({ yes }, context) =>
+    confirmChange(yes, context, {
       about: async () => ['  software that carries the public keys cannot verify new files until it has the new key'],
       question: 'make a new signing key?',
       action: 'rotating the signing key',
-    });
-    return undefined;
-  },
+    }),
   outcome: (key) => ({
     kind: 'value',
     value: key.kid,

@@ -126,10 +126,7 @@ export const tokensRevoke = changeCommand({
   about: 'Revokes a token for ever: its next request is refused. Shows the token and asks first.',
   operation: 'tokens.revoke',
   arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId', pick: 'token' }) },
-  options: {
-    lastAdmin: flag('--last-admin', 'revoke it even if it is the last admin token of the account'),
-    yes,
-  },
+  options: { lastAdmin: flag('--last-admin', 'revoke it even if it is the last admin token of the account'), yes },
   fields: ['id', 'revoked', 'idempotencyKey'],
   examples: [
     ['lkm tokens revoke tok_…', 'shows the token and asks'],

@@ -47,9 +47,7 @@ export const auditVerify = command({
     'before, and the checkpoints against the public keys of the account. With a checkpoint that was kept elsewhere also ' +
     'that no older database was put back. Prints ok, or broken and what is wrong; exit code 0 or 1.',
   operation: 'audit.checkpoints',
-  options: {
-    checkpoint: option('--checkpoint <FILE>', 'a checkpoint.json that lkm audit export has written'),
-  },
+  options: { checkpoint: option('--checkpoint <FILE>', 'a checkpoint.json that lkm audit export has written') },
   fields: ['verdict', 'rows', 'head', 'problems'],
   examples: [
     ['lkm audit verify', 'as the service has it'],

@@ -64,7 +64,6 @@ export const keysRenew = changeCommand({
   },
   prepare({ duration }) {
     if (duration === undefined) throw new UsageError('--for is required', [['Give it:', '--for 1y']]);
-    return undefined;
   },
   outcome: (license, _, { io }) => changedKey(license, `renewed · expires ${moment(license.expirationDate)}`, io),
 });

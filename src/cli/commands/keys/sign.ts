@@ -32,7 +32,6 @@ export const keysSign = changeCommand({
         ['To the screen:', '-o -'],
       ]);
     }
-    return undefined;
   },
 
   outcome(answer, { hostId, ttl }, { settings: { output: path } }) {

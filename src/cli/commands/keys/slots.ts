@@ -59,7 +59,6 @@ export const keysDeactivate = changeCommand({
       question: 'free all devices?',
       action: 'freeing all devices',
     });
-    return undefined;
   },
   outcome: ({ message, files = [] }, { hostId }, { io }) => ({
     kind: 'done',

@@ -51,10 +51,7 @@ const changes = {
     parse: parseBoolean,
     field: 'customerCanSelfReset',
   }),
-  version: option('--version-id <ID|none>', 'the product version it is for', {
-    parse: textOrNone,
-    field: 'versionId',
-  }),
+  version: option('--version-id <ID|none>', 'the product version it is for', { parse: textOrNone, field: 'versionId' }),
   inUse: flag('--in-use', 'also where a limit is below what is in use'),
 };
 

@@ -41,19 +41,9 @@ export const keysVerify = command({
     const revocations = listPath === undefined ? undefined : await readText(listPath, io);
     const known = watermarkPath === undefined ? undefined : readWatermark(watermarkPath, io);
     const { toInstant } = await import('../../../domain/time.ts');
-    const {
-      verdict,
-      claims,
-      watermark,
-      revocations: list,
-    } = await verify(text, {
-      keys,
-      now: toInstant(io.now()),
-      hostId,
-      productId: product,
-      revocations,
-      watermark: known,
-    });
+    const now = toInstant(io.now());
+    const verified = await verify(text, { keys, now, hostId, productId: product, revocations, watermark: known });
+    const { verdict, claims, watermark } = verified;
     if (watermarkPath !== undefined && watermark !== known) writeWatermark(watermarkPath, watermark, io);
     const claimed = claims && `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
     const notes: Note[] = [explanations[verdict], claimed].flatMap((text) => (text ? [{ tone: 'hint', text }] : []));
@@ -61,7 +51,7 @@ export const keysVerify = command({
     return {
       kind: 'value',
       value: verdict,
-      data: { verdict, claims, watermark, revocations: list },
+      data: { verdict, claims, watermark, revocations: verified.revocations },
       quiet: [verdict],
       notes,
       exitCode,

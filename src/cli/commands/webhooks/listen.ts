@@ -31,9 +31,7 @@ export const webhooksListen = command({
   streams: true,
   options: {
     forwardTo: required('--forward-to <URL>', 'where to: http://localhost:3000/hook'),
-    after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', {
-      parse: parseCount,
-    }),
+    after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', { parse: parseCount }),
     type: many('--type <TYPE>', 'only events of this type, such as license.created', { choices: eventTypes }),
   },
   fields,
@@ -49,8 +47,15 @@ export const webhooksListen = command({
     const { meta } = await client.events.list({ after: AFTER_ALL, limit: 1 });
     const start = after ?? meta.last;
     await context.say({ tone: 'done', text: `forwarding events after ${start} to ${url} · ctrl-c ends it` });
-    const stream = forward(context, { url, secret, after: start, type });
-    return { kind: 'stream', stream, data: [], quiet: [], quietOf: ({ eventId }: Forwarded) => eventId };
+    async function* forward(): AsyncGenerator<Forwarded[]> {
+      for await (const events of context.follow({ after: start, type })) {
+        for (const event of events) {
+          if (context.io.stop.aborted) return;
+          yield [await send(event, url, secret, context)];
+        }
+      }
+    }
+    return { kind: 'stream', stream: forward(), data: [], quiet: [], quietOf: ({ eventId }: Forwarded) => eventId };
   },
 });
 
@@ -75,25 +80,6 @@ async function readSecret({ io, say }: CommandContext): Promise<string> {
   return secret;
 }
 
-interface Forwarding {
-  readonly url: string;
-  readonly secret: string;
-  readonly after: number;
-  readonly type: Parameters<CommandContext['follow']>[0]['type'];
-}
-
-async function* forward(
-  context: CommandContext,
-  { url, secret, after, type }: Forwarding,
-): AsyncGenerator<Forwarded[]> {
-  for await (const events of context.follow({ after, type })) {
-    for (const event of events) {
-      if (context.io.stop.aborted) return;
-      yield [await send(context, event, { url, secret })];
-    }
-  }
-}
-
 /** An event, and what the program said to it. */
 type Forwarded = Pick<Event, 'seq' | 'type'> & {
   readonly eventId: Event['id'];
@@ -105,9 +91,10 @@ type Forwarded = Pick<Event, 'seq' | 'type'> & {
 
 /** Sends an event as the service would, once. */
 async function send(
-  { io }: CommandContext,
   { address: _, ...event }: Event,
-  { url, secret }: Pick<Forwarding, 'url' | 'secret'>,
+  url: string,
+  secret: string,
+  { io }: CommandContext,
 ): Promise<Forwarded> {
   const { id, seq, type } = event;
   const body = JSON.stringify(event);

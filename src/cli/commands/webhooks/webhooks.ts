@@ -157,8 +157,8 @@ export const webhooksDelete = changeCommand({
     ['lkm webhooks delete whk_… --yes', 'in a script'],
   ],
 
-  async prepare({ id, yes }, context) {
-    await confirmChange(yes, context, {
+  prepare: ({ id, yes }, context) =>
+    confirmChange(yes, context, {
       about: async (client) => {
         const { url, types, lastSeq } = await client.webhooks.get({ webhookId: id });
         const events = types === null ? 'all events' : types.join(', ');
@@ -166,9 +166,7 @@ export const webhooksDelete = changeCommand({
       },
       question: `delete ${id} for ever?`,
       action: `deleting ${id}`,
-    });
-    return undefined;
-  },
+    }),
   outcome: (_, { id }) => doneTo(id, { id, deleted: true }, `deleted ${id}`),
 });
 
