@@ -1,7 +1,6 @@
 import type { Connection, Driver, OpenOptions } from './engine/driver.ts';
 import { openSqlite } from './engine/sqlite/driver.ts';
 import { findSecrets, plainSecrets, type Sealing, type Secrets } from './secrets.ts';
-import { createStaging, type NumberEntries, type Staging } from './staging.ts';
 import { accountRepository } from './tables/accounts.ts';
 import { customerRepository } from './tables/customers.ts';
 import { deviceRepository } from './tables/devices.ts';
@@ -16,7 +15,7 @@ import { type RateRepository, rateRepository } from './tables/rates.ts';
 import { auditRepository } from './tables/record/audit.ts';
 import { eventRepository } from './tables/record/events.ts';
 import { checkpointRepository, recordHeadRepository } from './tables/record/heads.ts';
-import { outboxRepository } from './tables/record/outbox.ts';
+import { createStaging, type NumberEntries, outboxRepository, type Staging } from './tables/record/outbox.ts';
 import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
 import { statsRepository } from './tables/stats.ts';

@@ -101,20 +101,12 @@ export const customerRepository = (db: Connection) => ({
   },
 
   /** Whether the customer has a licence of one of the products. */
-  async isOfProducts(accountId: AccountId, id: string, productIds: ReadonlySet<string>): Promise<boolean> {
-    const seen = sql`
-      select id from customers where account_id = ${accountId} and id = ${id} and ${hasLicenseOf(productIds)}`;
-    return (await db.first(seen)) !== undefined;
-  },
+  isOfProducts: (accountId: AccountId, id: string, productIds: ReadonlySet<string>): Promise<boolean> =>
+    hasLicense(db, accountId, id, isOf(productIds)),
 
   /** Whether the customer has a licence of any other product. */
-  async isOfOthers(accountId: AccountId, id: string, productIds: ReadonlySet<string>): Promise<boolean> {
-    const elsewhere = sql`
-      select l.id from licenses as l
-      where l.account_id = ${accountId} and l.customer_id = ${id} and not (${isAmong(PRODUCT, [...productIds])})
-      order by l.id limit 1`;
-    return (await db.first(elsewhere)) !== undefined;
-  },
+  isOfOthers: (accountId: AccountId, id: string, productIds: ReadonlySet<string>): Promise<boolean> =>
+    hasLicense(db, accountId, id, sql`not (${isOf(productIds)})`),
 
   /** The id of the customer with this address, compared without case. */
   findByEmail: (accountId: AccountId, email: string): Promise<string | null> => idOfEmail(db, accountId, email),
@@ -152,14 +144,14 @@ const toCustomer = ({ accountId, ...customer }: ReturnType<typeof customers.read
 
 const toCustomerOrNull = (found: ReturnType<typeof customers.read> | null) => found && toCustomer(found);
 
-/** In an expression, so that no planner reads all licences of a product for those of one customer. */
-const PRODUCT = sql`(l.product_id || '')`;
+/** Whether a licence is of one of the products. In an expression, so that no planner reads all licences of a product. */
+const isOf = (productIds: ReadonlySet<string>): Sql => isAmong(sql`(l.product_id || '')`, [...productIds]);
 
-/** Whether the customer of a row has a licence of one of the products. */
-const hasLicenseOf = (productIds: ReadonlySet<string>): Sql => sql`exists (
-  select 1 from licenses l
-  where l.account_id = customers.account_id and l.customer_id = customers.id
-    and ${isAmong(PRODUCT, [...productIds])})`;
+async function hasLicense(db: Connection, accountId: AccountId, id: string, condition: Sql): Promise<boolean> {
+  const license = sql`
+    select l.id from licenses as l where l.account_id = ${accountId} and l.customer_id = ${id} and ${condition} limit 1`;
+  return (await db.first(license)) !== undefined;
+}
 
 function toFilters(accountId: AccountId, { email, text, active, productIds }: CustomerFilters): Filter[] {
   const filters: Filter[] = [];
@@ -174,6 +166,10 @@ function toFilters(accountId: AccountId, { email, text, active, productIds }: Cu
       found: sql`select p.owner_id as id from search_phrases as p where ${begins} and p.kind = 'customer'`,
     });
   }
-  if (productIds !== undefined) filters.push(hasLicenseOf(productIds));
+  if (productIds !== undefined) {
+    filters.push(sql`exists (
+      select 1 from licenses as l
+      where l.account_id = customers.account_id and l.customer_id = customers.id and ${isOf(productIds)})`);
+  }
   return filters;
 }

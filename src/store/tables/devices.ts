@@ -18,7 +18,6 @@ const columns = {
 
 const devices = tableOf('devices', columns, ['accountId', 'licenseId']);
 
-/** A device to be added. */
 export interface NewDevice extends Device {
   readonly hostId: HostId;
 }
@@ -42,7 +41,6 @@ export const deviceRepository = (db: Connection) => ({
     return true;
   },
 
-  /** The device of this host. */
   find: (license: License, hostId: HostId): Promise<Device | null> => devices.find(db, { ...idsOf(license), hostId }),
 
   /** Gives the slot of a host to another one that is no device; null when the host is none of this licence. */

@@ -80,7 +80,6 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
     /** How many sessions of all accounts have a lease that runs. */
     countAllLive: (now: Instant): Promise<number> => count(sql`expires_at > ${now}`),
 
-    /** Removes every session. */
     async removeAll({ accountId, id }: License): Promise<void> {
       await sessions.remove(db, { accountId, licenseId: id });
     },

@@ -34,21 +34,17 @@ const lists = listsOf(tokens, 'id');
 /** Whether a token has not ended, by its term. */
 const isLasting = (now: Instant) => sql`(expires_at is null or expires_at > ${now})`;
 
+type TokenRecord = RecordOf<typeof columns>;
+
 /** What a new token is made of; the secret itself is not kept. */
-export interface NewToken {
-  readonly accountId: AccountId;
-  readonly id: string;
-  readonly hash: string;
-  readonly name: string;
-  readonly kind: TokenKind;
+export interface NewToken
+  extends Pick<TokenRecord, 'accountId' | 'id' | 'hash' | 'name' | 'kind' | 'maxIssues' | 'expiresAt'> {
   readonly scopes: readonly Scope[];
   readonly productIds: readonly string[] | null;
   readonly networks?: readonly string[] | null;
-  readonly maxIssues: number | null;
   /** The token whose budget of keys it spends, instead of one of its own. */
   readonly budgetOf?: string | null;
   readonly rateLimit?: number | null;
-  readonly expiresAt: Instant | null;
   readonly now: Instant;
 }
 
@@ -61,19 +57,10 @@ export type TokenRepository = ReturnType<typeof tokenRepository>;
  * @param onChange called in front of each change of a token that may be known already
  */
 export const tokenRepository = (db: Connection, onChange: () => void = () => {}) => ({
-  async insert({ now, scopes, productIds, networks = null, ...token }: NewToken): Promise<void> {
-    await tokens.insert(db, {
-      ...token,
-      scopes: [...scopes],
-      productIds: productIds && [...productIds],
-      networks: networks && [...networks],
-      issued: 0,
-      budgetOf: token.budgetOf ?? null,
-      rateLimit: token.rateLimit ?? null,
-      revokedAt: null,
-      lastUsedOn: null,
-      createdAt: now,
-    });
+  async insert({ now, budgetOf = null, rateLimit = null, ...token }: NewToken): Promise<void> {
+    const [scopes, productIds, networks] = [[...token.scopes], copyOf(token.productIds), copyOf(token.networks)];
+    const unused = { issued: 0, revokedAt: null, lastUsedOn: null, createdAt: now };
+    await tokens.insert(db, { ...token, scopes, productIds, networks, budgetOf, rateLimit, ...unused });
   },
 
   /** The token with this hash, of whatever account, expired and revoked ones included. */
@@ -149,7 +136,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
   },
 });
 
-type TokenRecord = RecordOf<typeof columns>;
+const copyOf = (list: readonly string[] | null = null): string[] | null => list && [...list];
 
 /** A token with what is issued from its budget, also where that is kept with a token that it has replaced. */
 async function withBudget(db: Connection, record: TokenRecord): Promise<Token> {

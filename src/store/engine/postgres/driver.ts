@@ -4,10 +4,10 @@ import { StorageError } from '../../errors.ts';
 import { ensureSchema, migrate } from '../../migrate.ts';
 import type { Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
 import { sql } from '../sql.ts';
-import { alone, SHARE } from './alone.ts';
 import { connect, createNames, transact } from './connection.ts';
 import { explain } from './explain.ts';
-import { createPool, createRequestPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
+import { createRequestPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
+import { alone, showPresence } from './presence.ts';
 
 const SETTLE_RETRY_MS = 100;
 
@@ -81,26 +81,6 @@ async function untilItAnswers(pool: Pool): Promise<void> {
       await sleep(SETTLE_RETRY_MS, undefined, { ref: false });
     }
   }
-}
-
-const LOOK_EVERY_MS = 1_000;
-
-/**
- * Keeps everybody from migrating a database while this process works on it, on a connection of its own that is renewed
- * when it is lost. Waits while somebody migrates it now.
- *
- * @returns what ends it
- */
-export async function showPresence(url: string): Promise<() => Promise<void>> {
-  const pool = createPool(url, { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: 0 }, SHARE);
-  const connect = async () => (await pool.connect()).release();
-  await connect();
-  const renew = () => void (pool.totalCount === 0 && connect().catch(() => {}));
-  const timer = setInterval(renew, LOOK_EVERY_MS).unref();
-  return async () => {
-    clearInterval(timer);
-    await pool.end();
-  };
 }
 
 /**

@@ -1,13 +1,6 @@
 import { StartupError } from '../../errors.ts';
 import { codeOf, isFromServer } from './connection.ts';
 
-/** Prepared statements and settings would then be of somebody else. */
-export const handedOn = (url: string): StartupError =>
-  new StartupError(
-    `${nameOf(url)} is behind a connection pooler that gives each transaction another connection`,
-    'set pool_mode = session there, or give the address of PostgreSQL itself: a server of lkm has a pool of its own',
-  );
-
 /** Says in one line what keeps PostgreSQL from being used; the password is in none of them. */
 export function explain(error: unknown, url: string): unknown {
   if (error instanceof StartupError) return error;

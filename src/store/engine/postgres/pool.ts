@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { StartupError } from '../../errors.ts';
-import { explain, handedOn, nameOf } from './explain.ts';
+import { explain, nameOf } from './explain.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -108,7 +108,13 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
     }
     // A pooler tells its clients numbers of its own.
     const isDirect = 'processID' in client && client.processID === found?.pid;
-    if (!isDirect && (await isHandedOn(client, pool))) throw handedOn(url);
+    if (!isDirect && (await isHandedOn(client, pool))) {
+      // Prepared statements and settings would then be of somebody else.
+      throw new StartupError(
+        `${nameOf(url)} is behind a connection pooler that gives each transaction another connection`,
+        'set pool_mode = session there, or give the address of PostgreSQL itself: a server of lkm has a pool of its own',
+      );
+    }
   } finally {
     client.release();
   }

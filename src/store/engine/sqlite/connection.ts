@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ConstraintError, StorageError } from '../../errors.ts';
-import { remember } from '../../recent.ts';
 import type { Connection } from '../driver.ts';
 import { compile, type Sql, type SqlValue, sql } from '../sql.ts';
 import { codesOf } from './file.ts';
@@ -47,6 +46,20 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
     nested: (work) => (undo === undefined ? work() : undo.nested(work)),
     // Transactions of the one process that owns the file run one after the other.
     tryLock: async () => true,
+  };
+}
+
+/** Makes a value for each key when it is first asked for, and remembers the values that were used last, at most so many. */
+export function remember<V>(most: number): (key: string, make: () => V) => V {
+  /** In the order of their last use. */
+  const values = new Map<string, V>();
+  return (key, make) => {
+    const value = values.get(key) ?? make();
+    values.delete(key);
+    values.set(key, value);
+    const [oldest] = values.keys();
+    if (values.size > most && oldest !== undefined) values.delete(oldest);
+    return value;
   };
 }
 

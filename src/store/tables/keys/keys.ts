@@ -2,7 +2,7 @@ import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contrac
 import type { Changes } from '../../../domain/changes.ts';
 import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { sql } from '../../engine/sql.ts';
+import { type Sql, sql } from '../../engine/sql.ts';
 import { phrasesOf, replacePhrases } from '../../search.ts';
 import { latestOf, tableOf, text, unlessTaken } from '../../table.ts';
 import { findWithCustomer, isKey, type LicenseWithCustomer, licenses } from './licenses.ts';
@@ -28,28 +28,18 @@ const isLicense = ({ accountId, id }: License) => sql`account_id = ${accountId} 
 /** The licences of accounts. */
 export const keyRepository = (db: Connection) => ({
   /** Adds a licence; false when its reference is taken. */
-  async insert(license: License): Promise<boolean> {
-    const conflict = license.reference === null ? undefined : unlessReferenced;
-    if (!(await licenses.insert(db, license, conflict))) return false;
-    await writeMetadata(db, license);
-    return true;
-  },
+  insert: (license: License): Promise<boolean> =>
+    add(db, license, license.reference === null ? undefined : unlessReferenced),
 
   /** Adds a licence of which anything may be taken: its key, its reference or its id; false when it is. */
-  async insertUnlessThere(license: License): Promise<boolean> {
-    if (!(await licenses.insert(db, license, unlessTaken))) return false;
-    await writeMetadata(db, license);
-    return true;
-  },
+  insertUnlessThere: (license: License): Promise<boolean> => add(db, license, unlessTaken),
 
   /** The licence that product and key name together. */
   find: (accountId: AccountId, productId: ProductId, key: LicenseKey): Promise<License | null> =>
     licenses.first(db, named(accountId, productId, key)),
 
-  /** The licence of this id. */
   findById: (accountId: AccountId, id: string): Promise<License | null> => licenses.find(db, { accountId, id }),
 
-  /** The licence of this reference. */
   findByReference: (accountId: AccountId, reference: string): Promise<License | null> =>
     licenses.find(db, { accountId, reference }),
 
@@ -136,6 +126,12 @@ export const keyRepository = (db: Connection) => ({
     return (await db.first(sql`select id from licenses where ${isLicense(license)} for update`)) !== undefined;
   },
 });
+
+async function add(db: Connection, license: License, conflict: Sql | undefined): Promise<boolean> {
+  if (!(await licenses.insert(db, license, conflict))) return false;
+  await writeMetadata(db, license);
+  return true;
+}
 
 /** What a licence is found by, apart from its columns. */
 type Findable = Pick<License, 'accountId' | 'id' | 'metadata' | 'reference'>;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { StartupError } from '../../errors.ts';
+import { createPool } from './pool.ts';
 
 /**
  * The advisory lock of a PostgreSQL database that everything of lkm shares which works on its tables, for as long as it
@@ -9,7 +10,27 @@ import { StartupError } from '../../errors.ts';
 const NUMBERS = '1818979700, 1';
 
 /** Shares the lock; waits while somebody has it alone. For the connection that runs it, until that ends. */
-export const SHARE = `select pg_advisory_lock_shared(${NUMBERS})`;
+const SHARE = `select pg_advisory_lock_shared(${NUMBERS})`;
+
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Keeps everybody from migrating a database while this process works on it, on a connection of its own that is renewed
+ * when it is lost. Waits while somebody migrates it now.
+ *
+ * @returns what ends it
+ */
+export async function showPresence(url: string): Promise<() => Promise<void>> {
+  const pool = createPool(url, { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: 0 }, SHARE);
+  const connect = async () => (await pool.connect()).release();
+  await connect();
+  const renew = () => void (pool.totalCount === 0 && connect().catch(() => {}));
+  const timer = setInterval(renew, LOOK_EVERY_MS).unref();
+  return async () => {
+    clearInterval(timer);
+    await pool.end();
+  };
+}
 
 /** How long servers that were just stopped, and those that are only starting, may still have the lock. */
 const IN_USE_TIMEOUT_MS = 2_000;
