@@ -61,8 +61,8 @@ export type Changes<C extends Columns> = { readonly [F in keyof RecordOf<C>]?: R
 /** A row that is in the way of one that is added. */
 export const unlessTaken = sql`on conflict do nothing`;
 
-/** How many rows a statement adds: few sizes, so that each is prepared once. */
-const SIZES = [64, 16, 4, 1] as const;
+/** How many rows a statement adds at most: each number of them is a statement of its own. */
+const MAX_ROWS = 64;
 
 /**
  * A table of the database: its name, and its columns by field. A `key` names one record, or those that have some fields in
@@ -82,22 +82,21 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
   const read = readerOf<Shown>(fields.filter(([field]) => !hidden.includes(field as Hidden)));
 
   const rowOf = (record: Full): Sql => sql`(${join(fields.map(([field, column]) => column.toSql(record[field])))})`;
-  /** `column = value` for each field that is given; at least one. */
-  function assignments(values: Changes<C>, separator: string): Sql {
-    const [texts, parts]: [string[], SqlValue[]] = [[], []];
-    for (const field in values) {
-      const value = values[field];
-      if (value === undefined) continue;
-      const column = columns[field] as Column<unknown>;
-      texts.push(`${parts.length === 0 ? '' : separator}${column.name} = `);
-      parts.push(column.toSql(value));
-    }
-    if (parts.length === 0) throw new RangeError(`nothing is said of the columns of ${name}`);
-    return new Sql([...texts, ''], parts);
+  /** `column = value` for each field; at least one. */
+  function assignments(values: readonly (readonly [field: string, value: unknown])[], separator: string): Sql {
+    if (values.length === 0) throw new RangeError(`nothing is said of the columns of ${name}`);
+    const named = values.map(([field, value]) => [columns[field] as Column<unknown>, value] as const);
+    const texts = named.map(([column], at) => `${at === 0 ? '' : separator}${column.name} = `);
+    return new Sql(
+      [...texts, ''],
+      named.map(([column, value]) => column.toSql(value)),
+    );
   }
-  const matching = (key: Key): Sql => assignments(key, ' and ');
-  const update = (key: Key, changes: Changes<C>) =>
-    sql`update ${table} set ${assignments(changes, ', ')} where ${matching(key)}`;
+  const matching = (key: Key): Sql => assignments(Object.entries(key), ' and ');
+  const update = (key: Key, changes: Changes<C>) => {
+    const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+    return sql`update ${table} set ${assignments(given, ', ')} where ${matching(key)}`;
+  };
 
   async function all(db: Connection, statement: Sql): Promise<Shown[]> {
     return (await db.all<Row>(statement)).map(read);
@@ -125,12 +124,9 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
       (await db.run(sql`${insertion} ${rowOf(record)} ${conflict}`)) === 1,
     /** Adds any number of records, in few statements. */
     async insertMany(db: Connection, records: readonly Full[], conflict: Sql = raw('')): Promise<void> {
-      let next = 0;
-      for (const size of SIZES) {
-        for (; records.length - next >= size; next += size) {
-          const rows = records.slice(next, next + size).map(rowOf);
-          await db.run(sql`${insertion} ${join(rows)} ${conflict}`);
-        }
+      for (let from = 0; from < records.length; from += MAX_ROWS) {
+        const rows = records.slice(from, from + MAX_ROWS).map(rowOf);
+        await db.run(sql`${insertion} ${join(rows)} ${conflict}`);
       }
     },
     /** Changes what is given; returns the number of records. */

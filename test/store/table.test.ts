@@ -42,6 +42,8 @@ describe('what is made from the columns of a table', () => {
 
   it('never touches rows without a key', async () => {
     await expect(statementOf((db) => table.remove(db, {}))).rejects.toThrow(RangeError);
+    const absent = { seats: 1, id: undefined as unknown as string };
+    await expect(statementOf((db) => table.remove(db, absent))).rejects.toThrow(TypeError);
   });
 
   it('reads a row back as the record that was added, or without some fields', () => {
