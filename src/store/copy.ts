@@ -90,7 +90,10 @@ export async function copyDatabase(
   return copied;
 }
 
-/** Brings the schema of a database that is to be filled up to date. Throws StartupError, and changes nothing, when it holds something. */
+/**
+ * Brings the schema of a database that is to be filled up to date. Throws StartupError, and changes nothing, when it holds
+ * something.
+ */
 export async function migrateTarget(to: Database): Promise<void> {
   if ((await to.tables()).has('accounts')) await refuseFilled(to.connection);
   await migrate(to);

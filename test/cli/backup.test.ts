@@ -120,7 +120,7 @@ describe('db restore', () => {
     linkSync(join(cwd, 'lkm.db'), join(cwd, 'lkm.db.before-restore-2026-11-21T12-00-00'));
     const { code, stderr } = await at(['products', 'list']);
     expect(code).toBe(13);
-    expect(stderr).toMatch(/has 2 names .*removing one that a cut-off restore has left \(lkm\.db\.before-restore-…\)/s);
+    expect(stderr).toMatch(/has 2 names .*lkm\.db\.before-restore-… of a restore that was cut off/s);
   });
 
   it('does not take the place of a database that is in use', async () => {

@@ -92,7 +92,7 @@ describe('a database file that a process has open', () => {
       await expect(openStore(path)).rejects.toEqual(
         new StartupError(
           `${path} has 2 names (hard links)`,
-          'leave it one name, or copy the file: SQLite loses changes that are made under several',
+          `remove the others, such as ${basename(path)}.before-restore-… of a restore that was cut off: SQLite loses changes under several`,
         ),
       );
     }

@@ -95,7 +95,7 @@ function describe(path: string): LocatedFile {
   if (found.nlink > 1n) {
     throw new StartupError(
       `${path} has ${found.nlink} names (hard links)`,
-      `leave it one name, such as by removing one that a cut-off restore has left (${basename(path)}${KEPT}…): SQLite loses changes that are made under several`,
+      `remove the others, such as ${basename(path)}${KEPT}… of a restore that was cut off: SQLite loses changes under several`,
     );
   }
   if (isMountedAlone(path, readMounts())) {

@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ReadTooBroad } from '../../errors.ts';
 
 /**
- * Makes reads share read transactions: all reads of a turn of the event loop see one state. One for each would take and free its locks each time, and throw away the
- * pages that the connection has in memory whenever a commit came in between.
+ * Makes reads share read transactions: all reads of a turn of the event loop see one state. One for each would take and
+ * free its locks each time, and throw away the pages that the connection has in memory whenever a commit came in between.
  */
 export function snapshotOf(database: DatabaseSync) {
   const begin = database.prepare('BEGIN');

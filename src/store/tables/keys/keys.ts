@@ -95,8 +95,8 @@ export const keyRepository = (db: Connection) => ({
   },
 
   /**
-   * Takes one activation slot; false when none is free, or the key is disabled. One statement, so no two callers get the last one. Where the
-   * first use sets the end of the licence, the first slot sets it to `end`.
+   * Takes one activation slot; false when none is free, or the key is disabled. One statement, so no two callers get the
+   * last one. Where the first use sets the end of the licence, the first slot sets it to `end`.
    */
   async takeSlot(license: License, now: Instant, end: Instant | null): Promise<boolean> {
     const taken = await db.run(sql`
