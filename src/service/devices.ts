@@ -12,7 +12,7 @@ import { showDevice } from './keys/show.ts';
 import { revokeFiles, signFile } from './license-files.ts';
 import { found, type Operations, onProduct, sameForAll, unlessUnmasked } from './operation.ts';
 import { deviceEvent } from './record.ts';
-import { type LoadedFacts, loadAllowed, refusalOf } from './rules.ts';
+import { type LoadedFacts, loadAllowed, loadFacts, refusalOf, refuseUnlessAllowed } from './rules.ts';
 
 export const deviceOperations: Operations<typeof keyDevices> = {
   deactivate: {
@@ -61,13 +61,15 @@ export const deviceOperations: Operations<typeof keyDevices> = {
     authorizeReplay: sameForAll,
     async perform(context, input) {
       const { now } = context;
-      const facts = await loadAllowed(context, 'sign', input);
+      const facts = await loadFacts(context, 'sign', input);
       const { license, customer } = facts;
+      const ends = input.ttl === undefined ? null : addSeconds(now, input.ttl);
+      if (ends === null && endIfUsed(license, now) === null) throw apiError('invalidParams', { fields: ['ttl'] });
+      refuseUnlessAllowed('sign', facts);
       await holdSlot(context, { license, device: await lockDevice(context, facts) }, { hostId: input.hostId });
       // The first use has set the end: this one, or another at the same time.
       const used = isWaiting(license) ? await findLicense(context, input) : license;
-      const end = earlier(grantEnd(used, now), input.ttl === undefined ? null : addSeconds(now, input.ttl));
-      const expiresAt = found(end, 'invalidParams', { fields: ['ttl'] });
+      const expiresAt = found(earlier(grantEnd(used, now), ends), 'invalidParams', { fields: ['ttl'] });
       const file = await signFile(context, used, { hostId: input.hostId, customer, expiresAt });
       return { file, ...graceWarning(used, now) };
     },

@@ -54,9 +54,14 @@ export async function loadAllowed(
   absent?: Reason,
 ): Promise<LoadedFacts> {
   const facts = await loadFacts(context, action, use, absent);
+  refuseUnlessAllowed(action, facts);
+  return facts;
+}
+
+/** Throws the refusal of the first rule that stands in the way, if one does. */
+export function refuseUnlessAllowed(action: Action, facts: Facts): void {
   const { refusal } = decide(action, facts);
   if (refusal !== null) throw refusalOf(refusal, facts);
-  return facts;
 }
 
 /** The error of a rule. That a limit is reached is recorded. */
