@@ -87,11 +87,13 @@ export function scenarios<It extends object>(endpointName: string, table: Table<
   const endpoint = findEndpoint(endpointName);
   describe(`${endpoint.method} ${endpoint.path}`, () => {
     describe.each(engines)('on $name', (engine) => {
-      it.each(rows)('$name', async (row) => {
-        await using world = await createWorld({ engine });
-        const before = await table.given(world);
-        await play(world, endpoint, table, row, { ...before, ...(await row.given?.(world, before)) });
-      });
+      for (const row of rows) {
+        it(row.name, async () => {
+          await using world = await createWorld({ engine });
+          const before = await table.given(world);
+          await play(world, endpoint, table, row, { ...before, ...(await row.given?.(world, before)) });
+        });
+      }
     });
 
     it('has a row for every line of its error table', () => {
