@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { isNetwork } from '../domain/ip-address.ts';
 import { StartupError } from '../store/errors.ts';
 import { bind, isLoopback } from './http/transport/bind.ts';

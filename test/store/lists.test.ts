@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { AccountId } from '../../src/contract/scalars.ts';
 import type { Page } from '../../src/store/lists.ts';
 import type { Store } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { accountId, databaseWithLicense, insertLicense } from '../support/store-fixture.ts';
+import { accountId, insertLicense } from '../support/store-fixture.ts';
 
 const people = [
   ['cus_1', 'Zoë Müller', 'zoe@example.com'],

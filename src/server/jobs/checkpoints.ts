@@ -1,4 +1,3 @@
-import type { AccountId } from '../../contract/scalars.ts';
 import { type CheckpointParts, isCheckpointDue, signLastRow } from '../../service/audit.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { Job } from './job.ts';
