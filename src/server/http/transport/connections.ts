@@ -41,8 +41,8 @@ interface Connection {
   readonly turns: Turn[];
   /** Bytes that are held for the request in work: of its body, and of what is not sent yet. */
   heldBytes: number;
-  /** How many bytes the other end had taken when that was looked at last. */
-  takenBytes: number;
+  /** How many bytes the other end had taken when that was looked at last; null when none waited then. */
+  takenBytes: number | null;
   /** Since when it has no request in work, or had none. */
   idleSince: number;
 }
@@ -100,11 +100,9 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
 
   const sweeper = setInterval(() => {
     for (const connection of connections.values()) {
-      const [turn] = connection.turns;
-      if (turn === undefined) continue;
-      const { bytesWritten, writableLength } = turn.response.req.socket;
-      const takenBytes = bytesWritten - writableLength;
-      if (writableLength > 0 && takenBytes === connection.takenBytes) close(connection);
+      const { bytesWritten = 0, writableLength = 0 } = connection.turns[0]?.response.req.socket ?? {};
+      const takenBytes = writableLength > 0 ? bytesWritten - writableLength : null;
+      if (takenBytes !== null && takenBytes === connection.takenBytes) close(connection);
       connection.takenBytes = takenBytes;
     }
   }, limits.stallMs).unref();
@@ -117,7 +115,7 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
       const { remoteAddress: address } = socket;
       if (address === undefined || !makeRoom(address)) return false;
       const ends = endsOf(socket);
-      const counts = { heldBytes: 0, takenBytes: 0, idleSince: performance.now() };
+      const counts = { heldBytes: 0, takenBytes: null, idleSince: performance.now() };
       const connection: Connection = { ends, address, socket, turns: [], ...counts };
       connections.set(ends, connection);
       socket.once('close', () => close(connection));
