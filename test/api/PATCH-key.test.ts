@@ -99,9 +99,9 @@ scenarios<Shop>(
                 customerId: null,
                 key: expect.stringMatching(/^\*/),
                 changed: [
-                  ...['customerId', 'maxActivations', 'expirationDate', 'gracePeriod', 'metadata.features', 'metadata'],
-                  ...['metadata.is_trial', 'allowedHosts', 'licenseType', 'maxConcurrentSessions', 'heartbeatInterval'],
-                  ...['sessionLeaseDuration', 'customerCanSelfReset', 'versionId'],
+                  ...['maxActivations', 'expirationDate', 'customerId', 'gracePeriod', 'allowedHosts', 'licenseType'],
+                  ...['maxConcurrentSessions', 'heartbeatInterval', 'sessionLeaseDuration', 'customerCanSelfReset'],
+                  ...['versionId', 'metadata.features', 'metadata', 'metadata.is_trial'],
                 ],
                 before: {
                   customerId,
