@@ -18,7 +18,9 @@ const says = /^SQLite: \d+ sequences, seed \d+, .*FAILED$/m;
 export const modelPlants: readonly Plant[] = [
   {
     title: 'a slot that is not freed',
-    files: { 'src/store/tables/keys/keys.ts': swap("l('activations', '-', $.count)", "l('activations', '-', 0)") },
+    files: {
+      'src/store/tables/keys/keys.ts': swap('activations = activations - ', 'activations = activations - 0 * '),
+    },
     command: modelRun,
     says,
   },
@@ -26,10 +28,7 @@ export const modelPlants: readonly Plant[] = [
     title: 'a lease that lasts a millisecond longer',
     files: {
       'src/store/tables/sessions.ts': (old) =>
-        swap(
-          "'expires_at', '>', $.now",
-          "'expires_at', '>=', $.now",
-        )(swap("'expires_at', '<=', $.now", "'expires_at', '<', $.now")(old)),
+        swap('expires_at > ', 'expires_at >= ')(swap('expires_at <= ', 'expires_at < ')(old)),
     },
     command: sequencesFrom(2),
     says,
