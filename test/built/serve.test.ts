@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,17 +39,22 @@ it('the built command serves a new database until SIGTERM, and ends with 0', asy
 });
 
 it('the built command, which has just stored its profile, answers what is in flight at SIGTERM', async () => {
-  const { child, url, exited } = await startServer([], { home: homeFolder() });
+  const home = homeFolder();
+  const { child, url, exited } = await startServer([], { home });
+  const { profiles } = JSON.parse(readFileSync(join(home, '.config/lkm/config.json'), 'utf8'));
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
-  await new Promise((sent) => socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n', sent));
-  // A later request has its answer: the server has read the earlier one.
+  const head = ['POST /product HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${profiles.local.token}`];
+  const body = '{"name":"Engine"}';
+  const fields = ['Content-Type: application/json', `Content-Length: ${body.length}`, '', body.slice(0, 5)];
+  await new Promise((sent) => socket.write([...head, ...fields].join('\r\n'), sent));
+  // A later request has its answer: the server has read the head of the earlier one.
   expect((await fetch(`${url}/ready`)).status).toBe(200);
   child.kill('SIGTERM');
   await untilClosed(url);
-  socket.write('\r\n');
+  socket.write(body.slice(5));
   const [answer] = await once(socket, 'data');
-  expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+  expect(String(answer)).toMatch(/^HTTP\/1.1 201 /);
   expect(await exited).toEqual([0, null]);
 });
 
