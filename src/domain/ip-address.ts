@@ -87,7 +87,7 @@ const isIn = (address: Address, [base, bits]: Network): boolean =>
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** An address, IPv4 where a dual-stack socket shows it as IPv6; null when the text is none. */
-export function parseAddress(text: string): Address | null {
+function parseAddress(text: string): Address | null {
   // The shorter forms of IPv4, such as 10.1 or 0x0a000001, are read differently from program to program.
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return null;
   const address = ipaddr.parse(text);

@@ -59,7 +59,7 @@ async function* streamLines(items: readonly unknown[] | AsyncIterable<unknown>) 
         before: '  get: {',
         add: `  export: {
     authorize: anyone,
-    perform: async ({ repositories, caller }) => ({ items: repositories.customers.listAll(caller.accountId) }),
+    perform: async ({ repositories, caller }) => ({ items: repositories.customers.list(caller.accountId).all() }),
   },
 
 `,

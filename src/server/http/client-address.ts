@@ -1,5 +1,5 @@
 import type { IpAddress } from '../../domain/ip-address.ts';
-import { canonicalAddress, parseAddress, readNetworks } from '../../domain/ip-address.ts';
+import { canonicalAddress, readNetworks } from '../../domain/ip-address.ts';
 
 /** Finds the address of a caller by the peer of its connection and its `X-Forwarded-For`. */
 export type AddressOf = (peer: string, forwardedFor: string | null) => IpAddress;
@@ -38,6 +38,6 @@ function readHop(hop: string): IpAddress | null {
 /** The plain form of IPv4 for an address that a dual-stack socket shows as IPv6; all others as they are written. */
 function show(address: string): IpAddress {
   if (!address.startsWith('::')) return address as IpAddress;
-  const parsed = parseAddress(address);
-  return (parsed?.kind() === 'ipv4' ? parsed.toString() : address) as IpAddress;
+  const canonical = canonicalAddress(address) ?? ':';
+  return (canonical.includes(':') ? address : canonical) as IpAddress;
 }
