@@ -36,6 +36,7 @@ export function canonicalAddress(text: string): string | null {
 
 /** What one subscriber holds of an address space: an IPv4 address, or the /64 of an IPv6 address; other text as it is. */
 export function subscriberOf(address: string): string {
+  if (!address.includes(':')) return address;
   const parsed = parseAddress(address);
   if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address;
   const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));

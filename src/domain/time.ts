@@ -15,8 +15,19 @@ export function toInstant(epochMs: number): Instant {
   return new Date(Math.min(Math.max(epochMs, FIRST_MS), LAST_MS)).toISOString() as Instant;
 }
 
-/** Reads a clock (milliseconds since 1970) as instants. */
-export const instantsOf = (clock: () => number) => (): Instant => toInstant(clock());
+/** Reads a clock (milliseconds since 1970) as instants; the one of a millisecond is written once. */
+export function instantsOf(clock: () => number): () => Instant {
+  let lastMs = Number.NaN;
+  let last: Instant;
+  return () => {
+    const ms = clock();
+    if (ms !== lastMs) {
+      last = toInstant(ms);
+      lastMs = ms;
+    }
+    return last;
+  };
+}
 
 /** An instant in the name of a file, to the second: `2026-11-21T10-00-00`. */
 export const fileStamp = (instant: Instant): string => instant.slice(0, 19).replaceAll(':', '-');

@@ -83,7 +83,22 @@ async function lockHead({ recordHeads }: Repositories, accountId: AccountId): Pr
 function toAudit({ id, at, entry }: OutboxRecord, seq: number) {
   const { actor, address, salt, door, requestId: request_id, operation, outcome, resource, details } = entry;
   const token = actor.type === 'token' ? actor.id : null;
-  return { seq, id, at, actor, token, address, door, request_id, operation, resource, outcome, details, salt };
+  // In the order of canonical JSON, which is then quick to write.
+  return {
+    actor: { id: actor.id, type: actor.type },
+    address,
+    at,
+    details,
+    door,
+    id,
+    operation,
+    outcome,
+    request_id,
+    resource: resource && { id: resource.id, type: resource.type },
+    salt,
+    seq,
+    token,
+  };
 }
 
 type StagedEvent = OutboxRecord['entry']['events'][number];

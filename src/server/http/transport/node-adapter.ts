@@ -113,7 +113,8 @@ function readBody(
     });
     message.on('end', () => resolve(body.bytes()));
     message.on('error', leave);
-    // After the end it changes nothing.
-    message.on('close', () => leave());
+    message.on('close', () => {
+      if (!message.complete) leave();
+    });
   });
 }
