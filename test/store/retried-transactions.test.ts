@@ -75,7 +75,8 @@ describe('a transaction on PostgreSQL', () => {
         return repositories.keys.takeSlot(second, now, null);
       });
     expect(await Promise.all([takeBoth(one, other, 0), takeBoth(other, one, 1)])).toEqual([true, true]);
-    expect(attempts).toBe(3);
+    // Three, or more where the one that is run again comes before the other once more.
+    expect(attempts).toBeGreaterThan(2);
     expect(await database.query('select activations from licenses')).toEqual([{ activations: 2 }, { activations: 2 }]);
   });
 });
