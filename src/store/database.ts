@@ -1,6 +1,5 @@
 import type { Database, OpenForReading, OpenOptions } from './engine/driver.ts';
-import { openSqliteFile } from './engine/sqlite/driver.ts';
-import { openForReading as openSqliteForReading } from './engine/sqlite/reading.ts';
+import { openSqliteFile, openForReading as openSqliteForReading } from './engine/sqlite/driver.ts';
 import { type SchemaStatus, schemaStatus } from './migrate.ts';
 import type { MasterKey } from './secret-box.ts';
 import { openDataKey, type SecretsKept } from './secrets.ts';

@@ -43,3 +43,9 @@ export class StartupError extends Error {
     this.hint = hint;
   }
 }
+
+/** The innermost cause of an error: that of the database or of the system. */
+export function causeOf(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  return error.cause instanceof Error ? causeOf(error.cause) : error;
+}

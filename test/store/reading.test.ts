@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openForReading } from '../../src/store/engine/sqlite/reading.ts';
+import { openForReading } from '../../src/store/engine/sqlite/driver.ts';
 import { accountRepository } from '../../src/store/tables/accounts.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';

@@ -64,7 +64,7 @@ describe('a user of PostgreSQL who lacks rights', () => {
 
   it('is told so by work that fails', async () => {
     await using none = await databaseFor('select, insert, update, delete on licenses');
-    const message = expect.stringMatching(/^the user may not do all of its work .*permission denied for table/);
+    const message = expect.stringMatching(/ does not let the user do all of its work: permission denied for table/);
     const reading = withDatabase(none.location, undefined, migrate);
     await expect(reading).rejects.toMatchObject({ name: 'StartupError', message });
   });

@@ -8,7 +8,7 @@ import { transact } from '../../src/store/engine/postgres/connection.ts';
 import { explain as explainPostgres } from '../../src/store/engine/postgres/explain.ts';
 import { createUndo } from '../../src/store/engine/sqlite/connection.ts';
 import { explainKnown, explain as explainSqlite, isMountedAlone } from '../../src/store/engine/sqlite/file.ts';
-import { groupCommit, logPages } from '../../src/store/engine/sqlite/group-commit.ts';
+import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
 import { OutcomeUnknown, StartupError, StorageError } from '../../src/store/errors.ts';
 import { test as it } from '../support/fixtures.ts';
 
@@ -34,8 +34,8 @@ describe('a database that cannot be opened', () => {
     ['53100', 'could not extend file: No space left on device', 'has no room left on its disk'],
     ['55P03', 'canceling statement due to lock timeout', 'has a table that another session has locked'],
     ['57014', 'canceling statement due to statement timeout', 'took too long'],
-    ['42501', 'permission denied for schema public', 'the user may not do all of its work'],
-    ['42501', 'must be owner of table licenses', 'the user may not do all of its work'],
+    ['42501', 'permission denied for schema public', 'does not let the user do all of its work'],
+    ['42501', 'must be owner of table licenses', 'does not let the user do all of its work'],
   ])('is PostgreSQL that says %s: %s', (code, said, told) => {
     const error = new StorageError(Object.assign(new Error(said), { code }));
     const message = expect.stringContaining(told);
@@ -57,18 +57,6 @@ describe('a database that cannot be opened', () => {
     expect(explainSqlite(sqliteError(5), 'lkm.db')).toEqual(
       new StartupError('lkm.db is in use by another program', 'try again'),
     );
-  });
-});
-
-describe('the log of a file', () => {
-  const MIB = 1024 * 1024;
-
-  it.each([
-    [100_000 * MIB, 16_000],
-    [60 * MIB, 1_920],
-    [0, 1_000],
-  ])('with %i bytes free is copied into it at %i pages', (free, pages) => {
-    expect(logPages(free)).toBe(pages);
   });
 });
 

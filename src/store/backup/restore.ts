@@ -5,11 +5,11 @@ import { copyDatabase, migrateTarget } from '../copy.ts';
 import { LOCK_TIMEOUT_MS, withDatabase } from '../database.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, KEPT, locateFile } from '../engine/sqlite/file.ts';
-import { findOwner } from '../engine/sqlite/owner.ts';
+import { findOwner } from '../engine/sqlite/lock.ts';
 import { StartupError } from '../errors.ts';
 import { migrate } from '../migrate.ts';
 import { isPostgres } from '../store.ts';
-import { publish, replace as replaceFile, requirePrivateFile, withWorkFolder } from './files.ts';
+import { publish, requirePrivateFile, withWorkFolder } from './files.ts';
 
 /** Where a restored database stands, and where the one that stood there before does now, if there was one. */
 export interface Restored {
@@ -41,21 +41,27 @@ export async function restoreBackup(
   const path = resolve(target);
   const isReplaced = isTaken(path);
   if (isReplaced && !replace) throw new StartupError(`${path} is there already`, 'give another path');
-  refuseStrayLog(path, isReplaced);
+  if (!isReplaced && hasLog(path)) {
+    // It would be read as the log of the new one.
+    const problem = `${path}-wal is the log of a database that is not there`;
+    throw new StartupError(problem, 'move it away, or give another path');
+  }
   return withCopy(file, path, async (copy) => {
     const old = await openSqliteFile(path, { waitMs: LOCK_TIMEOUT_MS });
     const previous = isReplaced ? `${path}${KEPT}${stamp}` : null;
     try {
       // Another restore may have been first, while this one read its copy and waited.
       if (!isReplaced && hasTables(old.writer)) throw new StartupError(`${path} is there already`, 'give another path');
+      if (previous !== null && existsSync(previous)) {
+        throw new StartupError(`${previous} is there already, of this same second`, 'try again');
+      }
       // The queue for the file stays closed to others until the new one is in its place.
       old.writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       old.writer.close();
       if (existsSync(`${path}-wal`)) {
         throw new StartupError(`${path} is open in another program`, 'close it there, then restore again');
       }
-      if (previous === null) publish(copy, path);
-      else replaceFile(copy, path, previous);
+      publish(copy, path, previous);
     } finally {
       if (old.writer.isOpen) old.writer.close();
       old.lock.release();
@@ -72,15 +78,6 @@ function hasLog(path: string): boolean {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   if (log === undefined) return false;
   return log.size > 0 || (existsSync(path) && findOwner(locateFile(path, false)) !== null);
-}
-
-/** The log of a file that was removed would be read as that of the new one. */
-function refuseStrayLog(path: string, isReplaced: boolean): void {
-  if (isReplaced || !hasLog(path)) return;
-  throw new StartupError(
-    `${path}-wal is the log of a database that is not there`,
-    'move it away, or give another path',
-  );
 }
 
 /**

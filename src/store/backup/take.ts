@@ -8,7 +8,7 @@ import { raw } from '../engine/sql.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, locateFile, makeOwnFile } from '../engine/sqlite/file.ts';
 import { StartupError } from '../errors.ts';
-import { migrate, schemaStatus } from '../migrate.ts';
+import { ensureSchema, migrate } from '../migrate.ts';
 import { isPostgres } from '../store.ts';
 import { publish, publishNew, withWorkFolder } from './files.ts';
 
@@ -63,10 +63,8 @@ async function copyFile(location: string, copy: string, signal: AbortSignal | un
     const source = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     try {
       source.exec('BEGIN; SELECT 1 FROM kysely_migration');
-      await backup(source, unlocked(copy), {
-        rate: PAGES_PER_STEP,
-        progress: () => signal?.throwIfAborted(),
-      });
+      const progress = () => signal?.throwIfAborted();
+      await backup(source, unlocked(copy), { rate: PAGES_PER_STEP, progress });
     } finally {
       source.close();
     }
@@ -101,13 +99,7 @@ function unlocked(path: string): string {
 /** Reads PostgreSQL in one transaction that sees one snapshot, and copies every row into a new file. */
 const copySnapshot = (location: string, copy: string, signal: AbortSignal | undefined): Promise<void> =>
   withDatabase(location, undefined, async (source) => {
-    const { pending, unknown } = await schemaStatus(source);
-    if (pending.length + unknown.length > 0) {
-      throw new StartupError(
-        unknown.length > 0 ? 'a newer lkm has changed this database' : 'the schema of this database is an older one',
-        unknown.length > 0 ? 'use that version or a later one' : 'bring it up to date first: lkm db migrate',
-      );
-    }
+    await ensureSchema(source, { location, create: false });
     await withDatabase(copy, undefined, async (target) => {
       await migrate(target);
       await source.transaction(async (snapshot) => {

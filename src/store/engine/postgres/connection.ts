@@ -1,15 +1,17 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg, { type ClientBase, type Pool, type PoolClient, type QueryResult } from 'pg';
-import { ConstraintError, OutcomeUnknown, ReadTooBroad, StorageError } from '../../errors.ts';
+import { ConstraintError, causeOf, OutcomeUnknown, ReadTooBroad, StorageError } from '../../errors.ts';
 import { type Connection, commits } from '../driver.ts';
 import { compile, type Sql } from '../sql.ts';
 
 /** A connection keeps what it has parsed until it ends: lists with rare filters must not fill its memory. */
 const MAX_NAMES = 1_000;
 
-/** Gives the first texts of statements the names under which PostgreSQL parses each once per connection. */
-export function createNames(): (text: string) => string | undefined {
+/** Gives a text of a statement the name under which PostgreSQL parses it once per connection; none after the first ones. */
+type NameOf = (text: string) => string | undefined;
+
+export function createNames(): NameOf {
   const names = new Map<string, string>();
   return (text) => {
     if (names.size < MAX_NAMES && !names.has(text)) names.set(text, `lkm_${names.size}`);
@@ -18,7 +20,7 @@ export function createNames(): (text: string) => string | undefined {
 }
 
 /** Runs statements on one client, inside its transaction, or on whatever client of the pool is free. */
-export function connect(client: ClientBase | Pool, nameOf: ReturnType<typeof createNames>): Connection {
+export function connect(client: ClientBase | Pool, nameOf: NameOf): Connection {
   async function execute(sql: Sql): Promise<QueryResult> {
     const { text, values } = compile(sql, (position) => `$${position}`);
     const name = nameOf(text);
@@ -42,13 +44,10 @@ export function connect(client: ClientBase | Pool, nameOf: ReturnType<typeof cre
       }
     },
     async tryLock(name) {
-      const { rows } = await attempt(() =>
-        client.query({
-          name: 'lkm_lock',
-          text: 'select pg_try_advisory_xact_lock($1) as taken',
-          values: [toLockId(name)],
-        }),
-      );
+      // 64 bits. Two names with the same bits would exclude each other, which does no harm.
+      const id = hash('sha256', name, 'buffer').readBigInt64BE().toString();
+      const text = 'select pg_try_advisory_xact_lock($1) as taken';
+      const { rows } = await attempt(() => client.query({ name: 'lkm_lock', text, values: [id] }));
       return rows[0]?.taken === true;
     },
   };
@@ -61,7 +60,7 @@ const CONSTRAINT = /^23/;
 const QUERY_CANCELED = '57014';
 
 /** Runs one query; what the database or the way to it throws becomes a StorageError, or a ConstraintError. */
-export async function attempt<T>(query: () => Promise<T>): Promise<T> {
+async function attempt<T>(query: () => Promise<T>): Promise<T> {
   try {
     return await query();
   } catch (error) {
@@ -80,11 +79,6 @@ export function codeOf(error: unknown): unknown {
 export const isFromServer = (error: unknown): error is pg.DatabaseError & { readonly code: string } =>
   error instanceof pg.DatabaseError && error.code !== undefined;
 
-/** Advisory locks are named by 64 bits. Two names with the same bits would exclude each other, which does no harm. */
-function toLockId(name: string): string {
-  return hash('sha256', name, 'buffer').readBigInt64BE().toString();
-}
-
 /** How often a transaction is attempted that conflicts with others. */
 const MAX_ATTEMPTS = 5;
 
@@ -93,28 +87,21 @@ const RETRY_AFTER_MS = 10;
 /** `serialization_failure` and `deadlock_detected`: PostgreSQL asks for the transaction to be run again. */
 const RUN_AGAIN: readonly unknown[] = ['40001', '40P01'];
 
+type Work<T> = (connection: Connection) => Promise<T>;
+
 /** Runs a transaction on a pool, and again when it conflicts with others. */
-export async function transact<T>(
-  pool: Pool,
-  nameOf: ReturnType<typeof createNames>,
-  work: (connection: Connection) => Promise<T>,
-): Promise<T> {
+export async function transact<T>(pool: Pool, nameOf: NameOf, work: Work<T>): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {
       return await runOnce(pool, nameOf, work);
     } catch (error) {
-      const cause = error instanceof Error ? error.cause : undefined;
-      if (round === MAX_ATTEMPTS || !RUN_AGAIN.includes(codeOf(cause))) throw error;
+      if (round === MAX_ATTEMPTS || !RUN_AGAIN.includes(codeOf(causeOf(error)))) throw error;
       await sleep(RETRY_AFTER_MS * round);
     }
   }
 }
 
-async function runOnce<T>(
-  pool: Pool,
-  nameOf: ReturnType<typeof createNames>,
-  work: (connection: Connection) => Promise<T>,
-): Promise<T> {
+async function runOnce<T>(pool: Pool, nameOf: NameOf, work: Work<T>): Promise<T> {
   const client = await attempt(() => pool.connect());
   let usable = false;
   try {
@@ -141,12 +128,9 @@ async function runOnce<T>(
 async function commit(client: PoolClient): Promise<void> {
   const committing = commits.tracePromise(() => client.query('COMMIT'), { size: 1, isSynchronous: false });
   const { command } = await committing.catch((error: unknown) => {
-    throw isRefusal(error) ? new StorageError(error) : new OutcomeUnknown(error);
+    // A lost connection says nothing of the outcome, nor does a server that is shutting down.
+    const isRefused = isFromServer(error) && !/^(08|57P)/.test(error.code);
+    throw isRefused ? new StorageError(error) : new OutcomeUnknown(error);
   });
   if (command !== 'COMMIT') throw new StorageError(new Error(`the commit was answered with ${command}`));
-}
-
-/** Whether PostgreSQL itself says no. A lost connection says nothing, nor does a server that is shutting down. */
-function isRefusal(error: unknown): boolean {
-  return isFromServer(error) && !/^(08|57P)/.test(error.code);
 }

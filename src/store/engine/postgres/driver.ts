@@ -31,13 +31,15 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
     warnings: [],
     reader: connect(readers, nameOf),
     isOnlyWriter: false,
-    transaction: (work) => {
-      if (closing) return Promise.reject(new StorageError(new Error('the database was closed')));
+    async transaction(work) {
+      if (closing) throw new StorageError(new Error('the database was closed'));
       const running = transact(writers, nameOf, work);
       underWay.add(running);
-      const forget = () => underWay.delete(running);
-      running.then(forget, forget);
-      return running;
+      try {
+        return await running;
+      } finally {
+        underWay.delete(running);
+      }
     },
     settled: () => untilItAnswers(readers),
     check: async () => {}, // each query shows it

@@ -85,24 +85,22 @@ const SERVER = `
  */
 async function checkServer(pool: pg.Pool, url: string): Promise<void> {
   const client = await pool.connect();
+  const name = nameOf(url);
   try {
     const { rows } = await client.query(SERVER);
     const [found] = rows;
     if (found?.read_only === 'on') {
-      throw new StartupError(
-        `${nameOf(url)} is read-only: a standby, or set so`,
-        'give the address of the primary server',
-      );
+      throw new StartupError(`${name} is read-only: a standby, or set so`, 'give the address of the primary server');
     }
     if (found?.encoding !== 'UTF8') {
       throw new StartupError(
-        `${nameOf(url)} keeps texts as ${found?.encoding}, which has not every character`,
+        `${name} keeps texts as ${found?.encoding}, which has not every character`,
         'make it with createdb --encoding UTF8 --template template0',
       );
     }
     if (found?.lacking) {
       throw new StartupError(
-        `the user may not ${found.lacking} in the tables of ${nameOf(url)}`,
+        `the user may not ${found.lacking} in the tables of ${name}`,
         'use the user that made them, or grant SELECT, INSERT, UPDATE and DELETE on all of them',
       );
     }
@@ -111,7 +109,7 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
     if (!isDirect && (await isHandedOn(client, pool))) {
       // Prepared statements and settings would then be of somebody else.
       throw new StartupError(
-        `${nameOf(url)} is behind a connection pooler that gives each transaction another connection`,
+        `${name} is behind a connection pooler that gives each transaction another connection`,
         'set pool_mode = session there, or give the address of PostgreSQL itself: a server of lkm has a pool of its own',
       );
     }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import { StartupError } from '../../errors.ts';
+import type { Database } from '../driver.ts';
 import { createPool } from './pool.ts';
 
 /**
@@ -41,12 +42,7 @@ const USERS = `
   where locktype = 'advisory' and granted and classid = 1818979700 and objid = 1 and objsubid = 2
     and database = (select oid from pg_database where datname = current_database())`;
 
-/**
- * Runs `work` while nobody else works on a PostgreSQL database. Waits for others that do the same as long as they take.
- *
- * @param findDone asked while it waits: the result, once somebody else has done the work; else null
- * @throws StartupError when servers or commands use it, and go on for seconds
- */
+/** Runs `work` while nobody else works on a PostgreSQL database: see {@link Database.alone}. */
 export async function alone<T>(
   pool: Pool,
   work: () => Promise<T>,
@@ -54,28 +50,23 @@ export async function alone<T>(
 ): Promise<T> {
   const client = await pool.connect();
   try {
-    const done = await takeAlone(client, findDone);
-    return done ?? (await work());
+    for (let waited = 0; ; waited += PAUSE_MS) {
+      const taken = await client.query(`select pg_try_advisory_lock(${NUMBERS}) as taken`);
+      if (taken.rows[0]?.taken === true) return await work();
+      const done = await findDone();
+      if (done !== null) return done;
+      const { rows } = await client.query(USERS);
+      const users = Number(rows[0]?.users);
+      if (users > 0 && waited >= IN_USE_TIMEOUT_MS) {
+        throw new StartupError(
+          `the database is in use by ${users === 1 ? 'a server or command' : `${users} servers or commands`} of lkm`,
+          'stop every server on it, then try again',
+        );
+      }
+      await sleep(PAUSE_MS);
+    }
   } finally {
     // The lock ends with the connection.
     client.release(true);
-  }
-}
-
-async function takeAlone<T>(client: PoolClient, findDone: () => Promise<T | null>): Promise<T | null> {
-  for (let waited = 0; ; waited += PAUSE_MS) {
-    const taken = await client.query(`select pg_try_advisory_lock(${NUMBERS}) as taken`);
-    if (taken.rows[0]?.taken === true) return null;
-    const done = await findDone();
-    if (done !== null) return done;
-    const { rows } = await client.query(USERS);
-    const users = Number(rows[0]?.users);
-    if (users > 0 && waited >= IN_USE_TIMEOUT_MS) {
-      throw new StartupError(
-        `the database is in use by ${users === 1 ? 'a server or command' : `${users} servers or commands`} of lkm`,
-        'stop every server on it, then try again',
-      );
-    }
-    await sleep(PAUSE_MS);
   }
 }

@@ -4,7 +4,7 @@ import type { Connection } from '../driver.ts';
 import { compile, type Sql, type SqlValue, sql } from '../sql.ts';
 import { codesOf } from './file.ts';
 
-/** Callers choose the filters of lists and what is changed together: more statements than this are prepared again. */
+/** Callers choose the filters of lists and what is changed together: when there are more statements, all are forgotten. */
 const MAX_STATEMENTS = 1_000;
 
 interface ConnectOptions {
@@ -16,14 +16,21 @@ interface ConnectOptions {
 
 /** Runs statements on one SQLite connection; each is prepared once, the first time it is used. */
 export function connect(database: DatabaseSync, { before, undo }: ConnectOptions = {}): Connection {
-  const prepared = remember<{ readonly statement: StatementSync; readonly writes: boolean }>(MAX_STATEMENTS);
+  const prepared = new Map<string, { readonly statement: StatementSync; readonly writes: boolean }>();
 
-  const prepare = (text: string) => ({
-    // SQLite has one writer at a time, and so no clauses that lock rows.
-    statement: database.prepare(text.replace(/ for (?:update|key share)$/, '')),
-    // An update can return rows too.
-    writes: !/^\s*select/.test(text),
-  });
+  function prepare(text: string) {
+    const known = prepared.get(text);
+    if (known !== undefined) return known;
+    if (prepared.size === MAX_STATEMENTS) prepared.clear();
+    const made = {
+      // SQLite has one writer at a time, and so no clauses that lock rows.
+      statement: database.prepare(text.replace(/ for (?:update|key share)$/, '')),
+      // An update can return rows too.
+      writes: !/^\s*select/.test(text),
+    };
+    prepared.set(text, made);
+    return made;
+  }
 
   async function execute<T>(
     command: Sql,
@@ -31,7 +38,7 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
   ): Promise<T> {
     const { text, values } = compile(command, () => '?');
     return attempt(() => {
-      const { statement, writes } = prepared(text, () => prepare(text));
+      const { statement, writes } = prepare(text);
       before?.();
       const result = work(statement, values);
       if (writes && result !== 0) undo?.noteChange();
@@ -49,20 +56,6 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
   };
 }
 
-/** Makes a value for each key when it is first asked for, and remembers the newest values, at most so many. */
-export function remember<V>(most: number): (key: string, make: () => V) => V {
-  const values = new Map<string, V>();
-  return (key, make) => {
-    const known = values.get(key);
-    if (known !== undefined) return known;
-    const value = make();
-    values.set(key, value);
-    const [oldest] = values.size > most ? values.keys() : [];
-    if (oldest !== undefined) values.delete(oldest);
-    return value;
-  };
-}
-
 /** The names of the tables of a database. */
 export async function tablesOf(connection: Connection): Promise<ReadonlySet<string>> {
   const rows = await connection.all<{ name: string }>(sql`select name from sqlite_master where type = 'table'`);
@@ -74,7 +67,7 @@ const CONSTRAINT = 19;
 const CONSTRAINT_TRIGGER = 1811;
 
 /** What the database throws becomes a StorageError, or a ConstraintError. */
-export function attempt<T>(work: () => T): T {
+function attempt<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -93,7 +86,7 @@ export type Undo = ReturnType<typeof createUndo>;
 export function createUndo(database: DatabaseSync) {
   const savepoint = database.prepare('SAVEPOINT part');
   const release = database.prepare('RELEASE part');
-  const undo = database.prepare('ROLLBACK TO part');
+  const rollBack = database.prepare('ROLLBACK TO part');
   let usesSavepoints = true;
   let changes = 0;
   let needsRollback = false;
@@ -108,37 +101,27 @@ export function createUndo(database: DatabaseSync) {
     noteChange(): void {
       changes += 1;
     },
-    /** Runs nested work. What it wrote before it threw is undone; without savepoints the transaction cannot be kept then. */
-    nested: <T>(work: () => Promise<T>): Promise<T> => (usesSavepoints ? inSavepoint(work) : watched(work)),
     /** Whether nested work has failed whose writes only a rollback of the whole transaction undoes. */
-    get needsRollback(): boolean {
-      return needsRollback;
+    needsRollback: () => needsRollback,
+    /** Runs nested work. What it wrote before it threw is undone; without savepoints the transaction cannot be kept then. */
+    async nested<T>(work: () => Promise<T>): Promise<T> {
+      const before = changes;
+      if (usesSavepoints) attempt(() => savepoint.run());
+      try {
+        const value = await work();
+        if (usesSavepoints) attempt(() => release.run());
+        return value;
+      } catch (error) {
+        if (!usesSavepoints) needsRollback ||= changes !== before;
+        // A full or failing disk may have ended the whole transaction already.
+        else if (database.isTransaction) {
+          attempt(() => {
+            rollBack.run();
+            release.run();
+          });
+        }
+        throw error;
+      }
     },
   };
-
-  async function watched<T>(work: () => Promise<T>): Promise<T> {
-    const before = changes;
-    try {
-      return await work();
-    } catch (error) {
-      if (changes !== before) needsRollback = true;
-      throw error;
-    }
-  }
-
-  async function inSavepoint<T>(work: () => Promise<T>): Promise<T> {
-    attempt(() => savepoint.run());
-    try {
-      const value = await work();
-      attempt(() => release.run());
-      return value;
-    } catch (error) {
-      // A full or failing disk may have ended the whole transaction already.
-      if (database.isTransaction) {
-        attempt(() => undo.run());
-        attempt(() => release.run());
-      }
-      throw error;
-    }
-  }
 }

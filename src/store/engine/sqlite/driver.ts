@@ -1,9 +1,10 @@
+import { lstatSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StartupError } from '../../errors.ts';
 import { ensureSchema, migrate } from '../../migrate.ts';
-import type { CommitWork, Connection, Database, Driver, OpenOptions } from '../driver.ts';
+import type { CommitWork, Connection, Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
 import { connect, createUndo, tablesOf } from './connection.ts';
 import {
   explain,
@@ -15,9 +16,8 @@ import {
   locateFile,
   rememberFiles,
 } from './file.ts';
-import { groupCommit, limitLog } from './group-commit.ts';
-import { type FileLock, openAlone } from './lock.ts';
-import { isHeldOnlyByOtherTools } from './owner.ts';
+import { groupCommit } from './group-commit.ts';
+import { type FileLock, findOwner, isHeldOnlyByOtherTools, type Owner, openAlone } from './lock.ts';
 import { countRowsRead, snapshotOf } from './reader.ts';
 
 /**
@@ -112,8 +112,7 @@ export async function openSqliteFile(
     }
   };
   try {
-    writer.exec(SETTINGS);
-    limitLog(writer, dirname(path));
+    writer.exec(`${SETTINGS} PRAGMA wal_autocheckpoint=${maxLogPages(dirname(path))}`);
     const connection = connect(writer);
     return {
       engine: 'SQLite',
@@ -153,13 +152,13 @@ async function transact<T>(
 }
 
 /** What an operator should know about a file. */
-export function warningsOf({ path, mode }: LocatedFile): string[] {
+function warningsOf({ path, mode }: LocatedFile): string[] {
   if ((mode & 0o077) === 0) return [];
   return [`${path} holds private keys, and others than its owner may open it (mode ${mode.toString(8)})`];
 }
 
 /** Looks into a file without a lock, and changes nothing in it or beside it. */
-export function refuseForeign(path: string): void {
+function refuseForeign(path: string): void {
   const url = pathToFileURL(path);
   url.searchParams.set('immutable', '1');
   const database = new DatabaseSync(url, { readOnly: true });
@@ -221,3 +220,50 @@ const SETTINGS = `
   PRAGMA temp_store=MEMORY;
   PRAGMA cache_size=-16384;
 `;
+
+/**
+ * After how many pages the log is copied into the file: 64 MiB, not the 4 of SQLite, since keys are random, so that in a
+ * large database each has a page of its own to be copied, and the sync of all of them is what costs. On a small disk it is
+ * an eighth of what is free.
+ */
+function maxLogPages(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return Math.max(1_000, Math.min(16_000, Math.floor((bavail * bsize) / 8 / 4_096)));
+}
+
+/**
+ * Opens a SQLite file to look at it, beside a process that may have it for itself. Null when there is none, or an empty one.
+ *
+ * @throws StartupError when it is no database of lkm, or cannot be read
+ */
+export async function openForReading(location: string): Promise<OpenForReading | null> {
+  if (lstatSync(location, { throwIfNoEntry: false }) === undefined) return null;
+  const file = locateFile(location, false);
+  const { path } = file;
+  if (file.isEmpty) return null;
+  refuseForeign(path);
+  const owner = findOwner(file);
+  try {
+    const database = new DatabaseSync(addressOf(path, owner), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    const connection = connect(database);
+    return {
+      engine: 'SQLite',
+      connection,
+      tables: () => tablesOf(connection),
+      owner,
+      warnings: warningsOf(file),
+      explain: (error) => explainKnown(error, path),
+      close: async () => database.close(),
+    };
+  } catch (error) {
+    throw explain(error, path);
+  }
+}
+
+/** Where nobody writes and nothing stands in a log, the file is whole by itself, and none is made beside it. */
+function addressOf(path: string, owner: Owner | null): URL {
+  const url = pathToFileURL(path);
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  if (owner === null && (log?.size ?? 0) === 0) url.searchParams.set('immutable', '1');
+  return url;
+}

@@ -1,17 +1,16 @@
 import {
   accessSync,
   type BigIntStats,
-  closeSync,
   constants,
   lstatSync,
   mkdirSync,
-  openSync,
   readFileSync,
   realpathSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { StartupError, StorageError } from '../../errors.ts';
+import { causeOf, StartupError, StorageError } from '../../errors.ts';
 
 /** A regular file with one name, which no link hides. */
 export interface LocatedFile {
@@ -19,9 +18,9 @@ export interface LocatedFile {
   readonly path: string;
   readonly mode: number;
   readonly isEmpty: boolean;
-  /** What identifies the file, whatever its name. */
-  readonly device: bigint;
   readonly inode: bigint;
+  /** What identifies the file, whatever its name. */
+  readonly id: string;
 }
 
 /**
@@ -33,8 +32,7 @@ export interface LocatedFile {
 export function locateFile(location: string, create: boolean): LocatedFile {
   const given = resolve(location);
   try {
-    const path = existingPath(given) ?? makeFile(given, create);
-    return describe(path);
+    return describe(existingPath(given) ?? makeFile(given, create));
   } catch (error) {
     throw explain(error, given);
   }
@@ -59,11 +57,10 @@ function makeFile(given: string, create: boolean): string {
   return path;
 }
 
-/** Makes an empty file, unless there is something of that name, and never follows a link. */
+/** Makes an empty file, unless there is something of that name; `wx` never follows a link. */
 export function makeOwnFile(path: string, mode: number): void {
-  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = constants;
   try {
-    closeSync(openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, mode));
+    writeFileSync(path, '', { flag: 'wx', mode });
   } catch (error) {
     if (codesOf(error).code !== 'EEXIST') throw error;
   }
@@ -71,22 +68,6 @@ export function makeOwnFile(path: string, mode: number): void {
 
 /** What the name of a database has behind it once a restore has put another in its place. */
 export const KEPT = '.before-restore-';
-
-/** The table of mounts of this process, as Linux has it (proc(5), mountinfo); empty elsewhere. */
-function readMounts(): string {
-  try {
-    return readFileSync('/proc/self/mountinfo', 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** Whether a file, and not a folder that it is in, is mounted: as a container has it that is given the file alone. */
-export function isMountedAlone(path: string, mounts: string): boolean {
-  if (!mounts.includes(basename(path).split(/[\s\\]/, 1)[0] ?? '')) return false;
-  const written = path.replaceAll(/[ \t\n\\]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`);
-  return mounts.split('\n').some((line) => line.split(' ')[4] === written);
-}
 
 function describe(path: string): LocatedFile {
   const found = lstatSync(path, { bigint: true });
@@ -104,84 +85,79 @@ function describe(path: string): LocatedFile {
       'mount its folder: SQLite keeps the last changes in files beside it, which would be left behind',
     );
   }
-  return {
-    path,
-    mode: Number(found.mode) & 0o666,
-    isEmpty: found.size === 0n,
-    device: found.dev,
-    inode: found.ino,
-  };
+  return { path, mode: Number(found.mode) & 0o666, isEmpty: found.size === 0n, inode: found.ino, id: idOf(found) };
+}
+
+const idOf = (stats: BigIntStats): string => `${stats.dev}:${stats.ino}`;
+
+/** The table of mounts of this process, as Linux has it (proc(5), mountinfo); empty elsewhere. */
+function readMounts(): string {
+  try {
+    return readFileSync('/proc/self/mountinfo', 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Whether a file, and not a folder that it is in, is mounted: as a container has it that is given the file alone. */
+export function isMountedAlone(path: string, mounts: string): boolean {
+  const written = path.replaceAll(/[ \t\n\\]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`);
+  return mounts.split('\n').some((line) => line.split(' ')[4] === written);
 }
 
 /**
  * Remembers which files an open database consists of. The function it makes throws StorageError when one of them was
  * removed, renamed or replaced since: what is written from then on would be lost with the last process that has them open.
  */
-export function rememberFiles({ path, device, inode }: LocatedFile): () => void {
-  const log = statSync(`${path}-wal`, { bigint: true });
-  const files = [
-    { path, device, inode },
-    { path: `${path}-wal`, device: log.dev, inode: log.ino },
-  ];
+export function rememberFiles({ path, id }: LocatedFile): () => void {
+  const log = `${path}-wal`;
+  const ids = { [path]: id, [log]: idOf(statSync(log, { bigint: true })) };
   return () => {
-    for (const file of files) {
-      const found = statSync(file.path, { bigint: true, throwIfNoEntry: false });
-      if (!isSame(found, file)) {
-        throw new StorageError(new Error(`${file.path} was removed or replaced while it was in use`));
+    for (const [name, known] of Object.entries(ids)) {
+      const found = statSync(name, { bigint: true, throwIfNoEntry: false });
+      if (found === undefined || idOf(found) !== known) {
+        throw new StorageError(new Error(`${name} was removed or replaced while it was in use`));
       }
     }
   };
 }
 
-function isSame(found: BigIntStats | undefined, { device, inode }: { device: bigint; inode: bigint }): boolean {
-  return found !== undefined && found.dev === device && found.ino === inode;
-}
-
 /** What to do when a file is no database of lkm. */
 export const fileHint = 'give another file with --db';
 
-/** By primary result code (sqlite.org/rescode.html). */
+/** Primary result codes (sqlite.org/rescode.html). */
 const BUSY = 5;
+const FULL = 13;
+const NOT_A_DATABASE = 26;
+
 const explanations: Readonly<Record<number, readonly [problem: string, hint: string]>> = {
+  [BUSY]: ['is in use by another program', 'try again'],
   8: ['cannot be written to', 'check the owner and the mode of the file and of its folder'],
   10: ['cannot be read or written: the disk failed', 'check the disk, and that it is not full'],
   11: ['is damaged', 'keep it as it is, and restore a backup under another name'],
-  13: ['cannot be written to: the disk is full', 'free some space, then start again'],
+  [FULL]: ['cannot be written to: the disk is full', 'free some space, then start again'],
   14: ['cannot be opened', 'check the owner and the mode of the file and of its folder'],
-  26: ['is not a database', fileHint],
+  [NOT_A_DATABASE]: ['is not a database', fileHint],
 };
-
-const DISK_IS_FULL = 13;
-const diskIsFull: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 
 /** The StartupError that says in one line why a file cannot be opened as the database. */
 export function explain(error: unknown, path: string): StartupError {
   if (error instanceof StartupError) return error;
-  const cause = causeOf(error);
-  const { code, errcode } = codesOf(cause);
   if (isReadOnlyDisk(dirname(path))) {
     const hint = 'SQLite writes beside the file also to read it: copy it elsewhere, or let the disk be written to';
     return new StartupError(`${path} is on a disk that is mounted read-only`, hint, { cause: error });
   }
-  const known = explanations[primaryCode(code, errcode)];
-  if (known !== undefined) return new StartupError(`${path} ${known[0]}`, known[1], { cause: error });
-  if (isBusy(cause)) return new StartupError(`${path} is in use by another program`, 'try again', { cause: error });
-  return new StartupError(`${path} cannot be opened: ${cause.message}`, fileHint, { cause: error });
+  const unknown = [`cannot be opened: ${causeOf(error).message}`, fileHint] as const;
+  const [problem, hint] = explanations[primaryCode(error)] ?? unknown;
+  return new StartupError(`${path} ${problem}`, hint, { cause: error });
 }
 
 /** The same for an error of any work on the database; one of another kind is returned as it is. */
-export function explainKnown(error: unknown, path: string): unknown {
-  const { code, errcode } = codesOf(causeOf(error));
-  const primary = primaryCode(code, errcode);
-  return primary === BUSY || primary in explanations ? explain(error, path) : error;
-}
-
-/** The result code of SQLite, without what it says more exactly; also for an error of the system that means the same. */
-const primaryCode = (code: unknown, errcode: number): number =>
-  diskIsFull.includes(code) ? DISK_IS_FULL : errcode & 0xff;
+export const explainKnown = (error: unknown, path: string): unknown =>
+  primaryCode(error) in explanations ? explain(error, path) : error;
 
 /** Whether nothing in a folder can be written, whoever one is. */
-export function isReadOnlyDisk(folder: string): boolean {
+function isReadOnlyDisk(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);
     return false;
@@ -191,24 +167,23 @@ export function isReadOnlyDisk(folder: string): boolean {
 }
 
 /** Whether another connection has a lock that is in the way. */
-export function isBusy(error: unknown): boolean {
-  return (codesOf(error).errcode & 0xff) === BUSY;
-}
+export const isBusy = (error: unknown): boolean => primaryCode(error) === BUSY;
+
+/** Whether there is no room on the disk. */
+export const isFull = (error: unknown): boolean => primaryCode(error) === FULL;
 
 /** Whether what was read is no database of SQLite. */
-export function isForeign(error: unknown): boolean {
-  return codesOf(error).errcode === 26;
+export const isForeign = (error: unknown): boolean => primaryCode(error) === NOT_A_DATABASE;
+
+/** The result code of SQLite, without what it says more exactly; also for an error of the system that means the same. */
+function primaryCode(error: unknown): number {
+  const { code, errcode } = codesOf(error);
+  return code === 'ENOSPC' || code === 'EDQUOT' ? FULL : errcode & 0xff;
 }
 
-/** The innermost cause: the error of SQLite or of the system. */
-export function causeOf(error: unknown): Error {
-  if (!(error instanceof Error)) return new Error(String(error));
-  return error.cause instanceof Error ? causeOf(error.cause) : error;
-}
-
-/** The code of an error of the system (`EEXIST`), and the number of one of SQLite; 0 when it has none. */
+/** Of the innermost cause, the code of the system (`EEXIST`), and the number of SQLite; 0 when it has none. */
 export function codesOf(error: unknown): { readonly code: unknown; readonly errcode: number } {
-  if (!(error instanceof Error)) return { code: undefined, errcode: 0 };
-  const code = 'code' in error ? error.code : undefined;
-  return { code, errcode: 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0 };
+  const cause = causeOf(error);
+  const code = 'code' in cause ? cause.code : undefined;
+  return { code, errcode: 'errcode' in cause && typeof cause.errcode === 'number' ? cause.errcode : 0 };
 }

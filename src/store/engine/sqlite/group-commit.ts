@@ -1,9 +1,9 @@
-import { statfsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { OutcomeUnknown, StorageError } from '../../errors.ts';
 import { commits } from '../driver.ts';
 import type { Undo } from './connection.ts';
+import { codesOf } from './file.ts';
 
 interface Waiting {
   run(): Promise<unknown>;
@@ -23,14 +23,13 @@ const SETTLE_RETRY_MS = 100;
 const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
 
 /**
- * Runs all transactions that wait in one turn of the event loop under one durable commit.
+ * Runs all transactions that wait in one turn of the event loop under one durable commit; none resolves before it.
  *
  * While others arrive beside them, they wait a few turns for these too: the fewer commits, the less each one pays for the
  * sync to disk. A transaction that is alone waits for nobody.
  *
  * One that fails is undone alone. Few write before they fail, and a savepoint costs a copy of every page that is changed:
- * so there is none at first, and when what failed has written something, all of the batch are run again, each in a
- * savepoint of its own. None resolves before the commit.
+ * so there is none at first, and when what failed has written something, all of the batch are run again with savepoints.
  *
  * A commit whose sync to disk fails is in the log but not durable: recovery after a crash may still apply it. The next
  * commit that succeeds overwrites it, so until then nothing else is run.
@@ -39,9 +38,8 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
  */
 export function groupCommit(database: DatabaseSync, undo: Undo, frame: { begin(): void; end(): Promise<void> }) {
   const begin = database.prepare('BEGIN IMMEDIATE');
-  const rollBack = database.prepare('ROLLBACK');
   const commit = database.prepare('COMMIT');
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let busy = false;
   let unsettled = false;
   let finishing = false;
@@ -85,9 +83,7 @@ export function groupCommit(database: DatabaseSync, undo: Undo, frame: { begin()
     }
     gathered = 1;
     turns = 0;
-    const batch = waiting.slice(0, MAX_BATCH_SIZE);
-    waiting = waiting.slice(MAX_BATCH_SIZE);
-    await commitTogether(batch);
+    await commitTogether(waiting.splice(0, MAX_BATCH_SIZE));
     busy = waiting.length > 0;
     if (busy) setImmediate(drain);
   }
@@ -96,28 +92,29 @@ export function groupCommit(database: DatabaseSync, undo: Undo, frame: { begin()
     let committing = false;
     try {
       if (unsettled) settle();
-      const answers = await runAll(batch);
+      const answers = await runAll(batch, false);
       committing = true;
       commits.traceSync(() => commit.run(), { size: batch.length, isSynchronous: true });
       for (const answer of answers) answer();
     } catch (error) {
       unsettled ||= committing && isInDoubt(error);
-      const reason = committing && unsettled ? new OutcomeUnknown(error) : certain(error);
+      const certain = error instanceof StorageError ? error : new StorageError(error);
+      const reason = committing && unsettled ? new OutcomeUnknown(error) : certain;
       for (const job of batch) job.reject(reason);
       tryRollBack();
     }
   }
 
   /** Runs all jobs of a batch in one transaction, up to its commit, and returns what settles their promises after it. */
-  async function runAll(batch: readonly Waiting[], withSavepoints = false): Promise<(() => void)[]> {
+  async function runAll(batch: readonly Waiting[], withSavepoints: boolean): Promise<(() => void)[]> {
     begin.run();
     frame.begin();
     undo.begin(withSavepoints);
     const answers: (() => void)[] = [];
     for (const job of batch) {
       answers.push(await attempt(job));
-      if (undo.needsRollback) {
-        rollBack.run();
+      if (undo.needsRollback()) {
+        database.exec('ROLLBACK');
         return runAll(batch, true);
       }
     }
@@ -162,34 +159,8 @@ export function groupCommit(database: DatabaseSync, undo: Undo, frame: { begin()
   }
 }
 
-const certain = (error: unknown): unknown => (error instanceof StorageError ? error : new StorageError(error));
-
 /** Whether a failed commit may be in the log all the same. An error that is not SQLite's own never reached it. */
 function isInDoubt(error: unknown): boolean {
-  const { errcode } = error as { errcode?: number };
-  return errcode !== undefined && !CERTAIN_REFUSALS.includes(errcode & 0xff);
-}
-
-const PAGE_BYTES = 4_096;
-
-/**
- * The log is copied into the file every 64 MiB, not every 4: keys are random, so that in a large database each has a page of
- * its own to be copied, and the sync of all of them is what costs (sqlite.org/pragma.html).
- */
-const MOST_PAGES = 16_000;
-
-/** SQLite's own limit. */
-const FEWEST_PAGES = 1_000;
-
-/** The part of the free space that the log may take: what it holds needs room in the file as well. */
-const SHARE = 1 / 8;
-
-/** How many pages the log may have until it is copied into the file, by the free space on its disk in bytes. */
-export const logPages = (freeBytes: number): number =>
-  Math.max(FEWEST_PAGES, Math.min(MOST_PAGES, Math.floor((freeBytes * SHARE) / PAGE_BYTES)));
-
-/** Keeps the log of a database from filling its disk. */
-export function limitLog(writer: DatabaseSync, folder: string): void {
-  const { bavail, bsize } = statfsSync(folder);
-  writer.exec(`PRAGMA wal_autocheckpoint=${logPages(bavail * bsize)}`);
+  const { errcode } = codesOf(error);
+  return errcode !== 0 && !CERTAIN_REFUSALS.includes(errcode & 0xff);
 }

@@ -1,21 +1,21 @@
-import { lstatSync, rmSync } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartupError } from '../../errors.ts';
 import { codesOf, explain, isBusy, type LocatedFile, makeOwnFile } from './file.ts';
-import { findHolder, type Owner, readOwner, writeOwner } from './owner.ts';
+
+/** The process that uses a database file, as it describes itself to others. */
+export interface Owner {
+  readonly pid?: number;
+  /** Where it serves the database. */
+  readonly url?: string;
+}
 
 /** The right to use a database file, held by one process at a time. */
 export interface FileLock {
   /** Tells others where the owner can be reached. */
   publishUrl(url: string): void;
   release(): void;
-}
-
-/** An open connection, and the lock that keeps other processes of lkm out. */
-export interface ExclusiveOpening {
-  readonly lock: FileLock;
-  readonly database: DatabaseSync;
 }
 
 const RETRY_MS = 25;
@@ -38,52 +38,56 @@ export async function openAlone(
   file: LocatedFile,
   waitMs: number,
   open: () => DatabaseSync,
-): Promise<ExclusiveOpening> {
+): Promise<{ readonly lock: FileLock; readonly database: DatabaseSync }> {
   const { path, mode } = file;
   const started = monotonicMs();
-  const ownerPath = `${path}-owner`;
-  const queueLock = await waitForQueueLock(path, mode, started + waitMs);
+  const takeQueue = () => lockQueue(`${path}-lock`, mode);
+  const queue = await whenFree(path, takeQueue, started + waitMs, (owner) => ownedBy(path, owner));
+  let database: DatabaseSync | undefined;
+  try {
+    const deadline = started + Math.max(waitMs, OTHER_PROGRAMS_TIMEOUT_MS);
+    database = await whenFree(path, open, deadline, () => openElsewhere(file));
+    writeOwner(path, { pid: process.pid }, mode);
+  } catch (error) {
+    database?.close();
+    queue.close();
+    throw explain(error, path);
+  }
   const release = () => {
     try {
-      rmSync(ownerPath, { force: true });
+      rmSync(`${path}-owner`, { force: true });
     } catch {
       // It only informs; the lock is what counts.
     }
-    queueLock.close();
+    queue.close();
   };
-  try {
-    const database = await retryOpen(file, started + Math.max(waitMs, OTHER_PROGRAMS_TIMEOUT_MS), open);
-    try {
-      writeOwner(ownerPath, { pid: process.pid }, mode);
-    } catch (error) {
-      database.close();
-      throw error;
-    }
-    return {
-      database,
-      lock: { publishUrl: (url) => writeOwner(ownerPath, { pid: process.pid, url }, mode), release },
-    };
-  } catch (error) {
-    queueLock.close();
-    throw explain(error, path);
-  }
+  return { database, lock: { publishUrl: (url) => writeOwner(path, { pid: process.pid, url }, mode), release } };
 }
 
 /** From a clock that nobody sets. To load `performance` takes longer than most waits. */
 const monotonicMs = (): number => process.uptime() * 1_000;
 
-/** Waits in the queue for `<file>-lock`. */
-async function waitForQueueLock(path: string, mode: number, deadline: number): Promise<DatabaseSync> {
+/** Calls `open` until it does not find the file `path` busy; not after the deadline, nor where a server has it. */
+async function whenFree<T>(
+  path: string,
+  open: () => T,
+  deadline: number,
+  explainBusy: (owner: Owner) => StartupError,
+): Promise<T> {
   for (;;) {
-    const held = tryQueueLock(`${path}-lock`, mode);
-    if (held !== null) return held;
-    const owner = readOwner(`${path}-owner`);
-    if (owner.url !== undefined || monotonicMs() > deadline) throw ownedBy(path, owner);
-    await sleep(RETRY_MS);
+    try {
+      return open();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      const owner = readOwner(path);
+      if (owner.url !== undefined && isRunning(owner.pid)) throw ownedBy(path, owner);
+      if (monotonicMs() > deadline) throw explainBusy(owner);
+      await sleep(RETRY_MS);
+    }
   }
 }
 
-function tryQueueLock(path: string, mode: number): DatabaseSync | null {
+function lockQueue(path: string, mode: number): DatabaseSync {
   try {
     makeOwnFile(path, mode);
     const found = lstatSync(path);
@@ -97,28 +101,14 @@ function tryQueueLock(path: string, mode: number): DatabaseSync | null {
       return database;
     } catch (error) {
       database.close();
-      if (isBusy(error)) return null;
       throw error;
     }
   } catch (error) {
-    throw explain(error, path);
+    throw isBusy(error) ? error : explain(error, path);
   }
 }
 
-async function retryOpen(file: LocatedFile, deadline: number, open: () => DatabaseSync): Promise<DatabaseSync> {
-  for (;;) {
-    try {
-      return open();
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-      const owner = readOwner(`${file.path}-owner`);
-      if (owner.url !== undefined && isRunning(owner.pid)) throw ownedBy(file.path, owner);
-      if (monotonicMs() > deadline) throw openElsewhere(file);
-      await sleep(RETRY_MS);
-    }
-  }
-}
-
+/** Whether there is such a process, of whatever user. */
 function isRunning(pid: number | undefined): boolean {
   try {
     return pid !== undefined && process.kill(pid, 0);
@@ -128,19 +118,98 @@ function isRunning(pid: number | undefined): boolean {
 }
 
 function ownedBy(path: string, { pid, url }: Owner): StartupError {
-  const process = pid === undefined ? 'another process' : `process ${pid}`;
-  return url === undefined
-    ? new StartupError(`${path} is in use by ${process}`, 'wait until it has finished')
-    : new StartupError(
-        `${path} is served by ${process} at ${url}`,
-        `use that server (--base-url ${url}), or stop it first`,
-      );
+  const owner = pid === undefined ? 'another process' : `process ${pid}`;
+  if (url === undefined) return new StartupError(`${path} is in use by ${owner}`, 'wait until it has finished');
+  return new StartupError(
+    `${path} is served by ${owner} at ${url}`,
+    `use that server (--base-url ${url}), or stop it first`,
+  );
 }
 
-function openElsewhere(file: LocatedFile): StartupError {
-  const pid = findHolder(file);
-  return new StartupError(
-    `${file.path} is open in another program${pid === undefined ? '' : ` (process ${pid})`}`,
-    'close it there, or wait until it has finished',
-  );
+/**
+ * Who has a database file for itself, or null; takes no lock that lasts, and makes no file. A process that starts in the
+ * same instant may find the queue taken.
+ */
+export function findOwner({ path }: LocatedFile): Owner | null {
+  if (lstatSync(`${path}-lock`, { throwIfNoEntry: false }) === undefined) return null;
+  const queue = new DatabaseSync(`${path}-lock`, { readOnly: true, timeout: 0 });
+  try {
+    queue.exec('SELECT 1 FROM sqlite_master');
+    return null;
+  } catch (error) {
+    if (isBusy(error)) return readOwner(path);
+    throw explain(error, `${path}-lock`);
+  } finally {
+    queue.close();
+  }
+}
+
+const MAX_OWNER_BYTES = 4_096;
+
+/** Writes who owns a database, into a new file that replaces whatever stands there; `wx` follows no link. */
+function writeOwner(path: string, owner: Owner, mode: number): void {
+  rmSync(`${path}-owner`, { force: true });
+  writeFileSync(`${path}-owner`, JSON.stringify(owner), { flag: 'wx', mode });
+}
+
+/** Reads who owns a database. It only informs: what cannot be read, or has another form, counts as absent. */
+function readOwner(path: string): Owner {
+  try {
+    const found = lstatSync(`${path}-owner`);
+    if (!found.isFile() || found.size > MAX_OWNER_BYTES) return {};
+    const { pid, url } = JSON.parse(readFileSync(`${path}-owner`, 'utf8')) as Record<string, unknown>;
+    if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return {};
+    return typeof url === 'string' && /^https?:\/\/[\x21-\x7e]+$/.test(url) ? { pid, url } : { pid };
+  } catch {
+    return {}; // written a moment after the lock is taken
+  }
+}
+
+const LOCK = /^\d+: (?:POSIX|OFDLCK) +\S+ +(READ|WRITE) (-?\d+) [0-9a-f]+:[0-9a-f]+:(\d+) (\d+) \S+$/gm;
+
+/** Where an exclusive transaction of SQLite locks a file (sqlite.org/src/file/src/os_unix.c, PENDING_BYTE). */
+const EXCLUSIVE_START = '1073741824';
+
+/** The locks of all processes as Linux lists them (proc_locks(5)). */
+const listLocks = () =>
+  [...readFileSync('/proc/locks', 'utf8').matchAll(LOCK)].map(([, type, pid = '', inode = '', start]) => ({
+    pid,
+    inode,
+    isExclusive: type === 'WRITE' && start === EXCLUSIVE_START,
+  }));
+
+/** The namespace in which a process sees the locks of all others (PROC_PID_INIT_INO of the kernel). */
+const INITIAL_NAMESPACE = 'pid:[4026531836]';
+
+/** The list is given in parts; one that others change meanwhile may miss a lock. */
+const READS = 3;
+
+/**
+ * Whether the programs that have the file open are all known, and none is lkm: tools that read it. Every lkm holds an
+ * exclusive lock on a `-lock` file, even one that was removed, from before it opens a database until after it has
+ * closed it. False where the system does not tell, so that the file has to be free.
+ */
+export function isHeldOnlyByOtherTools({ path, inode }: LocatedFile): boolean {
+  try {
+    if (readlinkSync('/proc/self/ns/pid') !== INITIAL_NAMESPACE) return false;
+    const own = [inode, lstatSync(`${path}-lock`, { bigint: true }).ino].map(String);
+    return Array.from({ length: READS }, listLocks).every((locks) => {
+      const holders = locks.filter((lock) => lock.inode === String(inode)).map(({ pid }) => pid);
+      const ofLkm = locks.filter((lock) => lock.isExclusive && !own.includes(lock.inode)).map(({ pid }) => pid);
+      return holders.length > 0 && holders.every((pid) => Number(pid) > 0 && !ofLkm.includes(pid));
+    });
+  } catch {
+    return false;
+  }
+}
+
+function openElsewhere({ path, inode }: LocatedFile): StartupError {
+  let by = '';
+  try {
+    const holder = listLocks().find((lock) => lock.inode === String(inode));
+    if (holder !== undefined) by = ` (process ${holder.pid})`;
+  } catch {
+    // The system does not tell.
+  }
+  return new StartupError(`${path} is open in another program${by}`, 'close it there, or wait until it has finished');
 }

@@ -47,8 +47,7 @@ export function countRowsRead(database: DatabaseSync, most = MAX_ROWS_READ) {
     if (rows > most) throw new ReadTooBroad(new Error(`a statement has read more than ${most} rows`));
     return 1;
   });
-  const tables = database.prepare(LAST_KEY_COLUMNS).all();
-  for (const { name, key } of tables) {
+  for (const { name, key } of database.prepare(LAST_KEY_COLUMNS).all()) {
     // The column binds the call to the rows of this table: in a join it would else run in the outermost loop alone.
     database.exec(`create temp view "${name}" as select * from main."${name}" where lkm_count_row("${key}" is '')`);
   }
