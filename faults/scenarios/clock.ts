@@ -106,6 +106,6 @@ async function storeResponse(store: Store, accountId: AccountId, wall: number): 
 }
 
 async function hashesOf(store: Store, account: AccountId): Promise<Set<string>> {
-  const records = await store.repositories.idempotency.list(account, 'completed', { limit: 100_000 });
+  const records = await store.repositories.idempotency.list(account, 'completed', 100_000);
   return new Set(records.map(({ keyHash }) => keyHash));
 }

@@ -25,7 +25,7 @@ const hashPrefix = /^[0-9a-f]{8,64}$/i;
  */
 export function listUnfinishedRequests(location: string) {
   return withOwner(location, async ({ repositories, accountId }) => {
-    const records = await repositories.idempotency.list(accountId, 'in_progress', { limit: MAX_LIST_ROWS });
+    const records = await repositories.idempotency.list(accountId, 'in_progress', MAX_LIST_ROWS);
     return records.map(({ keyHash, method, path, createdAt }) => ({ hash: keyHash, method, path, createdAt }));
   });
 }
@@ -75,7 +75,7 @@ async function findUnfinished(
 ): Promise<IdempotencyRecord[]> {
   const byKey = await idempotency.find(accountId, deriveKey(accountId, name).hash);
   const byHash = hashPrefix.test(name)
-    ? await idempotency.list(accountId, 'in_progress', { prefix: name.toLowerCase(), limit: MAX_LIST_ROWS })
+    ? await idempotency.list(accountId, 'in_progress', MAX_LIST_ROWS, name.toLowerCase())
     : [];
   if (byKey?.state !== 'in_progress') return byHash;
   return [byKey, ...byHash.filter(({ keyHash }) => keyHash !== byKey.keyHash)];

@@ -4,7 +4,7 @@ import type { Connection, Database } from './engine/driver.ts';
 import { join, raw, sql } from './engine/sql.ts';
 import { StartupError } from './errors.ts';
 import { migrate } from './migrate.ts';
-import type { Row } from './table.ts';
+import { countOf, type Row } from './table.ts';
 
 /** Tells how far a copy has come. */
 export interface CopyProgress {
@@ -69,7 +69,7 @@ export async function copyDatabase(
   const copied = await to.transaction(async (target) => {
     const copied: CopiedTable[] = [];
     for (const { name, key } of tables) {
-      const total = await count(from.connection, name);
+      const total = await countOf(from.connection, raw(name));
       let done = 0;
       for await (const rows of readAll(from, name, key, signal)) {
         await insertAll(target, name, rows);
@@ -100,13 +100,8 @@ export async function migrateTarget(to: Database): Promise<void> {
 }
 
 async function refuseFilled(to: Connection): Promise<void> {
-  if ((await count(to, 'accounts')) === 0) return;
+  if ((await countOf(to, sql`accounts`)) === 0) return;
   throw new StartupError('the target already holds an instance', 'copy into a new database');
-}
-
-async function count(db: Connection, table: string): Promise<number> {
-  const row = await db.first<{ count: unknown }>(sql`select count(*) as count from ${raw(table)}`);
-  return Number(row?.count);
 }
 
 async function insertAll(db: Connection, table: string, rows: readonly Row[]): Promise<void> {

@@ -21,15 +21,13 @@ export type RecordOf<C extends Columns> = { readonly [F in keyof C]: ReturnType<
 /** The conversion of a plain column: none. */
 const asItIs = <T>(value: T): T => value;
 
+const plain = <T extends SqlValue>(name: string): Column<T, T> => ({ name, toSql: asItIs, fromSql: asItIs });
+
 /** A text, as it is; also ids, and instants in ISO 8601. */
-export const text = <T extends string = string>(name: string): Column<T, T> => ({
-  name,
-  toSql: asItIs,
-  fromSql: asItIs,
-});
+export const text = <T extends string = string>(name: string) => plain<T>(name);
 
 /** A number without a fraction. */
-export const integer = (name: string): Column<number, number> => ({ name, toSql: asItIs, fromSql: asItIs });
+export const integer = (name: string) => plain<number>(name);
 
 /** Yes or no, kept as 1 or 0. */
 export const flag = (name: string): Column<boolean, number> => ({
@@ -58,11 +56,13 @@ export const optional = <T, S extends SqlValue>({ name, toSql, fromSql }: Column
 /** New values for some fields of a record; undefined means unchanged. */
 export type Changes<C extends Columns> = { readonly [F in keyof RecordOf<C>]?: RecordOf<C>[F] | undefined };
 
-/** A row that is in the way of one that is added. */
+/** Skips a row that another is in the way of. */
 export const unlessTaken = sql`on conflict do nothing`;
 
 /** How many rows a statement adds at most: each number of them is a statement of its own. */
 const MAX_ROWS = 64;
+
+type Template<T> = (...statement: Parameters<typeof sql>) => Promise<T>;
 
 /**
  * A table of the database: its name, and its columns by field. A `key` names one record, or those that have some fields in
@@ -93,14 +93,14 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
     );
   }
   const matching = (key: Key): Sql => assignments(Object.entries(key), ' and ');
+  const select = (key: Key) => sql`select * from ${table} where ${matching(key)}`;
+  const remove = (key: Key) => sql`delete from ${table} where ${matching(key)}`;
   const update = (key: Key, changes: Changes<C>) => {
     const given = Object.entries(changes).filter(([, value]) => value !== undefined);
     return sql`update ${table} set ${assignments(given, ', ')} where ${matching(key)}`;
   };
 
-  async function all(db: Connection, statement: Sql): Promise<Shown[]> {
-    return (await db.all<Row>(statement)).map(read);
-  }
+  const all = async (db: Connection, statement: Sql): Promise<Shown[]> => (await db.all<Row>(statement)).map(read);
   async function first(db: Connection, statement: Sql): Promise<Shown | null> {
     const row = await db.first<Row>(statement);
     return row === undefined ? null : read(row);
@@ -111,14 +111,20 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
     columns,
     read,
     /** The records of a statement that returns whole rows of the table. */
-    all,
+    all:
+      (db: Connection): Template<Shown[]> =>
+      (...statement) =>
+        all(db, sql(...statement)),
     /** The first of them, or null. */
-    first,
-    find: (db: Connection, key: Key) => first(db, sql`select * from ${table} where ${matching(key)}`),
+    first:
+      (db: Connection): Template<Shown | null> =>
+      (...statement) =>
+        first(db, sql(...statement)),
+    find: (db: Connection, key: Key) => first(db, select(key)),
     /** All records that the key names, in no order: for those that are few. */
-    findAll: (db: Connection, key: Key) => all(db, sql`select * from ${table} where ${matching(key)}`),
+    findAll: (db: Connection, key: Key) => all(db, select(key)),
     /** The record, which nobody else changes until this transaction ends. */
-    lock: (db: Connection, key: Key) => first(db, sql`select * from ${table} where ${matching(key)} for update`),
+    lock: (db: Connection, key: Key) => first(db, sql`${select(key)} for update`),
     /** Adds a record; false when `conflict` says to skip it. */
     insert: async (db: Connection, record: Full, conflict: Sql = raw('')): Promise<boolean> =>
       (await db.run(sql`${insertion} ${rowOf(record)} ${conflict}`)) === 1,
@@ -130,13 +136,13 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
       }
     },
     /** Changes what is given; returns the number of records. */
-    set: (db: Connection, key: Key, changes: Changes<C>): Promise<number> => db.run(update(key, changes)),
+    set: (db: Connection, key: Key, changes: Changes<C>) => db.run(update(key, changes)),
     /** Changes what is given of one record, and returns it as it is then. */
     patch: (db: Connection, key: Key, changes: Changes<C>) => first(db, sql`${update(key, changes)} returning *`),
     /** Removes the records; returns their number. */
-    remove: (db: Connection, key: Key): Promise<number> => db.run(sql`delete from ${table} where ${matching(key)}`),
+    remove: (db: Connection, key: Key) => db.run(remove(key)),
     /** Removes the records and returns them, in no order. */
-    take: (db: Connection, key: Key) => all(db, sql`delete from ${table} where ${matching(key)} returning *`),
+    take: (db: Connection, key: Key) => all(db, sql`${remove(key)} returning *`),
   };
 }
 
@@ -160,10 +166,13 @@ function readerOf<T>(fields: readonly (readonly [string, Column<unknown>])[]): (
   };
 }
 
-/**
- * An instant that replaces the one in a column unless that is later: where several servers have clocks of their own, the
- * time of the last change never goes back.
- */
+/** Counts rows: `from` names a table, with conditions if there are some. */
+export async function countOf(db: Connection, from: Sql): Promise<number> {
+  const row = await db.first<{ count: unknown }>(sql`select count(*) as count from ${from}`);
+  return Number(row?.count);
+}
+
+/** An instant that replaces the one in a column unless that is later: clocks of several servers differ. */
 export const latestOf = (column: string, instant: Instant): Sql => {
   const before = raw(column);
   return sql`case when ${before} < ${instant} then ${instant} else ${before} end`;

@@ -61,12 +61,9 @@ export const suspendKeys: readonly (DrillFile & Named)[] = [
         before:
           '  /** The licence that product and key name together, kept from all others until this transaction ends. */',
         add: `  /** The licences of a customer that are not disabled, kept from all others until this transaction ends. */
-  lockEnabledOf: (accountId: AccountId, customerId: string): Promise<License[]> =>
-    licenses.all(
-      db,
-      sql\`select * from licenses where account_id = \${accountId} and customer_id = \${customerId}
-        and vendor_disabled = 0 for update\`,
-    ),
+  lockEnabledOf: (accountId: AccountId, customerId: string): Promise<License[]> => licenses.all(db)\`
+    select * from licenses where account_id = \${accountId} and customer_id = \${customerId}
+      and vendor_disabled = 0 for update\`,
 
 `,
       },

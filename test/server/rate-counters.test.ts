@@ -75,7 +75,7 @@ describe.each(postgres)('two replicas on $name', (engine) => {
       asked += 1;
       return refused;
     };
-    const rates = { take, removeEmpty: async () => {} };
+    const rates = { take, removeEmpty: async () => 0 };
     const counter = createSharedCounter(rates, { now: () => now, onFailure: () => {} });
     for (let i = 0; i < 9; i += 1) expect((await counter.take('who', rate)).allowed).toBe(false);
     now = 499_999;

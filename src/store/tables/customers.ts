@@ -42,37 +42,30 @@ export interface CustomerChanges {
   readonly updatedAt: Instant;
 }
 
+interface NewCustomer extends Pick<Customer, 'id' | 'name' | 'email'> {
+  readonly accountId: AccountId;
+  readonly active?: boolean;
+  readonly now: Instant;
+}
+
 /** The customers of accounts. */
 export const customerRepository = (db: Connection) => ({
   /** Adds a customer, active unless given; false when its id or its e-mail address is taken, which is decided without case. */
-  async insert({
-    now,
-    active = true,
-    ...customer
-  }: {
-    accountId: AccountId;
-    id: string;
-    name: string;
-    email: string | null;
-    active?: boolean;
-    now: Instant;
-  }): Promise<boolean> {
+  async insert({ now, active = true, ...customer }: NewCustomer): Promise<boolean> {
     const record = { ...customer, emailKey: keyOf(customer.email), active, createdAt: now, updatedAt: now };
     if (!(await customers.insert(db, record, unlessTaken))) return false;
     await replacePhrases(db, ownerOf(customer.accountId, customer.id), [], phrasesOf(customer.name, customer.email));
     return true;
   },
 
-  find: async (accountId: AccountId, id: string): Promise<Customer | null> =>
-    toCustomerOrNull(await customers.find(db, { accountId, id })),
+  find: (accountId: AccountId, id: string) => customers.find(db, { accountId, id }).then(toCustomerOrNull),
 
   /** Customers, oldest first. */
   list: (accountId: AccountId, filters: CustomerFilters = {}): List<Customer> =>
     lists.of(db, { accountId }, toFilters(accountId, filters)).map(toCustomer),
 
   /** The customer, which nobody else changes until this transaction ends. */
-  lock: async (accountId: AccountId, id: string): Promise<Customer | null> =>
-    toCustomerOrNull(await customers.lock(db, { accountId, id })),
+  lock: (accountId: AccountId, id: string) => customers.lock(db, { accountId, id }).then(toCustomerOrNull),
 
   /**
    * Changes what is given of a customer that is locked, and returns it as it is then. Null when another customer has the
@@ -101,15 +94,15 @@ export const customerRepository = (db: Connection) => ({
   },
 
   /** Whether the customer has a licence of one of the products. */
-  isOfProducts: (accountId: AccountId, id: string, productIds: ReadonlySet<string>): Promise<boolean> =>
+  isOfProducts: (accountId: AccountId, id: string, productIds: ReadonlySet<string>) =>
     hasLicense(db, accountId, id, isOf(productIds)),
 
   /** Whether the customer has a licence of any other product. */
-  isOfOthers: (accountId: AccountId, id: string, productIds: ReadonlySet<string>): Promise<boolean> =>
+  isOfOthers: (accountId: AccountId, id: string, productIds: ReadonlySet<string>) =>
     hasLicense(db, accountId, id, sql`not (${isOf(productIds)})`),
 
   /** The id of the customer with this address, compared without case. */
-  findByEmail: (accountId: AccountId, email: string): Promise<string | null> => idOfEmail(db, accountId, email),
+  findByEmail: (accountId: AccountId, email: string) => idOfEmail(db, accountId, email),
 
   /**
    * Removes a customer and leaves its licences without one; those of an inactive customer are disabled. Returns how many
@@ -137,12 +130,11 @@ const keyOf = (email: string | null): string | null => email?.toLowerCase() ?? n
 const ownerOf = (accountId: AccountId, ownerId: string) =>
   ({ accountId, kind: 'customer', ownerId, detail: '' }) as const;
 
-const toCustomer = ({ accountId, ...customer }: ReturnType<typeof customers.read>): Customer => ({
-  ...customer,
-  createdBy: accountId,
-});
+type CustomerRecord = ReturnType<typeof customers.read>;
 
-const toCustomerOrNull = (found: ReturnType<typeof customers.read> | null) => found && toCustomer(found);
+const toCustomer = ({ accountId, ...customer }: CustomerRecord): Customer => ({ ...customer, createdBy: accountId });
+
+const toCustomerOrNull = (found: CustomerRecord | null) => found && toCustomer(found);
 
 /** Whether a licence is of one of the products. In an expression, so that no planner reads all licences of a product. */
 const isOf = (productIds: ReadonlySet<string>): Sql => isAmong(sql`(l.product_id || '')`, [...productIds]);

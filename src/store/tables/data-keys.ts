@@ -12,16 +12,15 @@ const columns = {
 };
 
 const dataKeys = tableOf('data_keys', columns, ['slot']);
+const slot = 'current' as const;
 
 /** The key that seals the secrets of this database, itself sealed. */
 export const dataKeyRepository = (db: Connection) => ({
   /** Null where secrets are kept plain. */
-  find: (): Promise<WrappedKey | null> => dataKeys.find(db, { slot: 'current' }),
+  find: () => dataKeys.find(db, { slot }),
 
   /** Keeps a key unless there is one; false when there is. */
-  insert: (key: WrappedKey): Promise<boolean> => dataKeys.insert(db, { slot: 'current', ...key }, unlessTaken),
+  insert: (key: WrappedKey) => dataKeys.insert(db, { slot, ...key }, unlessTaken),
 
-  async remove(): Promise<void> {
-    await dataKeys.remove(db, { slot: 'current' });
-  },
+  remove: () => dataKeys.remove(db, { slot }),
 });

@@ -45,13 +45,11 @@ export const deviceRepository = (db: Connection) => ({
 
   /** Gives the slot of a host to another one that is no device; null when the host is none of this licence. */
   async rebind(license: License, hostId: HostId, rebinding: Rebinding): Promise<Device | null> {
-    const before = await devices.find(db, { ...idsOf(license), hostId });
+    const key = { ...idsOf(license), hostId };
+    const before = await devices.find(db, key);
     const { newHostId, deviceTag, ipAddress, now } = rebinding;
-    const device = await devices.patch(
-      db,
-      { ...idsOf(license), hostId },
-      { hostId: newHostId, deviceTag: deviceTag ?? undefined, ipAddress, activationTime: now },
-    );
+    const changes = { hostId: newHostId, deviceTag: deviceTag ?? undefined, ipAddress, activationTime: now };
+    const device = await devices.patch(db, key, changes);
     if (device === null || before === null) return null;
     await makeFindable(db, license, before, device);
     return device;
@@ -71,22 +69,16 @@ export const deviceRepository = (db: Connection) => ({
   },
 
   /** All devices of a licence, oldest first. */
-  list: async (license: License): Promise<Device[]> => oldestFirst(await devices.findAll(db, idsOf(license))),
+  list: (license: License): Promise<Device[]> => devices.findAll(db, idsOf(license)).then(oldestFirst),
 
   /** Removes one device and returns it; null when the host is none of this licence. */
   async remove(license: License, hostId: HostId): Promise<Device | null> {
-    const [device] = await devices.take(db, { ...idsOf(license), hostId });
-    if (device === undefined) return null;
-    await makeFindable(db, license, device, null);
-    return device;
+    const [device] = await removeDevices(db, license, { hostId });
+    return device ?? null;
   },
 
   /** Removes every device and returns them, oldest first. */
-  async removeAll(license: License): Promise<Device[]> {
-    const removed = await devices.take(db, idsOf(license));
-    for (const device of removed) await makeFindable(db, license, device, null);
-    return oldestFirst(removed);
-  },
+  removeAll: (license: License): Promise<Device[]> => removeDevices(db, license).then(oldestFirst),
 });
 
 /** Any number: more than anybody rebinds. */
@@ -96,6 +88,12 @@ const UNLIMITED = 2_147_483_647;
 const oldestFirst = (devices: Device[]): Device[] => devices.sort((a, b) => (a.id < b.id ? -1 : 1));
 
 const idsOf = (license: License) => ({ accountId: license.accountId, licenseId: license.id });
+
+async function removeDevices(db: Connection, license: License, which: { hostId?: HostId } = {}): Promise<Device[]> {
+  const removed = await devices.take(db, { ...idsOf(license), ...which });
+  for (const device of removed) await makeFindable(db, license, device, null);
+  return removed;
+}
 
 /** Makes a licence findable by a device, in place of what the device was before; null where there is none. */
 async function makeFindable(

@@ -4,7 +4,7 @@ import { sql } from '../engine/sql.ts';
 import type { IdempotencyKeyHash, SealedResponse } from '../response-sealing.ts';
 import { integer, optional, type RecordOf, tableOf, text } from '../table.ts';
 
-const columns = {
+const idempotency = tableOf('idempotency', {
   accountId: text<AccountId>('account_id'),
   /** Stands for the idempotency key, which itself is kept nowhere. */
   keyHash: text<IdempotencyKeyHash>('key_hash'),
@@ -19,51 +19,36 @@ const columns = {
   /** Opened by the idempotency key alone; null when no response is stored. */
   response: optional(text<SealedResponse>('sealed_response')),
   createdAt: text<Instant>('created_at'),
-};
+});
 
 /** One request that was made under an idempotency key. Neither the key nor the response is in it in clear. */
-export type IdempotencyRecord = RecordOf<typeof columns>;
-
-const idempotency = tableOf('idempotency', columns);
+export type IdempotencyRecord = RecordOf<typeof idempotency.columns>;
 
 /** The idempotency records of accounts. */
 export const idempotencyRepository = (db: Connection) => ({
   /** Claims the key for this transaction; false at once when another transaction holds it. */
-  claim: (accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<boolean> => db.tryLock(`${accountId} ${keyHash}`),
+  claim: (accountId: AccountId, keyHash: IdempotencyKeyHash) => db.tryLock(`${accountId} ${keyHash}`),
 
-  find: (accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<IdempotencyRecord | null> =>
-    idempotency.find(db, { accountId, keyHash }),
+  find: (accountId: AccountId, keyHash: IdempotencyKeyHash) => idempotency.find(db, { accountId, keyHash }),
 
-  async insert(record: IdempotencyRecord): Promise<void> {
-    await idempotency.insert(db, record);
-  },
+  insert: (record: IdempotencyRecord) => idempotency.insert(db, record),
 
   /** Records of one state, oldest first; with `prefix`, in hexadecimal digits, those whose hash begins with it. */
-  list: (
-    accountId: AccountId,
-    state: IdempotencyRecord['state'],
-    { prefix = '', limit }: { readonly prefix?: string; readonly limit: number },
-  ): Promise<IdempotencyRecord[]> =>
-    idempotency.all(
-      db,
-      sql`select * from idempotency
-        where account_id = ${accountId} and state = ${state} and key_hash like ${`${prefix}%`}
-        order by created_at, key_hash limit ${limit}`,
-    ),
+  list: (accountId: AccountId, state: IdempotencyRecord['state'], limit: number, prefix = '') => idempotency.all(db)`
+    select * from idempotency
+    where account_id = ${accountId} and state = ${state} and key_hash like ${`${prefix}%`}
+    order by created_at, key_hash limit ${limit}`,
 
   /** Marks a record as completed; when it holds no response, retries are refused with `storedResponseMissing`. */
-  async complete(accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<void> {
-    await idempotency.set(db, { accountId, keyHash }, { state: 'completed' });
-  },
+  complete: (accountId: AccountId, keyHash: IdempotencyKeyHash) =>
+    idempotency.set(db, { accountId, keyHash }, { state: 'completed' }),
 
-  async remove(accountId: AccountId, keyHash: IdempotencyKeyHash): Promise<void> {
-    await idempotency.remove(db, { accountId, keyHash });
-  },
+  remove: (accountId: AccountId, keyHash: IdempotencyKeyHash) => idempotency.remove(db, { accountId, keyHash }),
 
   /** When the newest record of all accounts was made; null when there is none. */
   async newest(): Promise<Instant | null> {
-    const newest = sql`select * from idempotency order by created_at desc limit 1`;
-    return (await idempotency.first(db, newest))?.createdAt ?? null;
+    const newest = await idempotency.first(db)`select * from idempotency order by created_at desc limit 1`;
+    return newest?.createdAt ?? null;
   },
 
   /** Removes up to `limit` records of all accounts made before the instant, oldest first; returns the account of each. */

@@ -1,10 +1,11 @@
 import type { Product } from '../../contract/products.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
+import { sql } from '../engine/sql.ts';
 import { type List, listsOf } from '../lists.ts';
-import { type Changes, flag, tableOf, text, unlessTaken } from '../table.ts';
+import { type Changes, flag, optional, type RecordOf, tableOf, text, unlessTaken } from '../table.ts';
 
-const columns = {
+const productColumns = {
   accountId: text<AccountId>('account_id'),
   id: text('id'),
   name: text('name'),
@@ -13,13 +14,15 @@ const columns = {
   updatedAt: text<Instant>('updated_at'),
 };
 
-const products = tableOf('products', columns, ['accountId']);
+const products = tableOf('products', productColumns, ['accountId']);
 const lists = listsOf(products, 'id');
+
+type ProductChanges = Pick<Changes<typeof productColumns>, 'name' | 'active' | 'updatedAt'>;
 
 /** The products of accounts. */
 export const productRepository = (db: Connection) => ({
   /** Adds an active product; false when its id is taken. */
-  insert: ({ now, ...product }: { accountId: AccountId; id: string; name: string; now: Instant }): Promise<boolean> =>
+  insert: ({ now, ...product }: { accountId: AccountId; id: string; name: string; now: Instant }) =>
     products.insert(db, { ...product, active: true, createdAt: now, updatedAt: now }, unlessTaken),
 
   find: (accountId: AccountId, id: string): Promise<Product | null> => products.find(db, { accountId, id }),
@@ -31,9 +34,41 @@ export const productRepository = (db: Connection) => ({
   list: (accountId: AccountId): List<Product> => lists.of(db, { accountId }),
 
   /** Changes what is given, and returns the product as it is then; null when there is none. */
-  patch: (
-    accountId: AccountId,
-    id: string,
-    changes: Pick<Changes<typeof columns>, 'name' | 'active' | 'updatedAt'>,
-  ): Promise<Product | null> => products.patch(db, { accountId, id }, changes),
+  patch: (accountId: AccountId, id: string, changes: ProductChanges): Promise<Product | null> =>
+    products.patch(db, { accountId, id }, changes),
+});
+
+const versionColumns = {
+  accountId: text<AccountId>('account_id'),
+  id: text('id'),
+  productId: text('product_id'),
+  version: text('version'),
+  description: optional(text('description')),
+  active: flag('active'),
+  createdAt: text<Instant>('created_at'),
+};
+
+const versions = tableOf('product_versions', versionColumns, ['accountId']);
+const unlessNamed = sql`on conflict (account_id, product_id, version) do nothing`;
+
+/** A version of a product. */
+export type ProductVersionRow = Omit<RecordOf<typeof versionColumns>, 'accountId'>;
+
+/** The versions of products. */
+export const productVersionRepository = (db: Connection) => ({
+  /** Adds an active version; false when the product has one of that name. */
+  insert: (version: Omit<ProductVersionRow, 'active'> & { accountId: AccountId }) =>
+    versions.insert(db, { ...version, active: true }, unlessNamed),
+
+  find: (accountId: AccountId, id: string): Promise<ProductVersionRow | null> => versions.find(db, { accountId, id }),
+
+  /** All versions of a product, oldest first. */
+  async list(accountId: AccountId, productId: string): Promise<ProductVersionRow[]> {
+    const found = await versions.findAll(db, { accountId, productId });
+    return found.sort((one, other) => (one.id < other.id ? -1 : 1));
+  },
+
+  /** Changes what is given, and returns the version as it is then; null when there is none. */
+  patch: (accountId: AccountId, id: string, changes: { readonly active?: boolean | undefined }) =>
+    versions.patch(db, { accountId, id }, changes),
 });

@@ -14,7 +14,6 @@ export interface Taken {
   readonly now: number;
 }
 
-/** See {@link rateRepository}. */
 export type RateRepository = ReturnType<typeof rateRepository>;
 
 /**
@@ -25,21 +24,18 @@ export type RateRepository = ReturnType<typeof rateRepository>;
 export const rateRepository = (db: Connection) => ({
   /** Takes one request if it is allowed, in one statement: requests that come at once take turns. */
   async take({ name, interval, tolerance }: { name: string; interval: number; tolerance: number }): Promise<Taken> {
+    type Found = { empty_at: unknown; now: unknown };
     const after = sql`greatest(rates.empty_at, ${now}) + ${bigint(interval)}`;
-    const take = sql`
+    const taken = await db.first<Found>(sql`
       insert into rates (name, empty_at) values (${name}, ${now} + ${bigint(interval)})
       on conflict (name) do update set empty_at = ${after} where ${after} - ${now} <= ${bigint(tolerance)}
-      returning empty_at, ${now} as now`;
-    const taken = await db.first<{ empty_at: unknown; now: unknown }>(take);
-    const find = sql`select empty_at, ${now} as now from rates where name = ${name}`;
-    const row = taken ?? (await db.first<{ empty_at: unknown; now: unknown }>(find));
+      returning empty_at, ${now} as now`);
+    const row = taken ?? (await db.first<Found>(sql`select empty_at, ${now} as now from rates where name = ${name}`));
     // Removed since: then it was empty.
     if (row === undefined) return { allowed: true, emptyAt: 0, now: 0 };
     return { allowed: taken !== undefined, emptyAt: Number(row.empty_at), now: Number(row.now) };
   },
 
   /** Forgets what is not used up any more. */
-  async removeEmpty(): Promise<void> {
-    await db.run(sql`delete from rates where empty_at < ${now}`);
-  },
+  removeEmpty: () => db.run(sql`delete from rates where empty_at < ${now}`),
 });

@@ -5,10 +5,10 @@ import { type Sql, sql } from '../engine/sql.ts';
 import { isAmong } from '../list-filters.ts';
 import { type List, listsOf } from '../lists.ts';
 import { type Secrets, secretContext } from '../secrets.ts';
-import { optional, type RecordOf, tableOf, text } from '../table.ts';
+import { countOf, optional, type RecordOf, tableOf, text } from '../table.ts';
 import { isKey } from './keys/licenses.ts';
 
-const columns = {
+const sessions = tableOf('sessions', {
   accountId: text<AccountId>('account_id'),
   licenseId: text('license_id'),
   id: text('id'),
@@ -24,10 +24,11 @@ const columns = {
   /** From this instant on the seat is free. */
   expiresAt: text<Instant>('expires_at'),
   createdAt: text<Instant>('created_at'),
-};
+});
+const lists = listsOf(sessions, 'id');
 
 /** A leased concurrent use of a floating licence. */
-export type Session = RecordOf<typeof columns>;
+export type Session = RecordOf<typeof sessions.columns>;
 
 /** Which sessions a list has. */
 export interface SessionFilters {
@@ -36,21 +37,15 @@ export interface SessionFilters {
   readonly licenseKey?: string | undefined;
 }
 
-const sessions = tableOf('sessions', columns);
-const lists = listsOf(sessions, 'id');
-
 /** What a heartbeat changes. */
 export type Prolongation = Pick<Session, 'nonce' | 'previousNonce' | 'expiresAt'>;
 
 /** The sessions of floating licences. A caller that counts and then inserts holds the licence's lock. */
 export function sessionRepository(db: Connection, { sealSecret, openSecret }: Secrets) {
   const open = (session: Session): Session => ({ ...session, secret: openSecret(session.secret, contextOf(session)) });
-  const count = async (which: Sql): Promise<number> =>
-    Number((await db.first<{ count: unknown }>(sql`select count(*) as count from sessions where ${which}`))?.count);
   return {
-    async insert(session: Session): Promise<void> {
-      await sessions.insert(db, { ...session, secret: sealSecret(session.secret, contextOf(session)) });
-    },
+    insert: (session: Session) =>
+      sessions.insert(db, { ...session, secret: sealSecret(session.secret, contextOf(session)) }),
 
     /**
      * Removes sessions whose lease has ended, and returns them, in the order of their ends: all of one licence, or at
@@ -63,31 +58,28 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
           : sql`(account_id, license_id, id) in (
               select account_id, license_id, id from sessions where expires_at <= ${now}
               order by expires_at, id limit ${of.most})`;
-      const lapsed = sql`delete from sessions where ${which} and expires_at <= ${now} returning *`;
-      const removed = (await sessions.all(db, lapsed)).map(open);
-      return removed.sort((a, b) => (a.expiresAt + a.id < b.expiresAt + b.id ? -1 : 1));
+      const removed = await sessions.all(db)`delete from sessions where ${which} and expires_at <= ${now} returning *`;
+      return removed.map(open).sort((a, b) => (a.expiresAt + a.id < b.expiresAt + b.id ? -1 : 1));
     },
 
     /** Ends the leases that would end after an instant; they are removed as any that has ended. */
-    async endLater(latest: Instant, now: Instant): Promise<void> {
-      await db.run(sql`update sessions set expires_at = ${now} where expires_at > ${latest}`);
-    },
+    endLater: (latest: Instant, now: Instant) =>
+      db.run(sql`update sessions set expires_at = ${now} where expires_at > ${latest}`),
 
     /** How many sessions of the licence have a lease that runs. */
-    countLive: (license: License, now: Instant): Promise<number> =>
-      count(sql`${isOfLicense(license)} and expires_at > ${now}`),
+    countLive: (license: License, now: Instant) =>
+      countOf(db, sql`sessions where ${isOfLicense(license)} and expires_at > ${now}`),
 
     /** How many sessions of all accounts have a lease that runs. */
-    countAllLive: (now: Instant): Promise<number> => count(sql`expires_at > ${now}`),
+    countAllLive: (now: Instant) => countOf(db, sql`sessions where expires_at > ${now}`),
 
-    async removeAll({ accountId, id }: License): Promise<void> {
-      await sessions.remove(db, { accountId, licenseId: id });
-    },
+    removeAll: ({ accountId, id }: License) => sessions.remove(db, { accountId, licenseId: id }),
 
     /** The sessions of the licence whose lease runs, oldest first. */
     async listLive(license: License, now: Instant): Promise<Session[]> {
-      const live = sql`select * from sessions where ${isOfLicense(license)} and expires_at > ${now} order by id`;
-      return (await sessions.all(db, live)).map(open);
+      const live = await sessions.all(db)`
+        select * from sessions where ${isOfLicense(license)} and expires_at > ${now} order by id`;
+      return live.map(open);
     },
 
     /** Keeps all others from changing the session until this transaction ends; null when there is none whose lease runs. */
@@ -96,13 +88,9 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
       return held === null || held.expiresAt <= now ? null : open(held);
     },
 
-    async prolong({ accountId, id }: Session, changes: Prolongation): Promise<void> {
-      await sessions.set(db, { accountId, id }, changes);
-    },
+    prolong: ({ accountId, id }: Session, changes: Prolongation) => sessions.set(db, { accountId, id }, changes),
 
-    async remove({ accountId, id }: Session): Promise<void> {
-      await sessions.remove(db, { accountId, id });
-    },
+    remove: ({ accountId, id }: Session) => sessions.remove(db, { accountId, id }),
 
     /** The sessions of the account whose lease runs, oldest first. */
     list: (accountId: AccountId, now: Instant, filters: SessionFilters): List<Session> =>

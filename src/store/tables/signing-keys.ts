@@ -4,21 +4,19 @@ import { raw, sql } from '../engine/sql.ts';
 import { type Secrets, secretContext } from '../secrets.ts';
 import { type RecordOf, tableOf, text } from '../table.ts';
 
-const columns = {
+const signingKeys = tableOf('signing_keys', {
   accountId: text<AccountId>('account_id'),
   kid: text('kid'),
   privatePem: text('private_pem'),
   publicPem: text('public_pem'),
   createdAt: text<Instant>('created_at'),
-};
+});
 
 /** A key pair that signs licence files; both halves are PEM text. */
-export type SigningKey = RecordOf<typeof columns>;
+export type SigningKey = RecordOf<typeof signingKeys.columns>;
 
 /** A signing key without its private half. */
 export type PublicSigningKey = Pick<SigningKey, 'kid' | 'publicPem' | 'createdAt'>;
-
-const signingKeys = tableOf('signing_keys', columns);
 
 /** More keys than any account rotates through. */
 const MAX_LIST_ROWS = 1_000;
@@ -31,20 +29,20 @@ const contextOf = (accountId: string, kid: string): string => secretContext('sig
 
 /** The signing keys of accounts. */
 export const signingKeyRepository = (db: Connection, { sealSecret, openSecret }: Secrets) => ({
-  async insert(key: SigningKey): Promise<void> {
+  insert(key: SigningKey) {
     const privatePem = sealSecret(key.privatePem, contextOf(key.accountId, key.kid));
-    await signingKeys.insert(db, { ...key, privatePem });
+    return signingKeys.insert(db, { ...key, privatePem });
   },
 
   /** The key that signs now: its id and its private half. */
   async current(accountId: AccountId): Promise<Pick<SigningKey, 'kid' | 'privatePem'> | null> {
-    const key = await signingKeys.first(db, newestFirst(accountId, 1));
+    const key = await signingKeys.first(db)`${newestFirst(accountId, 1)}`;
     return key && { kid: key.kid, privatePem: openSecret(key.privatePem, contextOf(accountId, key.kid)) };
   },
 
   /** The public halves, newest first. */
   async list(accountId: AccountId): Promise<PublicSigningKey[]> {
-    const keys = await signingKeys.all(db, newestFirst(accountId, MAX_LIST_ROWS));
+    const keys = await signingKeys.all(db)`${newestFirst(accountId, MAX_LIST_ROWS)}`;
     return keys.map(({ kid, publicPem, createdAt }) => ({ kid, publicPem, createdAt }));
   },
 });

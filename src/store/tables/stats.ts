@@ -4,6 +4,7 @@ import type { KeyCounts } from '../../contract/stats.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { join, raw, type Sql, sql } from '../engine/sql.ts';
+import { countOf } from '../table.ts';
 import { isActive, isBlocked, isExpired, isExpiring, isFull, isTrial, isUnused, licenses } from './keys/licenses.ts';
 
 /** What is counted: the keys of an account, or of one of its products. */
@@ -61,38 +62,29 @@ export const statsRepository = (db: Connection) => ({
   },
 
   /** How many of the devices were activated in a span of time. */
-  async countDevices(scope: StatsScope, { from, before }: { from: Instant; before: Instant }): Promise<number> {
-    const row = await db.first<{ count: unknown }>(sql`
-      select count(*) as count from devices
-      where account_id = ${scope.accountId} and created_at >= ${from} and created_at < ${before}
-        and ${hasLicenseIn(scope, 'devices')}`);
-    return Number(row?.count);
-  },
+  countDevices: (scope: StatsScope, { from, before }: { from: Instant; before: Instant }) =>
+    countOf(
+      db,
+      sql`devices where account_id = ${scope.accountId} and created_at >= ${from} and created_at < ${before}
+        and ${hasLicenseIn(scope, 'devices')}`,
+    ),
 
   /** How many sessions are leased. */
-  async countSessions(scope: StatsScope, now: Instant): Promise<number> {
-    const row = await db.first<{ count: unknown }>(sql`
-      select count(*) as count from sessions
-      where account_id = ${scope.accountId} and expires_at > ${now} and ${hasLicenseIn(scope, 'sessions')}`);
-    return Number(row?.count);
-  },
+  countSessions: (scope: StatsScope, now: Instant) =>
+    countOf(
+      db,
+      sql`sessions where account_id = ${scope.accountId} and expires_at > ${now} and ${hasLicenseIn(scope, 'sessions')}`,
+    ),
 
   /** Active keys with several slots, the fullest first. */
-  fullest: (scope: StatsScope, now: Instant, limit: number): Promise<License[]> =>
-    licenses.all(
-      db,
-      sql`select * from licenses where ${isIn(scope, PRODUCT)} and ${isActive(now)}
-          and max_activations > 1 and activations > 0
-        order by activations * 100 / max_activations desc, id desc limit ${limit}`,
-    ),
+  fullest: (scope: StatsScope, now: Instant, limit: number): Promise<License[]> => licenses.all(db)`
+    select * from licenses where ${isIn(scope, PRODUCT)} and ${isActive(now)} and max_activations > 1 and activations > 0
+    order by activations * 100 / max_activations desc, id desc limit ${limit}`,
 
   /** Active keys with an end, those that expire next first. */
-  nextToExpire: (scope: StatsScope, now: Instant, limit: number): Promise<License[]> =>
-    licenses.all(
-      db,
-      sql`select * from licenses where ${isIn(scope, PRODUCT)} and vendor_disabled = 0 and expires_at > ${now}
-        order by expires_at, id limit ${limit}`,
-    ),
+  nextToExpire: (scope: StatsScope, now: Instant, limit: number): Promise<License[]> => licenses.all(db)`
+    select * from licenses where ${isIn(scope, PRODUCT)} and vendor_disabled = 0 and expires_at > ${now}
+    order by expires_at, id limit ${limit}`,
 });
 
 /** In an expression, so that no planner reads all keys of the product for the first of them. */

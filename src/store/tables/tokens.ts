@@ -38,7 +38,10 @@ type TokenRecord = RecordOf<typeof columns>;
 
 /** What a new token is made of; the secret itself is not kept. */
 export interface NewToken
-  extends Pick<TokenRecord, 'accountId' | 'id' | 'hash' | 'name' | 'kind' | 'maxIssues' | 'expiresAt'> {
+  extends Pick<
+    TokenRecord,
+    'accountId' | 'id' | 'hash' | 'name' | 'kind' | 'maxIssues' | 'expiresAt'
+  > {
   readonly scopes: readonly Scope[];
   readonly productIds: readonly string[] | null;
   readonly networks?: readonly string[] | null;
@@ -57,10 +60,12 @@ export type TokenRepository = ReturnType<typeof tokenRepository>;
  * @param onChange called in front of each change of a token that may be known already
  */
 export const tokenRepository = (db: Connection, onChange: () => void = () => {}) => ({
-  async insert({ now, budgetOf = null, rateLimit = null, ...token }: NewToken): Promise<void> {
-    const [scopes, productIds, networks] = [[...token.scopes], copyOf(token.productIds), copyOf(token.networks)];
+  insert({ now, networks = null, budgetOf = null, rateLimit = null, ...token }: NewToken): Promise<boolean> {
+    const scopes = [...token.scopes];
+    const productIds = token.productIds && [...token.productIds];
     const unused = { issued: 0, revokedAt: null, lastUsedOn: null, createdAt: now };
-    await tokens.insert(db, { ...token, scopes, productIds, networks, budgetOf, rateLimit, ...unused });
+    const record = { ...token, scopes, productIds, networks: networks && [...networks], budgetOf, rateLimit };
+    return tokens.insert(db, { ...record, ...unused });
   },
 
   /** The token with this hash, of whatever account, expired and revoked ones included. */
@@ -85,33 +90,27 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
   /** Revokes a token, once and for all; false when there is no such token. */
   async revoke(accountId: AccountId, id: TokenId, now: Instant): Promise<boolean> {
     onChange();
-    const revoke = sql`
-      update tokens set revoked_at = coalesce(revoked_at, ${now}) where account_id = ${accountId} and id = ${id}`;
-    return (await db.run(revoke)) === 1;
+    const revoked = await db.run(sql`
+      update tokens set revoked_at = coalesce(revoked_at, ${now}) where account_id = ${accountId} and id = ${id}`);
+    return revoked === 1;
   },
 
   /** Whether another token of the account is an admin that may do everything, now. */
   async hasOtherAdmin(accountId: AccountId, id: TokenId, now: Instant): Promise<boolean> {
-    const other = sql`
-      select id from tokens
+    const other = await tokens.first(db)`
+      select * from tokens
       where account_id = ${accountId} and id <> ${id} and kind = 'admin' and revoked_at is null
         and product_ids is null and networks is null and max_issues is null and ${isLasting(now)}
       order by id limit 1`;
-    return (await db.first(other)) !== undefined;
+    return other !== null;
   },
 
-  /**
-   * Lets a token end at `end`, unless it ends before, and returns it as it was restricted; null when it has ended
-   * already.
-   */
+  /** Lets a token end at `end`, unless it ends before, and returns it; null when it has ended already. */
   async retire(accountId: AccountId, id: TokenId, { now, end }: { now: Instant; end: Instant }): Promise<Token | null> {
     onChange();
-    const retired = await tokens.first(
-      db,
-      sql`update tokens
-        set expires_at = case when expires_at is null or expires_at > ${end} then ${end} else expires_at end
-        where account_id = ${accountId} and id = ${id} and revoked_at is null and ${isLasting(now)} returning *`,
-    );
+    const retired = await tokens.first(db)`
+      update tokens set expires_at = case when expires_at is null or expires_at > ${end} then ${end} else expires_at end
+      where account_id = ${accountId} and id = ${id} and revoked_at is null and ${isLasting(now)} returning *`;
     return retired && toToken(retired);
   },
 
@@ -135,8 +134,6 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
     return row?.left ?? null;
   },
 });
-
-const copyOf = (list: readonly string[] | null = null): string[] | null => list && [...list];
 
 /** A token with what is issued from its budget, also where that is kept with a token that it has replaced. */
 async function withBudget(db: Connection, record: TokenRecord): Promise<Token> {

@@ -19,15 +19,13 @@ const isDue = (stage: 0 | 1, until: Instant) => sql`
 export const licenseExpiryRepository = (db: Connection) => {
   /** Notes in a column for which end an event is recorded. */
   async function mark(column: string, stage: 0 | 1, accountId: AccountId, until: Instant): Promise<License[]> {
-    const due = sql`
-      select id from licenses where account_id = ${accountId} and ${isDue(stage, until)}
-      order by expires_at, id limit ${BATCH_SIZE}`;
     // The condition is repeated outside: the term may change between the two steps of the statement.
-    const marked = await licenses.all(
-      db,
-      sql`update licenses set ${raw(column)} = expires_at
-        where account_id = ${accountId} and id in (${due}) and ${isDue(stage, until)} returning *`,
-    );
+    const marked = await licenses.all(db)`
+      update licenses set ${raw(column)} = expires_at
+      where account_id = ${accountId} and ${isDue(stage, until)} and id in (
+        select id from licenses where account_id = ${accountId} and ${isDue(stage, until)}
+        order by expires_at, id limit ${BATCH_SIZE})
+      returning *`;
     return marked.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   }
   return {
@@ -41,11 +39,10 @@ export const licenseExpiryRepository = (db: Connection) => {
     markExpired: (accountId: AccountId, until: Instant) => mark('expired_recorded_for', 1, accountId, until),
 
     /** Marks a licence that has ended as recorded before. */
-    async markRecorded({ accountId, id }: License): Promise<void> {
-      await db.run(sql`
+    markRecorded: ({ accountId, id }: License) =>
+      db.run(sql`
         update licenses set soon_recorded_for = expires_at, expired_recorded_for = expires_at
-        where account_id = ${accountId} and id = ${id}`);
-    },
+        where account_id = ${accountId} and id = ${id}`),
 
     /** Whether a batch of this many marked licences may not have been all. */
     isFullBatch: (count: number): boolean => count === BATCH_SIZE,

@@ -7,15 +7,13 @@ import { phrasesOf, replacePhrases } from '../../search.ts';
 import { latestOf, tableOf, text, unlessTaken } from '../../table.ts';
 import { findWithCustomer, isKey, type LicenseWithCustomer, licenses } from './licenses.ts';
 
-const entryColumns = {
+const entries = tableOf('license_metadata', {
   accountId: text<AccountId>('account_id'),
   name: text('name'),
   /** As text: `true` and the text `true` are found by the same search. */
   value: text('value'),
   licenseId: text('license_id'),
-};
-
-const entries = tableOf('license_metadata', entryColumns);
+});
 
 const unlessReferenced = sql`on conflict (account_id, reference) where reference is not null do nothing`;
 
@@ -36,7 +34,7 @@ export const keyRepository = (db: Connection) => ({
 
   /** The licence that product and key name together. */
   find: (accountId: AccountId, productId: ProductId, key: LicenseKey): Promise<License | null> =>
-    licenses.first(db, named(accountId, productId, key)),
+    licenses.first(db)`${named(accountId, productId, key)}`,
 
   findById: (accountId: AccountId, id: string): Promise<License | null> => licenses.find(db, { accountId, id }),
 
@@ -77,7 +75,7 @@ export const keyRepository = (db: Connection) => ({
 
   /** The licence that product and key name together, kept from all others until this transaction ends. */
   findLocked: (accountId: AccountId, productId: ProductId, key: LicenseKey): Promise<License | null> =>
-    licenses.first(db, sql`${named(accountId, productId, key)} for update`),
+    licenses.first(db)`${named(accountId, productId, key)} for update`,
 
   /** Changes what is given of a licence that the caller has locked, and returns it as it is then. */
   async patch(license: License, changes: Changes<License> & { readonly updatedAt: Instant }): Promise<License> {
@@ -90,7 +88,7 @@ export const keyRepository = (db: Connection) => ({
 
   /** Removes a licence that has neither devices nor sessions. */
   async remove(license: License): Promise<void> {
-    await removeMetadata(db, license);
+    await writeMetadata(db, { ...license, metadata: {}, reference: null }, license);
     await licenses.remove(db, { accountId: license.accountId, id: license.id });
   },
 
@@ -108,18 +106,16 @@ export const keyRepository = (db: Connection) => ({
   },
 
   /** Sets the end of a licence that waits for its first use; one that has an end keeps it. */
-  async setEndAtFirstUse(license: License, now: Instant, end: Instant): Promise<void> {
-    await db.run(sql`
+  setEndAtFirstUse: (license: License, now: Instant, end: Instant) =>
+    db.run(sql`
       update licenses set expires_at = ${end}, updated_at = ${latestOf('updated_at', now)}
-      where ${isLicense(license)} and expires_after is not null and expires_at is null`);
-  },
+      where ${isLicense(license)} and expires_after is not null and expires_at is null`),
 
   /** Gives back `count` activation slots. */
-  async freeSlots(license: License, count: number, now: Instant): Promise<void> {
-    await db.run(sql`
+  freeSlots: (license: License, count: number, now: Instant) =>
+    db.run(sql`
       update licenses set activations = activations - ${count}, updated_at = ${latestOf('updated_at', now)}
-      where ${isLicense(license)}`);
-  },
+      where ${isLicense(license)}`),
 
   /** Keeps all others from changing the licence until this transaction ends; false when it has been removed. */
   async lock(license: License): Promise<boolean> {
@@ -158,7 +154,3 @@ async function writeMetadata(
   const owner = { accountId, kind: 'license', ownerId: licenseId, detail: '' } as const;
   await replacePhrases(db, owner, phrasesOf(before.reference), phrasesOf(reference));
 }
-
-/** Takes a licence from what licences are found by. */
-const removeMetadata = (db: Connection, license: Findable): Promise<void> =>
-  writeMetadata(db, { ...license, metadata: {}, reference: null }, license);

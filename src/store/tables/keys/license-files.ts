@@ -4,7 +4,7 @@ import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
 import { optional, type RecordOf, tableOf, text } from '../../table.ts';
 
-const columns = {
+const files = tableOf('license_files', {
   accountId: text<AccountId>('account_id'),
   id: text('id'),
   licenseId: text('license_id'),
@@ -13,10 +13,10 @@ const columns = {
   signedAt: text<Instant>('signed_at'),
   endsAt: text<Instant>('ends_at'),
   revokedAt: optional(text<Instant>('revoked_at')),
-};
+});
 
 /** A licence file that was signed: its id (`jti`), its device and its end. */
-export type LicenseFile = RecordOf<typeof columns>;
+export type LicenseFile = RecordOf<typeof files.columns>;
 
 /** What a revocation list states. */
 export interface Revocations {
@@ -29,8 +29,6 @@ export interface Revocations {
   readonly licenses: readonly string[];
 }
 
-const files = tableOf('license_files', columns);
-
 /** More files than a person looks through. */
 const MAX_LIST_ROWS = 1_000;
 
@@ -39,28 +37,22 @@ const isOf = ({ accountId, id }: License) => sql`account_id = ${accountId} and l
 /** The licence files that accounts have signed and that have not ended long ago. */
 export const licenseFileRepository = (db: Connection) => {
   /** Gives the account's revocation list its next number. */
-  const renumber = async (accountId: AccountId, now: Instant): Promise<void> => {
-    await db.run(sql`
+  const renumber = (accountId: AccountId, now: Instant): Promise<number> =>
+    db.run(sql`
       insert into revocation_lists (account_id, seq, changed_at) values (${accountId}, 1, ${now})
       on conflict (account_id) do update set seq = revocation_lists.seq + 1, changed_at = excluded.changed_at`);
-  };
 
   return {
-    async insert(file: LicenseFile): Promise<void> {
-      await files.insert(db, file);
-    },
+    insert: (file: LicenseFile) => files.insert(db, file),
 
     /** The files of an account that were signed last, the newest first. */
-    listNewest: (accountId: AccountId, limit: number): Promise<LicenseFile[]> =>
-      files.all(db, sql`select * from license_files where account_id = ${accountId} order by id desc limit ${limit}`),
+    listNewest: (accountId: AccountId, limit: number) => files.all(db)`
+      select * from license_files where account_id = ${accountId} order by id desc limit ${limit}`,
 
     /** The files of a licence that have not ended, the one that lasts longest first. */
-    listOutstanding: (license: License, now: Instant): Promise<LicenseFile[]> =>
-      files.all(
-        db,
-        sql`select * from license_files where ${isOf(license)} and ends_at > ${now}
-          order by ends_at desc, id desc limit ${MAX_LIST_ROWS}`,
-      ),
+    listOutstanding: (license: License, now: Instant) => files.all(db)`
+      select * from license_files where ${isOf(license)} and ends_at > ${now}
+      order by ends_at desc, id desc limit ${MAX_LIST_ROWS}`,
 
     /**
      * Revokes the files of one host that have not ended, or with null those of every host, and returns them. To be called
@@ -68,11 +60,9 @@ export const licenseFileRepository = (db: Connection) => {
      */
     async revoke(license: License, hostId: HostId | null, now: Instant): Promise<LicenseFile[]> {
       const which = hostId === null ? isOf(license) : sql`${isOf(license)} and host_id = ${hostId}`;
-      const revoked = await files.all(
-        db,
-        sql`update license_files set revoked_at = ${now} where ${which} and ends_at > ${now} and revoked_at is null
-          returning *`,
-      );
+      const revoked = await files.all(db)`
+        update license_files set revoked_at = ${now} where ${which} and ends_at > ${now} and revoked_at is null
+        returning *`;
       if (revoked.length > 0) await renumber(license.accountId, now);
       return revoked;
     },
@@ -129,9 +119,5 @@ export const licenseFileRepository = (db: Connection) => {
 };
 
 /** A row of a revocation list: its number, a file or a licence. */
-interface RevocationRow {
-  readonly seq: number | null;
-  readonly changed_at: Instant | null;
-  readonly file_id: string | null;
-  readonly license_id: string | null;
-}
+type RevocationRow = Record<'file_id' | 'license_id', string | null> &
+  ({ seq: number; changed_at: Instant } | { seq: null; changed_at: null });

@@ -1,9 +1,8 @@
 import type { AccountId } from '../../../contract/scalars.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { sql } from '../../engine/sql.ts';
 import { integer, type RecordOf, tableOf, text } from '../../table.ts';
 
-const columns = {
+const audit = tableOf('audit', {
   accountId: text<AccountId>('account_id'),
   /** From 1, without a gap in its account. */
   seq: integer('seq'),
@@ -13,12 +12,10 @@ const columns = {
   content: text('content'),
   /** Over the hash of the row before and the content. */
   hash: text('hash'),
-};
+});
 
 /** A row of the audit log. Rows are added and never changed. */
-export type AuditRecord = RecordOf<typeof columns>;
-
-const audit = tableOf('audit', columns);
+export type AuditRecord = RecordOf<typeof audit.columns>;
 
 /** Which part of a numbered list is wanted: after `after`, up to `until`, at most `limit` rows. */
 export interface SeqRange {
@@ -29,21 +26,15 @@ export interface SeqRange {
 
 /** The numbered audit log of accounts. */
 export const auditRepository = (db: Connection) => ({
-  insertMany: (rows: readonly AuditRecord[]): Promise<void> => audit.insertMany(db, rows),
+  insertMany: (rows: readonly AuditRecord[]) => audit.insertMany(db, rows),
 
   /** Rows, oldest first. */
-  list: (accountId: AccountId, { after, until, limit }: SeqRange): Promise<AuditRecord[]> =>
-    audit.all(
-      db,
-      sql`select * from audit where account_id = ${accountId} and seq > ${after} and seq <= ${until}
-        order by seq limit ${limit}`,
-    ),
+  list: (accountId: AccountId, { after, until, limit }: SeqRange) => audit.all(db)`
+    select * from audit where account_id = ${accountId} and seq > ${after} and seq <= ${until}
+    order by seq limit ${limit}`,
 
   /** The rows of `idempotency.resolve`, which have an index of their own, oldest first. */
-  listResolutions: (accountId: AccountId, limit: number): Promise<AuditRecord[]> =>
-    audit.all(
-      db,
-      sql`select * from audit where account_id = ${accountId} and operation = 'idempotency.resolve'
-        order by seq limit ${limit}`,
-    ),
+  listResolutions: (accountId: AccountId, limit: number) => audit.all(db)`
+    select * from audit where account_id = ${accountId} and operation = 'idempotency.resolve'
+    order by seq limit ${limit}`,
 });

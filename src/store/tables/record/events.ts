@@ -6,7 +6,7 @@ import { isAmong } from '../../list-filters.ts';
 import { integer, type RecordOf, tableOf, text } from '../../table.ts';
 import type { SeqRange } from './audit.ts';
 
-const columns = {
+const events = tableOf('events', {
   accountId: text<AccountId>('account_id'),
   /** From 1, without a gap in its account. */
   seq: integer('seq'),
@@ -15,12 +15,10 @@ const columns = {
   subjectId: text('subject_id'),
   /** The event as JSON. */
   content: text('content'),
-};
+});
 
 /** A numbered event. Events are added and never changed. */
-export type EventRecord = RecordOf<typeof columns>;
-
-const events = tableOf('events', columns);
+export type EventRecord = RecordOf<typeof events.columns>;
 
 /** Which events a list holds. */
 export interface EventFilters {
@@ -30,21 +28,21 @@ export interface EventFilters {
 
 /** The numbered events of accounts. */
 export const eventRepository = (db: Connection) => ({
-  insertMany: (rows: readonly EventRecord[]): Promise<void> => events.insertMany(db, rows),
+  insertMany: (rows: readonly EventRecord[]) => events.insertMany(db, rows),
 
   /** Events that pass the filters, oldest first. */
-  list(accountId: AccountId, range: SeqRange, { types, subjectId }: EventFilters): Promise<EventRecord[]> {
+  list(accountId: AccountId, range: SeqRange, { types, subjectId }: EventFilters) {
     const conditions = [sql`account_id = ${accountId} and seq > ${range.after} and seq <= ${range.until}`];
     if (types !== undefined) conditions.push(isAmong(sql`type`, types));
     if (subjectId !== undefined) conditions.push(sql`subject_id = ${subjectId}`);
-    return events.all(db, sql`select * from events where ${and(conditions)} order by seq limit ${range.limit}`);
+    return events.all(db)`select * from events where ${and(conditions)} order by seq limit ${range.limit}`;
   },
 
   /** The number of the `n`-th event of a subject after `after`; null when it has fewer. */
   async seqOfNth(accountId: AccountId, subjectId: string, { after, n }: { after: number; n: number }) {
-    const row = await db.first<{ seq: unknown }>(sql`
+    const nth = await db.first<{ seq: number }>(sql`
       select seq from events where account_id = ${accountId} and subject_id = ${subjectId} and seq > ${after}
       order by seq limit 1 offset ${n - 1}`);
-    return row === undefined ? null : Number(row.seq);
+    return nth?.seq ?? null;
   },
 });

@@ -1,44 +1,37 @@
 import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { sql } from '../../engine/sql.ts';
-import { integer, optional, type RecordOf, tableOf, text } from '../../table.ts';
+import { integer, optional, type RecordOf, tableOf, text, unlessTaken } from '../../table.ts';
 
-const headColumns = {
+const heads = tableOf('record_heads', {
   accountId: text<AccountId>('account_id'),
   auditSeq: integer('audit_seq'),
   auditHash: text('audit_hash'),
   eventSeq: integer('event_seq'),
   checkpointSeq: integer('checkpoint_seq'),
   checkpointAt: optional(text<Instant>('checkpoint_at')),
-};
+});
 
 /** How far an account's record is numbered: its last audit row, its last event and its last checkpoint. */
-export type RecordHead = RecordOf<typeof headColumns>;
-
-const heads = tableOf('record_heads', headColumns);
+export type RecordHead = RecordOf<typeof heads.columns>;
 
 /** How far the records of accounts are numbered. */
 export const recordHeadRepository = (db: Connection) => ({
-  find: (accountId: AccountId): Promise<RecordHead | null> => heads.find(db, { accountId }),
+  find: (accountId: AccountId) => heads.find(db, { accountId }),
 
   /** The head, which nobody else moves until this transaction ends; null before the first row. */
-  lock: (accountId: AccountId): Promise<RecordHead | null> => heads.lock(db, { accountId }),
+  lock: (accountId: AccountId) => heads.lock(db, { accountId }),
 
   /** Adds a head; false when the account has one. */
-  insert: (head: RecordHead): Promise<boolean> => heads.insert(db, head, sql`on conflict (account_id) do nothing`),
+  insert: (head: RecordHead) => heads.insert(db, head, unlessTaken),
 
-  move: ({ accountId, ...head }: RecordHead): Promise<number> => heads.set(db, { accountId }, head),
+  move: ({ accountId, ...head }: RecordHead) => heads.set(db, { accountId }, head),
 
   /** The first accounts behind that one which have rows after their last checkpoint. */
-  listUnsigned: (after: AccountId | ''): Promise<RecordHead[]> =>
-    heads.all(
-      db,
-      sql`select * from record_heads where audit_seq > checkpoint_seq and account_id > ${after}
-        order by account_id limit 100`,
-    ),
+  listUnsigned: (after: AccountId | '') => heads.all(db)`
+    select * from record_heads where audit_seq > checkpoint_seq and account_id > ${after} order by account_id limit 100`,
 });
 
-const checkpointColumns = {
+const checkpoints = tableOf('checkpoints', {
   accountId: text<AccountId>('account_id'),
   /** The audit row that it vouches for, with all before it. */
   seq: integer('seq'),
@@ -46,25 +39,14 @@ const checkpointColumns = {
   at: text<Instant>('created_at'),
   kid: text('kid'),
   signature: text('signature'),
-};
-
-type CheckpointRecord = RecordOf<typeof checkpointColumns>;
-
-const checkpoints = tableOf('checkpoints', checkpointColumns);
+});
 
 /** The signed checkpoints of accounts. */
 export const checkpointRepository = (db: Connection) => ({
-  async insert(checkpoint: CheckpointRecord): Promise<void> {
-    await checkpoints.insert(db, checkpoint);
-  },
+  insert: (checkpoint: RecordOf<typeof checkpoints.columns>) => checkpoints.insert(db, checkpoint),
 
   /** Checkpoints after the row `after`, oldest first. */
-  list: (
-    accountId: AccountId,
-    { after, limit }: { readonly after: number; readonly limit: number },
-  ): Promise<CheckpointRecord[]> =>
-    checkpoints.all(
-      db,
-      sql`select * from checkpoints where account_id = ${accountId} and seq > ${after} order by seq limit ${limit}`,
-    ),
+  list: (accountId: AccountId, { after, limit }: { readonly after: number; readonly limit: number }) =>
+    checkpoints.all(db)`
+      select * from checkpoints where account_id = ${accountId} and seq > ${after} order by seq limit ${limit}`,
 });

@@ -3,7 +3,7 @@ import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { IpAddress } from '../../../domain/ip-address.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
-import { json, type RecordOf, tableOf, text } from '../../table.ts';
+import { countOf, json, type RecordOf, tableOf, text } from '../../table.ts';
 
 /** A mutation with its events, before they have their numbers. */
 export interface OutboxEntry {
@@ -26,17 +26,15 @@ export interface OutboxEntry {
   }[];
 }
 
-const columns = {
+const outbox = tableOf('outbox', {
   accountId: text<AccountId>('account_id'),
   id: text('id'),
   at: text<Instant>('created_at'),
   entry: json<OutboxEntry>('entry'),
-};
+});
 
 /** A staged entry. */
-export type OutboxRecord = RecordOf<typeof columns>;
-
-const outbox = tableOf('outbox', columns);
+export type OutboxRecord = RecordOf<typeof outbox.columns>;
 
 /** Rows that one transaction numbers: other writes wait no longer than for these. */
 const BATCH_SIZE = 500;
@@ -46,30 +44,27 @@ export type OutboxRepository = ReturnType<typeof outboxRepository>;
 
 /** What happened and has no number yet: written with what happened, numbered afterwards. */
 export const outboxRepository = (db: Connection) => ({
-  async insert(row: OutboxRecord): Promise<void> {
-    await outbox.insert(db, row);
-  },
+  insert: (row: OutboxRecord) => outbox.insert(db, row),
 
   /** Entries of all accounts, those of each in the order of their ids. */
-  list: (limit: number): Promise<OutboxRecord[]> =>
-    outbox.all(db, sql`select * from outbox order by account_id, id limit ${limit}`),
+  list: (limit: number) => outbox.all(db)`select * from outbox order by account_id, id limit ${limit}`,
 
   /** How many entries of all accounts wait for their numbers. */
-  async count(): Promise<number> {
-    return Number((await db.first<{ count: unknown }>(sql`select count(*) as count from outbox`))?.count ?? 0);
-  },
+  count: () => countOf(db, sql`outbox`),
 
   /** The first account after `after` that has entries; null when none has. */
   async nextAccount(after: AccountId | ''): Promise<AccountId | null> {
-    const next = sql`select account_id from outbox where account_id > ${after} order by account_id limit 1`;
-    return (await db.first<{ account_id: AccountId }>(next))?.account_id ?? null;
+    const next = await outbox.first(db)`
+      select * from outbox where account_id > ${after} order by account_id limit 1`;
+    return next?.accountId ?? null;
   },
 
   /** Removes the first entries of an account, at most as many as a transaction should number, and returns them in order. */
   async take(accountId: AccountId): Promise<OutboxRecord[]> {
     const first = sql`select id from outbox where account_id = ${accountId} order by id limit ${BATCH_SIZE}`;
-    const take = sql`delete from outbox where account_id = ${accountId} and id in (${first}) returning *`;
-    return (await outbox.all(db, take)).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const taken = await outbox.all(db)`
+      delete from outbox where account_id = ${accountId} and id in (${first}) returning *`;
+    return taken.sort((a, b) => (a.id < b.id ? -1 : 1));
   },
 
   /** Whether a batch of this many entries may not have been all. */
@@ -103,8 +98,9 @@ export function createStaging<R>() {
     inFrontOf: (outbox: OutboxRepository): OutboxRepository => ({
       ...outbox,
       async insert(entry) {
-        if (number === null) await outbox.insert(entry);
-        else staged.push(entry);
+        if (number === null) return outbox.insert(entry);
+        staged.push(entry);
+        return true;
       },
     }),
     /** Runs a transaction, or a part of one; what it staged is dropped when it throws. */

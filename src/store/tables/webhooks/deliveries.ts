@@ -4,7 +4,7 @@ import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
 import { integer, optional, type RecordOf, tableOf, text } from '../../table.ts';
 
-const columns = {
+const deliveries = tableOf('webhook_deliveries', {
   accountId: text<AccountId>('account_id'),
   webhookId: text('webhook_id'),
   seq: integer('seq'),
@@ -18,12 +18,10 @@ const columns = {
   durationMs: integer('duration_ms'),
   attemptedAt: text<Instant>('attempted_at'),
   nextAttemptAt: optional(text<Instant>('next_attempt_at')),
-};
+});
 
 /** The delivery state of one event to one webhook. */
-export type DeliveryRecord = RecordOf<typeof columns>;
-
-const deliveries = tableOf('webhook_deliveries', columns);
+export type DeliveryRecord = RecordOf<typeof deliveries.columns>;
 
 /** Takes the place of the state that a delivery had before. */
 const replacing = sql`on conflict (account_id, webhook_id, seq) do update set
@@ -57,51 +55,41 @@ const isOf = ({ accountId, webhookId }: OfWebhook) => sql`account_id = ${account
 /** The delivery states of events to webhooks. States in statements are literals: only so do partial indexes serve them. */
 export const deliveryRepository = (db: Connection) => ({
   /** Saves delivery states, in place of those before. */
-  save: (records: readonly DeliveryRecord[]): Promise<void> => deliveries.insertMany(db, records, replacing),
+  save: (records: readonly DeliveryRecord[]) => deliveries.insertMany(db, records, replacing),
 
   /** Deliveries below a number, the last one first. */
-  list: (
-    of: OfWebhook,
-    { state, below, limit }: { below: number; limit: number; state?: DeliveryState | undefined },
-  ): Promise<DeliveryRecord[]> => {
+  list(of: OfWebhook, { state, below, limit }: { below: number; limit: number; state?: DeliveryState | undefined }) {
     const which = state === undefined ? isOf(of) : sql`${isOf(of)} and state = ${state}`;
-    return deliveries.all(
-      db,
-      sql`select * from webhook_deliveries where ${which} and seq < ${below} order by seq desc limit ${limit}`,
-    );
+    return deliveries.all(db)`
+      select * from webhook_deliveries where ${which} and seq < ${below} order by seq desc limit ${limit}`;
   },
 
   /** Failed deliveries that are due again, those that wait longest first. */
-  listDue: (of: OfWebhook, now: Instant, limit: number): Promise<DeliveryRecord[]> =>
-    deliveries.all(
-      db,
-      sql`select * from webhook_deliveries where ${isOf(of)} and state = 'retrying' and next_attempt_at <= ${now}
-        order by next_attempt_at, seq limit ${limit}`,
-    ),
+  listDue: (of: OfWebhook, now: Instant, limit: number) => deliveries.all(db)`
+    select * from webhook_deliveries where ${isOf(of)} and state = 'retrying' and next_attempt_at <= ${now}
+    order by next_attempt_at, seq limit ${limit}`,
 
   /** When the first failed delivery is due again; null when none is. */
   async nextRetry(of: OfWebhook): Promise<Instant | null> {
-    const next = sql`
+    const next = await deliveries.first(db)`
       select * from webhook_deliveries where ${isOf(of)} and state = 'retrying' order by next_attempt_at limit 1`;
-    return (await deliveries.first(db, next))?.nextAttemptAt ?? null;
+    return next?.nextAttemptAt ?? null;
   },
 
   /** Removes deliveries after a number that were not accepted. */
-  async removeAfter(of: OfWebhook, after: number): Promise<void> {
-    await db.run(sql`delete from webhook_deliveries where ${isOf(of)} and state <> 'delivered' and seq > ${after}`);
-  },
+  removeAfter: (of: OfWebhook, after: number) =>
+    db.run(sql`delete from webhook_deliveries where ${isOf(of)} and state <> 'delivered' and seq > ${after}`),
 
   /** Makes everything that was not accepted due now; returns how much that is. */
-  retryAll: (of: OfWebhook, now: Instant): Promise<number> =>
+  retryAll: (of: OfWebhook, now: Instant) =>
     db.run(sql`
       update webhook_deliveries set state = 'retrying', attempts = 0, next_attempt_at = ${now}
       where ${isOf(of)} and state <> 'delivered'`),
 
   /** Makes due now what would be due after an instant. */
-  async makeDue(latest: Instant, now: Instant): Promise<void> {
-    await db.run(sql`
-      update webhook_deliveries set next_attempt_at = ${now} where state = 'retrying' and next_attempt_at > ${latest}`);
-  },
+  makeDue: (latest: Instant, now: Instant) =>
+    db.run(sql`
+      update webhook_deliveries set next_attempt_at = ${now} where state = 'retrying' and next_attempt_at > ${latest}`),
 
   /** What has not been delivered, of all accounts. */
   async backlog(): Promise<Backlog> {
@@ -129,7 +117,7 @@ export const deliveryRepository = (db: Connection) => ({
   },
 
   /** Removes up to `limit` deliveries that ended before these instants; returns how many. */
-  removeOld: ({ delivered, dead, limit }: { delivered: Instant; dead: Instant; limit: number }): Promise<number> =>
+  removeOld: ({ delivered, dead, limit }: { delivered: Instant; dead: Instant; limit: number }) =>
     db.run(sql`
       delete from webhook_deliveries where (account_id, webhook_id, seq) in (
         select account_id, webhook_id, seq from webhook_deliveries

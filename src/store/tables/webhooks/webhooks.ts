@@ -43,6 +43,9 @@ const columns = {
 /** An address that events are sent to, and how far it has come. */
 export type WebhookRecord = RecordOf<typeof columns>;
 
+/** New values of a webhook; what is undefined stays. */
+export type WebhookChanges = Changes<typeof columns>;
+
 const webhooks = tableOf('webhooks', columns);
 const lists = listsOf(webhooks, 'id');
 
@@ -50,6 +53,12 @@ const lists = listsOf(webhooks, 'id');
 export interface ById {
   readonly accountId: AccountId;
   readonly id: string;
+}
+
+interface Lease {
+  readonly lease: string;
+  readonly realTime: Instant;
+  readonly until: Instant;
 }
 
 /** Webhooks that are looked at in one go. */
@@ -60,29 +69,21 @@ const isFree = (realTime: Instant) => sql`(lease_until is null or lease_until <=
 
 /** The webhooks of accounts. */
 export function webhookRepository(db: Connection, { sealSecret, openSecret }: Secrets) {
-  const open = (webhook: WebhookRecord): WebhookRecord => {
+  /** The webhook with its secrets, where it has them, sealed or opened. */
+  function withSecrets<T extends WebhookChanges>(of: ById, webhook: T, convert: typeof sealSecret): T {
     const { secret, previousSecret } = webhook;
-    const context = contextOf(webhook);
+    const context = secretContext('webhooks', of.accountId, of.id);
     return {
       ...webhook,
-      secret: openSecret(secret, context),
-      previousSecret: previousSecret && openSecret(previousSecret, context),
+      ...(secret !== undefined && { secret: convert(secret, context) }),
+      ...(previousSecret && { previousSecret: convert(previousSecret, context) }),
     };
-  };
-  const sealed = <T extends WebhookChanges>(of: ById, webhook: T): T => {
-    const { secret, previousSecret } = webhook;
-    const context = contextOf(of);
-    return {
-      ...webhook,
-      ...(secret !== undefined && { secret: sealSecret(secret, context) }),
-      ...(previousSecret !== undefined && { previousSecret: previousSecret && sealSecret(previousSecret, context) }),
-    };
-  };
+  }
+  const open = (webhook: WebhookRecord): WebhookRecord => withSecrets(webhook, webhook, openSecret);
   const openOrNull = (webhook: WebhookRecord | null) => webhook && open(webhook);
+
   return {
-    async insert(webhook: WebhookRecord): Promise<void> {
-      await webhooks.insert(db, sealed(webhook, webhook));
-    },
+    insert: (webhook: WebhookRecord) => webhooks.insert(db, withSecrets(webhook, webhook, sealSecret)),
 
     find: (accountId: AccountId, id: string) => webhooks.find(db, { accountId, id }).then(openOrNull),
 
@@ -94,7 +95,8 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
 
     /** Changes what is given, and returns the webhook as it is then. */
     async patch({ accountId, id }: ById, changes: WebhookChanges): Promise<WebhookRecord> {
-      const changed = await webhooks.patch(db, { accountId, id }, sealed({ accountId, id }, changes));
+      const key = { accountId, id };
+      const changed = await webhooks.patch(db, key, withSecrets(key, changes, sealSecret));
       if (changed === null) throw new Error(`webhook ${id} was not locked`);
       return open(changed);
     },
@@ -105,34 +107,25 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
 
     /** Webhooks with something to send now, for which no server works; those that were served longest ago come first. */
     async listDue(now: Instant, realTime: Instant): Promise<ById[]> {
-      const due = await webhooks.all(
-        db,
-        // Said to both engines: SQLite puts nulls first, PostgreSQL last.
-        sql`select w.* from webhooks as w join record_heads as h on h.account_id = w.account_id
-          where w.active = 1 and ${isFree(realTime)} and (paused_until is null or paused_until <= ${now})
-            and (retry_at <= ${now} or (last_seq < h.event_seq and (ordered = 0 or retry_at is null)))
-          order by served_at asc nulls first, w.account_id, w.id limit ${MAX_DUE}`,
-      );
+      // The order of nulls is said: SQLite puts them first, PostgreSQL last.
+      const due = await webhooks.all(db)`
+        select w.* from webhooks as w join record_heads as h on h.account_id = w.account_id
+        where w.active = 1 and ${isFree(realTime)} and (paused_until is null or paused_until <= ${now})
+          and (retry_at <= ${now} or (last_seq < h.event_seq and (ordered = 0 or retry_at is null)))
+        order by served_at asc nulls first, w.account_id, w.id limit ${MAX_DUE}`;
       return due.map(({ accountId, id }) => ({ accountId, id }));
     },
 
     /** Takes the lease of a webhook; null when another server has it, or when the webhook is gone or not active. */
-    claim: (
-      { accountId, id }: ById,
-      { lease, realTime, until }: { lease: string; realTime: Instant; until: Instant },
-    ): Promise<WebhookRecord | null> =>
-      webhooks
-        .first(
-          db,
-          sql`update webhooks set lease = ${lease}, lease_until = ${until}, served_at = ${realTime}
-            where account_id = ${accountId} and id = ${id} and active = 1 and ${isFree(realTime)} returning *`,
-        )
-        .then(openOrNull),
+    async claim({ accountId, id }: ById, { lease, realTime, until }: Lease): Promise<WebhookRecord | null> {
+      const claimed = await webhooks.first(db)`
+        update webhooks set lease = ${lease}, lease_until = ${until}, served_at = ${realTime}
+        where account_id = ${accountId} and id = ${id} and active = 1 and ${isFree(realTime)} returning *`;
+      return openOrNull(claimed);
+    },
 
     /** Gives a lease back. */
-    async release(lease: string): Promise<void> {
-      await db.run(sql`update webhooks set lease = null, lease_until = null where lease = ${lease}`);
-    },
+    release: (lease: string) => webhooks.set(db, { lease }, { lease: null, leaseUntil: null }),
 
     /** Makes due now what would be due after an instant, and ends pauses and leases that would last longer. */
     async makeDue(latest: Instant, now: Instant): Promise<void> {
@@ -142,18 +135,10 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
     },
 
     /** Those that fail have failed from now on only. */
-    async restartFailing(now: Instant): Promise<void> {
-      await db.run(sql`update webhooks set failing_since = ${now} where failing_since is not null`);
-    },
+    restartFailing: (now: Instant) =>
+      db.run(sql`update webhooks set failing_since = ${now} where failing_since is not null`),
 
     /** Ends all leases: where no other server can have one. */
-    async releaseAll(): Promise<void> {
-      await db.run(sql`update webhooks set lease = null, lease_until = null where lease is not null`);
-    },
+    releaseAll: () => db.run(sql`update webhooks set lease = null, lease_until = null where lease is not null`),
   };
 }
-
-const contextOf = ({ accountId, id }: ById): string => secretContext('webhooks', accountId, id);
-
-/** New values of a webhook; what is undefined stays. */
-export type WebhookChanges = Changes<typeof columns>;
