@@ -1,3 +1,4 @@
+import type { AccountId } from '../contract/scalars.ts';
 import type { Connection, Driver, OpenOptions } from './engine/driver.ts';
 import { openSqlite } from './engine/sqlite/driver.ts';
 import { findSecrets, plainSecrets, type Sealing, type Secrets } from './secrets.ts';
@@ -14,17 +15,24 @@ import { type RateRepository, rateRepository } from './tables/rates.ts';
 import { auditRepository } from './tables/record/audit.ts';
 import { eventRepository } from './tables/record/events.ts';
 import { checkpointRepository, recordHeadRepository } from './tables/record/heads.ts';
-import { createStaging, type NumberEntries, outboxRepository, type Staging } from './tables/record/outbox.ts';
+import { type OutboxRecord, outboxRepository } from './tables/record/outbox.ts';
 import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
 import { statsRepository } from './tables/stats.ts';
-import { type TokenRepository, tokenRepository } from './tables/tokens.ts';
+import { tokenRepository } from './tables/tokens.ts';
 import { deliveryRepository } from './tables/webhooks/deliveries.ts';
 import { webhookRepository } from './tables/webhooks/webhooks.ts';
 import { createTokenMemory } from './token-memory.ts';
 
 /** The repositories of all tables, on the reader or inside one transaction. */
 export type Repositories = ReturnType<typeof repositoriesOn>;
+
+/** Gives entries of one account their numbers, oldest first. */
+type NumberEntries = (
+  repositories: Repositories,
+  accountId: AccountId,
+  entries: readonly OutboxRecord[],
+) => Promise<void>;
 
 /** The whole store of one instance. */
 export interface Store
@@ -39,7 +47,7 @@ export interface Store
    * Has what is recorded numbered in the commit that makes it durable, and not left in the outbox. Returns false where
    * commits of several processes overtake each other: there it is numbered afterwards.
    */
-  numberInCommit(number: NumberEntries<Repositories>): boolean;
+  numberInCommit(number: NumberEntries): boolean;
   /** Throws StorageError when the database cannot serve: unreachable, damaged, or removed from its location. */
   check(): Promise<void>;
   /**
@@ -53,34 +61,27 @@ export interface Store
 /** The store that an engine's driver keeps. */
 export function createStore(driver: Driver, secrets: Secrets = plainSecrets): Store {
   const memory = driver.isOnlyWriter ? createTokenMemory() : null;
-  const tokensOn = (connection: Connection) => tokenRepository(connection, memory?.noteChange);
-  const staging = driver.atCommit === undefined ? null : createStaging<Repositories>();
-  const repositoriesInTransaction = rememberRepositories((connection) =>
-    repositoriesOn(connection, secrets, tokensOn, staging),
-  );
-  const repositories = repositoriesOn(driver.reader, secrets, (reader) => {
-    const tokens = tokensOn(reader);
-    return memory === null ? tokens : memory.inFrontOf(tokens);
-  });
-
-  const inTransaction = <T>(work: (repositories: Repositories) => Promise<T>) =>
-    driver.transaction((connection) => {
-      const done = () => work(repositoriesInTransaction(connection));
-      return staging === null ? done() : staging.during(done);
-    });
+  const onReader = repositoriesOn(driver.reader, secrets, memory?.noteChange);
+  const repositories = memory === null ? onReader : { ...onReader, tokens: memory.inFrontOf(onReader.tokens) };
+  /** SQLite writes on one connection only, whose repositories are made once. */
+  const known = new WeakMap<Connection, Repositories>();
+  const inTransaction = (connection: Connection): Repositories => {
+    const made = known.get(connection) ?? repositoriesOn(connection, secrets, memory?.noteChange);
+    known.set(connection, made);
+    return made;
+  };
 
   return {
     repositories,
     isOnlyWriter: driver.isOnlyWriter,
     rates: driver.isOnlyWriter ? null : rateRepository(driver.reader),
     numberInCommit(number) {
-      if (staging === null) return false;
-      staging.numberWith(number);
-      driver.atCommit?.({
-        begin: staging.clear,
-        end: (connection) => staging.finish(repositoriesInTransaction(connection)),
+      driver.atCommit?.(async (connection, staged) => {
+        for (const [accountId, entries] of Map.groupBy(staged, (entry) => entry.accountId)) {
+          await number(inTransaction(connection), accountId, entries);
+        }
       });
-      return true;
+      return driver.atCommit !== undefined;
     },
     secrets: secrets.kept,
     warnings: driver.warnings,
@@ -89,33 +90,18 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
       await driver.check();
       await repositories.accounts.oldest();
     },
-    transaction: (work) => (memory === null ? inTransaction(work) : memory.during(work, inTransaction)),
+    transaction: (work) =>
+      driver.transaction((connection) => work(inTransaction(connection))).finally(memory?.forgetChanged),
     settled: driver.settled,
     publishUrl: driver.publishUrl,
     close: driver.close,
   };
 }
 
-/** SQLite writes on one connection only, whose repositories are then made once. */
-function rememberRepositories(make: (connection: Connection) => Repositories): typeof make {
-  const known = new WeakMap<Connection, Repositories>();
-  return (connection) => {
-    const repositories = known.get(connection) ?? make(connection);
-    known.set(connection, repositories);
-    return repositories;
-  };
-}
-
-function repositoriesOn(
-  connection: Connection,
-  secrets: Secrets,
-  tokensOn: (connection: Connection) => TokenRepository,
-  staging: Staging<unknown> | null = null,
-) {
-  const outbox = outboxRepository(connection);
+function repositoriesOn(connection: Connection, secrets: Secrets, onTokenChange?: () => void) {
   return {
     accounts: accountRepository(connection),
-    tokens: tokensOn(connection),
+    tokens: tokenRepository(connection, onTokenChange),
     signingKeys: signingKeyRepository(connection, secrets),
     products: productRepository(connection),
     productVersions: productVersionRepository(connection),
@@ -127,7 +113,7 @@ function repositoriesOn(
     licenseExpiries: licenseExpiryRepository(connection),
     stats: statsRepository(connection),
     idempotency: idempotencyRepository(connection),
-    outbox: staging === null ? outbox : staging.inFrontOf(outbox),
+    outbox: outboxRepository(connection),
     files: licenseFileRepository(connection),
     audit: auditRepository(connection),
     events: eventRepository(connection),
@@ -135,12 +121,7 @@ function repositoriesOn(
     checkpoints: checkpointRepository(connection),
     webhooks: webhookRepository(connection, secrets),
     deliveries: deliveryRepository(connection),
-    /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
-    nested:
-      staging === null
-        ? connection.nested
-        : <T>(work: () => Promise<T>) => connection.nested(() => staging.during(work)),
-    /** Takes a name for this transaction alone; false at once when another transaction holds it, on any replica. */
+    nested: connection.nested,
     tryLock: connection.tryLock,
   };
 }

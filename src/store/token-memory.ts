@@ -2,8 +2,6 @@ import type { TokenRepository } from './tables/tokens.ts';
 
 type Token = NonNullable<Awaited<ReturnType<TokenRepository['findByHash']>>>;
 
-type Work<R, T> = (repositories: R) => Promise<T>;
-
 /** More than are in use at one time, as a rule. When there are more, all are forgotten. */
 const MAX_TOKENS = 1_000;
 
@@ -36,24 +34,15 @@ export function createTokenMemory() {
     noteChange(): void {
       isChanged = true;
     },
-    /** Runs a transaction; after its commit all tokens are forgotten, if it changed one. */
-    async during<R, T>(work: Work<R, T>, transaction: (work: Work<R, T>) => Promise<T>): Promise<T> {
-      let isStale = false;
-      try {
-        return await transaction(async (repositories) => {
-          try {
-            return await work(repositories);
-          } finally {
-            isStale = isChanged;
-            isChanged = false;
-          }
-        });
-      } finally {
-        if (isStale) {
-          generation += 1;
-          known.clear();
-        }
-      }
+    /**
+     * To be called after each transaction, whatever has become of it: forgets all tokens if one was changed. Those that
+     * share a commit are told of it before the next commit begins, so that each finds the changes of all of them.
+     */
+    forgetChanged(): void {
+      if (!isChanged) return;
+      isChanged = false;
+      generation += 1;
+      known.clear();
     },
   };
 }

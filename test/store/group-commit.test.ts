@@ -10,10 +10,7 @@ function openLog() {
   database.exec('create table names (name text)');
   const log: string[] = [];
   const undo = createUndo(database);
-  const { transaction } = groupCommit(database, undo, {
-    begin: () => {},
-    end: async () => void log.push('commit'),
-  });
+  const { transaction } = groupCommit(database, undo, async () => void log.push('commit'));
   const add = (name: string) => transaction(async () => log.push(name));
   const write = (name: string) => {
     database.prepare('insert into names values (?)').run(name);

@@ -153,7 +153,7 @@ describe('a commit that SQLite refuses', () => {
     ['may have happened after a failed write or sync', 10, OutcomeUnknown],
   ])('%s', async (_, errcode, kind) => {
     const database = refusing(errcode);
-    const { transaction } = groupCommit(database, createUndo(database), { begin: () => {}, end: async () => {} });
+    const { transaction } = groupCommit(database, createUndo(database), async () => {});
     const error = await transaction(async () => 'done').catch((thrown: Error) => thrown);
     expect(error).toBeInstanceOf(kind);
     expect(error).toMatchObject({ name: kind.name });

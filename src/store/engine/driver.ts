@@ -1,4 +1,5 @@
 import { tracingChannel } from 'node:diagnostics_channel';
+import type { OutboxRecord } from '../tables/record/outbox.ts';
 import type { Sql } from './sql.ts';
 
 /** What statements run on: a transaction, or the reader. Each method throws StorageError when the database fails. */
@@ -13,6 +14,8 @@ export interface Connection {
   nested<T>(work: () => Promise<T>): Promise<T>;
   /** Takes a name for this transaction alone; false at once when another transaction has it, on whatever replica. */
   tryLock(name: string): Promise<boolean>;
+  /** Keeps an entry for {@link AtCommit}, unless its part of the transaction is undone; false where it has to be written. */
+  stage(entry: OutboxRecord): boolean;
 }
 
 /** How a database is opened. */
@@ -24,6 +27,8 @@ export interface OpenOptions {
   /** Whether an older schema is brought up to date; false unless given: then it is refused. */
   readonly migrate?: boolean;
 }
+
+export type Engine = 'SQLite' | 'PostgreSQL';
 
 /** A database as an operator handles it, whatever its schema: inspected, migrated, copied. */
 export interface Database {
@@ -44,8 +49,6 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export type Engine = 'SQLite' | 'PostgreSQL';
-
 /** A database that is looked at, whatever its schema, and whoever has it open. */
 export interface OpenForReading extends Pick<Database, 'engine' | 'connection' | 'tables' | 'explain' | 'close'> {
   /** The process that has the database for itself; null where none has, or any number may. */
@@ -54,13 +57,8 @@ export interface OpenForReading extends Pick<Database, 'engine' | 'connection' |
   readonly warnings: readonly string[];
 }
 
-/** What is done in each commit. */
-export interface CommitWork {
-  /** Before the first of its transactions. */
-  begin(): void;
-  /** After the last of them. When it throws, all of them are undone. */
-  end(connection: Connection): Promise<void>;
-}
+/** What is done at the end of a commit with what its transactions have staged. When it throws, all of them are undone. */
+export type AtCommit = (connection: Connection, staged: readonly OutboxRecord[]) => Promise<void>;
 
 /**
  * One database engine. Everything that differs between engines is behind this interface.
@@ -77,11 +75,8 @@ export interface Driver {
   /** What an operator should know about the database, one sentence each. */
   readonly warnings: readonly string[];
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
-  /**
-   * Has `work` done in each commit, in which several transactions may end together. Absent where transactions commit
-   * by themselves.
-   */
-  readonly atCommit?: (work: CommitWork) => void;
+  /** From now on, has `work` done in each commit. Absent where transactions commit by themselves. */
+  readonly atCommit?: (work: AtCommit) => void;
   /** Resolves once every commit of unknown outcome has one: once the database answers again. */
   settled(): Promise<void>;
   /** Throws StorageError when the database that was opened is not the one of its location any more. */

@@ -38,10 +38,7 @@ type TokenRecord = RecordOf<typeof columns>;
 
 /** What a new token is made of; the secret itself is not kept. */
 export interface NewToken
-  extends Pick<
-    TokenRecord,
-    'accountId' | 'id' | 'hash' | 'name' | 'kind' | 'maxIssues' | 'expiresAt'
-  > {
+  extends Pick<TokenRecord, 'accountId' | 'id' | 'hash' | 'name' | 'kind' | 'maxIssues' | 'expiresAt'> {
   readonly scopes: readonly Scope[];
   readonly productIds: readonly string[] | null;
   readonly networks?: readonly string[] | null;

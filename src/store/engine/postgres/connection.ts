@@ -50,6 +50,8 @@ export function connect(client: ClientBase | Pool, nameOf: NameOf): Connection {
       const { rows } = await attempt(() => client.query({ name: 'lkm_lock', text, values: [id] }));
       return rows[0]?.taken === true;
     },
+    // Transactions commit by themselves.
+    stage: () => false,
   };
 }
 

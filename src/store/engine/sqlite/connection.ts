@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ConstraintError, StorageError } from '../../errors.ts';
+import type { OutboxRecord } from '../../tables/record/outbox.ts';
 import type { Connection } from '../driver.ts';
 import { compile, type Sql, type SqlValue, sql } from '../sql.ts';
 import { codesOf } from './file.ts';
@@ -53,6 +54,7 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
     nested: (work) => (undo === undefined ? work() : undo.nested(work)),
     // Transactions of the one process that owns the file run one after the other.
     tryLock: async () => true,
+    stage: (entry) => undo?.stage(entry) ?? false,
   };
 }
 
@@ -90,13 +92,25 @@ export function createUndo(database: DatabaseSync) {
   let usesSavepoints = true;
   let changes = 0;
   let needsRollback = false;
+  let staged: OutboxRecord[] | null = null;
 
   return {
     /** Begins a transaction: with a savepoint for each nested work, or with none. */
     begin(withSavepoints: boolean): void {
       usesSavepoints = withSavepoints;
       needsRollback = false;
+      staged &&= [];
     },
+    /** From the next transaction on, entries can be staged. */
+    collect(): void {
+      staged = [];
+    },
+    stage(entry: OutboxRecord): boolean {
+      staged?.push(entry);
+      return staged !== null;
+    },
+    /** What this transaction has staged, and not undone. */
+    staged: (): readonly OutboxRecord[] => staged ?? [],
     /** To be called when a statement has changed something. */
     noteChange(): void {
       changes += 1;
@@ -106,12 +120,14 @@ export function createUndo(database: DatabaseSync) {
     /** Runs nested work. What it wrote before it threw is undone; without savepoints the transaction cannot be kept then. */
     async nested<T>(work: () => Promise<T>): Promise<T> {
       const before = changes;
+      const stagedBefore = staged?.length;
       if (usesSavepoints) attempt(() => savepoint.run());
       try {
         const value = await work();
         if (usesSavepoints) attempt(() => release.run());
         return value;
       } catch (error) {
+        staged &&= staged.slice(0, stagedBefore);
         if (!usesSavepoints) needsRollback ||= changes !== before;
         // A full or failing disk may have ended the whole transaction already.
         else if (database.isTransaction) {

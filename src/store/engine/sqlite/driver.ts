@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StartupError } from '../../errors.ts';
 import { ensureSchema, migrate } from '../../migrate.ts';
-import type { CommitWork, Connection, Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
+import type { AtCommit, Connection, Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
 import { connect, createUndo, tablesOf } from './connection.ts';
 import {
   explain,
@@ -37,14 +37,11 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
     const writing = connect(writer, { undo });
     const rowsRead = countRowsRead(reader);
     const snapshot = snapshotOf(reader);
-    let atCommit: CommitWork | null = null;
-    const commit = groupCommit(writer, undo, {
-      begin: () => atCommit?.begin(),
-      async end() {
-        await atCommit?.end(writing);
-        file.check();
-        snapshot.release();
-      },
+    let atCommit: AtCommit = async () => {};
+    const commit = groupCommit(writer, undo, async () => {
+      await atCommit(writing, undo.staged());
+      file.check();
+      snapshot.release();
     });
     return {
       warnings: file.warnings,
@@ -58,6 +55,7 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
       transaction: (work) => commit.transaction(() => work(writing)),
       atCommit: (work) => {
         atCommit = work;
+        undo.collect();
       },
       settled: commit.settled,
       check: async () => file.check(),

@@ -34,9 +34,9 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
  * A commit whose sync to disk fails is in the log but not durable: recovery after a crash may still apply it. The next
  * commit that succeeds overwrites it, so until then nothing else is run.
  *
- * @param frame called at the beginning and at the end of each commit; what it throws undoes the whole batch
+ * @param atCommit called at the end of each commit; what it throws undoes the whole batch
  */
-export function groupCommit(database: DatabaseSync, undo: Undo, frame: { begin(): void; end(): Promise<void> }) {
+export function groupCommit(database: DatabaseSync, undo: Undo, atCommit: () => Promise<void>) {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
   const waiting: Waiting[] = [];
@@ -108,7 +108,6 @@ export function groupCommit(database: DatabaseSync, undo: Undo, frame: { begin()
   /** Runs all jobs of a batch in one transaction, up to its commit, and returns what settles their promises after it. */
   async function runAll(batch: readonly Waiting[], withSavepoints: boolean): Promise<(() => void)[]> {
     begin.run();
-    frame.begin();
     undo.begin(withSavepoints);
     const answers: (() => void)[] = [];
     for (const job of batch) {
@@ -118,7 +117,7 @@ export function groupCommit(database: DatabaseSync, undo: Undo, frame: { begin()
         return runAll(batch, true);
       }
     }
-    await frame.end();
+    await atCommit();
     return answers;
   }
 

@@ -39,12 +39,12 @@ export type OutboxRecord = RecordOf<typeof outbox.columns>;
 /** Rows that one transaction numbers: other writes wait no longer than for these. */
 const BATCH_SIZE = 500;
 
-/** See {@link outboxRepository}. */
-export type OutboxRepository = ReturnType<typeof outboxRepository>;
-
 /** What happened and has no number yet: written with what happened, numbered afterwards. */
 export const outboxRepository = (db: Connection) => ({
-  insert: (row: OutboxRecord) => outbox.insert(db, row),
+  /** Keeps an entry for the end of the commit where that is when it gets its number, and else in the table. */
+  async insert(row: OutboxRecord): Promise<void> {
+    if (!db.stage(row)) await outbox.insert(db, row);
+  },
 
   /** Entries of all accounts, those of each in the order of their ids. */
   list: (limit: number) => outbox.all(db)`select * from outbox order by account_id, id limit ${limit}`,
@@ -70,61 +70,3 @@ export const outboxRepository = (db: Connection) => ({
   /** Whether a batch of this many entries may not have been all. */
   isFullBatch: (count: number): boolean => count === BATCH_SIZE,
 });
-
-/** Gives entries of one account their numbers, oldest first. */
-export type NumberEntries<R> = (
-  repositories: R,
-  accountId: AccountId,
-  entries: readonly OutboxRecord[],
-) => Promise<void>;
-
-/** See {@link createStaging}. */
-export type Staging<R> = ReturnType<typeof createStaging<R>>;
-
-/**
- * Makes a place for what the transactions of one commit have recorded, in memory until it is numbered at the end of that
- * commit. Only for transactions that run one after the other and commit together.
- */
-export function createStaging<R>() {
-  let number: NumberEntries<R> | null = null;
-  let staged: OutboxRecord[] = [];
-
-  return {
-    /** From now on entries are numbered in their own commit; until then they go to the outbox. */
-    numberWith(work: NumberEntries<R>): void {
-      number = work;
-    },
-    /** The outbox, which new entries do not reach. */
-    inFrontOf: (outbox: OutboxRepository): OutboxRepository => ({
-      ...outbox,
-      async insert(entry) {
-        if (number === null) return outbox.insert(entry);
-        staged.push(entry);
-        return true;
-      },
-    }),
-    /** Runs a transaction, or a part of one; what it staged is dropped when it throws. */
-    async during<T>(work: () => Promise<T>): Promise<T> {
-      const before = staged.length;
-      try {
-        return await work();
-      } catch (error) {
-        staged.length = before;
-        throw error;
-      }
-    },
-    /** Numbers what is staged. */
-    async finish(repositories: R): Promise<void> {
-      if (number === null || staged.length === 0) return;
-      const entries = staged;
-      staged = [];
-      for (const [accountId, own] of Map.groupBy(entries, (entry) => entry.accountId)) {
-        await number(repositories, accountId, own);
-      }
-    },
-    /** Drops what a commit that was lost has left. */
-    clear(): void {
-      staged = [];
-    },
-  };
-}
