@@ -11,12 +11,6 @@ import { migrate } from '../migrate.ts';
 import { isPostgres } from '../store.ts';
 import { publish, requirePrivateFile, withWorkFolder } from './files.ts';
 
-/** Where a restored database stands, and where the one that stood there before does now, if there was one. */
-export interface Restored {
-  readonly target: string;
-  readonly previous: string | null;
-}
-
 /** Whether something stands where a backup is to be restored: a file, of whatever content. */
 export function isTaken(target: string): boolean {
   return !isPostgres(target) && (statSync(target, { throwIfNoEntry: false })?.size ?? 0) > 0;
@@ -25,7 +19,7 @@ export function isTaken(target: string): boolean {
 /**
  * Puts a backup where a database is to stand: after a crash the target is the one or the other, whole. A database that
  * stands there is kept beside it, under a name with `stamp` in it; on PostgreSQL the target has to be empty. The backup
- * itself stays as it is.
+ * itself stays as it is. Returns where the database stands, and where the one before it does now.
  *
  * @throws StartupError when the backup is damaged or open to others, or the target is in use, or is not to be replaced
  */
@@ -33,7 +27,7 @@ export async function restoreBackup(
   file: string,
   target: string,
   { replace, stamp }: { readonly replace: boolean; readonly stamp: string },
-): Promise<Restored> {
+): Promise<{ readonly target: string; readonly previous: string | null }> {
   if (isPostgres(target)) {
     await withCopy(file, file, (copy) => fillPostgres(copy, target));
     return { target, previous: null };
@@ -51,7 +45,8 @@ export async function restoreBackup(
     const previous = isReplaced ? `${path}${KEPT}${stamp}` : null;
     try {
       // Another restore may have been first, while this one read its copy and waited.
-      if (!isReplaced && hasTables(old.writer)) throw new StartupError(`${path} is there already`, 'give another path');
+      const isUsed = old.writer.prepare('SELECT 1 FROM sqlite_master').get() !== undefined;
+      if (isUsed && !isReplaced) throw new StartupError(`${path} is there already`, 'give another path');
       if (previous !== null && existsSync(previous)) {
         throw new StartupError(`${previous} is there already, of this same second`, 'try again');
       }
@@ -63,21 +58,17 @@ export async function restoreBackup(
       }
       publish(copy, path, previous);
     } finally {
-      if (old.writer.isOpen) old.writer.close();
+      old.writer[Symbol.dispose]();
       old.lock.release();
     }
     return { target: path, previous };
   });
 }
 
-const hasTables = (database: DatabaseSync): boolean =>
-  database.prepare('SELECT 1 FROM sqlite_master').get() !== undefined;
-
 /** Whether changes stand beside a database that are not in its file yet, or may at any moment. */
 function hasLog(path: string): boolean {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
-  if (log === undefined) return false;
-  return log.size > 0 || (existsSync(path) && findOwner(locateFile(path, false)) !== null);
+  return log !== undefined && (log.size > 0 || (existsSync(path) && findOwner(locateFile(path, false)) !== null));
 }
 
 /**
@@ -104,17 +95,13 @@ export function withCopy<T>(file: string, workPath: string, work: (copy: string)
 function checkPages(copy: string, backup: string): void {
   const damaged = (what: unknown) => new StartupError(`${backup} is damaged: ${what}`, 'take another backup');
   try {
-    const database = new DatabaseSync(copy, { timeout: 0 });
-    try {
-      const ours = database.prepare("select 1 from sqlite_master where name = 'kysely_migration'").get();
-      if (ours === undefined) throw new StartupError(`${backup} is no backup of lkm`, 'give another file');
-      const [page] = database.prepare('PRAGMA integrity_check(1)').all();
-      if (page?.integrity_check !== 'ok') throw damaged(page?.integrity_check);
-      const [reference] = database.prepare('PRAGMA foreign_key_check').all();
-      if (reference !== undefined) throw damaged(`a row of ${reference.table} refers to one that is not there`);
-    } finally {
-      database.close();
-    }
+    using database = new DatabaseSync(copy, { timeout: 0 });
+    const ours = database.prepare("select 1 from sqlite_master where name = 'kysely_migration'").get();
+    if (ours === undefined) throw new StartupError(`${backup} is no backup of lkm`, 'give another file');
+    const [page] = database.prepare('PRAGMA integrity_check(1)').all();
+    if (page?.integrity_check !== 'ok') throw damaged(page?.integrity_check);
+    const [reference] = database.prepare('PRAGMA foreign_key_check').all();
+    if (reference !== undefined) throw damaged(`a row of ${reference.table} refers to one that is not there`);
   } catch (error) {
     throw explain(error, backup);
   }

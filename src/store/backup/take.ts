@@ -12,27 +12,23 @@ import { ensureSchema, migrate } from '../migrate.ts';
 import { isPostgres } from '../store.ts';
 import { publish, publishNew, withWorkFolder } from './files.ts';
 
-/** How a backup is taken. */
-export interface BackupOptions {
-  /** Whether a file that is there already is replaced. */
-  readonly replace?: boolean;
-  /** Ends it early; its reason is thrown, and nothing is left behind. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Pages that are copied between two looks at the signal: 4 MiB. */
 const PAGES_PER_STEP = 1_000;
+
+const BUSY_TIMEOUT_MS = 5_000;
 
 /**
  * Writes a whole database, as it is at one moment, into one SQLite file (mode 0600), while servers go on using it. The
  * file holds every change that was acknowledged before. Returns its size in bytes.
  *
+ * @param options `replace` takes the place of a file that is there already; `signal` ends the backup early: its reason is
+ * thrown, and nothing is left behind
  * @throws StartupError when the database cannot be read, or the file not be written
  */
 export async function takeBackup(
   location: string,
   file: string,
-  { replace = false, signal }: BackupOptions = {},
+  { replace = false, signal }: { readonly replace?: boolean; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<number> {
   const target = resolve(file);
   if (!replace && existsSync(target)) throw isThere(target);
@@ -60,40 +56,23 @@ async function copyFile(location: string, copy: string, signal: AbortSignal | un
   makeOwnFile(copy, 0o600);
   const hadLog = existsSync(`${path}-wal`);
   try {
-    const source = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    try {
-      source.exec('BEGIN; SELECT 1 FROM kysely_migration');
-      const progress = () => signal?.throwIfAborted();
-      await backup(source, unlocked(copy), { rate: PAGES_PER_STEP, progress });
-    } finally {
-      source.close();
-    }
+    using source = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    source.exec('BEGIN; SELECT 1 FROM kysely_migration');
+    // Nobody else knows the copy, so that it needs no locks. With some, another lkm that opens the database would take
+    // this process for one that owns it.
+    const unlocked = pathToFileURL(copy);
+    unlocked.searchParams.set('nolock', '1');
+    const progress = () => signal?.throwIfAborted();
+    await backup(source, unlocked.href, { rate: PAGES_PER_STEP, progress });
   } catch (error) {
     signal?.throwIfAborted();
     throw explain(error, path);
   }
-  if (!hadLog) await removeEmptyLog(path);
-}
-
-/** A connection that only reads leaves files behind where nobody writes; one that may write takes them away. */
-async function removeEmptyLog(path: string): Promise<void> {
-  try {
-    await (await openSqliteFile(path, { create: false })).close();
-  } catch {
-    // A server has it, or this user may not write: then they stay, and do no harm.
-  }
-}
-
-const BUSY_TIMEOUT_MS = 5_000;
-
-/**
- * Nobody else knows the copy, so that it needs no locks. With some, another lkm that opens the database would take this
- * process for one that owns it.
- */
-function unlocked(path: string): string {
-  const url = pathToFileURL(path);
-  url.searchParams.set('nolock', '1');
-  return url.href;
+  if (hadLog) return;
+  // A connection that only reads leaves files behind where nobody writes; one that may write takes them away. Where a
+  // server has the file, or this user may not write, they stay, and do no harm.
+  const file = await openSqliteFile(path, { create: false }).catch(() => null);
+  await file?.close();
 }
 
 /** Reads PostgreSQL in one transaction that sees one snapshot, and copies every row into a new file. */

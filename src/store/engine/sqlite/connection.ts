@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ConstraintError, StorageError } from '../../errors.ts';
 import type { OutboxRecord } from '../../tables/record/outbox.ts';
 import type { Connection } from '../driver.ts';
-import { compile, type Sql, type SqlValue, sql } from '../sql.ts';
+import { compile, type Sql, type SqlValue } from '../sql.ts';
 import { codesOf } from './file.ts';
 
 /** Callers choose the filters of lists and what is changed together: when there are more statements, all are forgotten. */
@@ -56,12 +56,6 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
     tryLock: async () => true,
     stage: (entry) => undo?.stage(entry) ?? false,
   };
-}
-
-/** The names of the tables of a database. */
-export async function tablesOf(connection: Connection): Promise<ReadonlySet<string>> {
-  const rows = await connection.all<{ name: string }>(sql`select name from sqlite_master where type = 'table'`);
-  return new Set(rows.map(({ name }) => name));
 }
 
 /** `SQLITE_CONSTRAINT`, and that of a trigger, which may raise it for any reason (sqlite.org/rescode.html). */

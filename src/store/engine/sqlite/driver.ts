@@ -4,8 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StartupError } from '../../errors.ts';
 import { ensureSchema, migrate } from '../../migrate.ts';
-import type { AtCommit, Connection, Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
-import { connect, createUndo, tablesOf } from './connection.ts';
+import type { AtCommit, Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
+import { sql } from '../sql.ts';
+import { connect, createUndo } from './connection.ts';
 import {
   explain,
   explainKnown,
@@ -17,7 +18,7 @@ import {
   rememberFiles,
 } from './file.ts';
 import { groupCommit } from './group-commit.ts';
-import { type FileLock, findOwner, isHeldOnlyByOtherTools, type Owner, openAlone } from './lock.ts';
+import { type FileLock, findOwner, isHeldOnlyByOtherTools, openAlone } from './lock.ts';
 import { countRowsRead, snapshotOf } from './reader.ts';
 
 /**
@@ -43,14 +44,13 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
       file.check();
       snapshot.release();
     });
+    const before = () => {
+      snapshot.hold();
+      rowsRead.begin();
+    };
     return {
       warnings: file.warnings,
-      reader: connect(reader, {
-        before: () => {
-          snapshot.hold();
-          rowsRead.begin();
-        },
-      }),
+      reader: connect(reader, { before }),
       isOnlyWriter: true,
       transaction: (work) => commit.transaction(() => work(writing)),
       atCommit: (work) => {
@@ -77,13 +77,11 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
 }
 
 /** A SQLite file that belongs to this process until it is closed. */
-export interface SqliteFile extends Database {
+export interface SqliteFile extends Database, Pick<OpenForReading, 'warnings'> {
   /** Absolute, without symbolic links. */
   readonly path: string;
   readonly writer: DatabaseSync;
   readonly lock: FileLock;
-  /** What an operator should know about the file. */
-  readonly warnings: readonly string[];
   /** Throws StorageError when the file was removed or replaced at its path. */
   check(): void;
 }
@@ -111,19 +109,24 @@ export async function openSqliteFile(
   };
   try {
     writer.exec(`${SETTINGS} PRAGMA wal_autocheckpoint=${maxLogPages(dirname(path))}`);
-    const connection = connect(writer);
+    const database = viewOf(file, writer);
     return {
-      engine: 'SQLite',
-      connection,
-      tables: () => tablesOf(connection),
-      transaction: (work) => transact(writer, connection, work),
+      ...database,
+      async transaction(work) {
+        writer.exec('BEGIN IMMEDIATE');
+        try {
+          const value = await work(database.connection);
+          writer.exec('COMMIT');
+          return value;
+        } finally {
+          if (writer.isTransaction) writer.exec('ROLLBACK');
+        }
+      },
       // The file belongs to this process.
       alone: (work) => work(),
-      explain: (error) => explainKnown(error, path),
       path,
       writer,
       lock,
-      warnings: warningsOf(file),
       check: rememberFiles(file),
       close,
     };
@@ -133,48 +136,70 @@ export async function openSqliteFile(
   }
 }
 
-/** Runs a transaction that is alone. */
-async function transact<T>(
-  writer: DatabaseSync,
-  connection: Connection,
-  work: (connection: Connection) => Promise<T>,
-): Promise<T> {
-  writer.exec('BEGIN IMMEDIATE');
+/**
+ * Opens a SQLite file to look at it, beside a process that may have it for itself. Null when there is none, or an empty one.
+ *
+ * @throws StartupError when it is no database of lkm, or cannot be read
+ */
+export async function openForReading(location: string): Promise<OpenForReading | null> {
+  if (lstatSync(location, { throwIfNoEntry: false }) === undefined) return null;
+  const file = locateFile(location, false);
+  const { path } = file;
+  if (file.isEmpty) return null;
+  refuseForeign(path);
+  const owner = findOwner(file);
   try {
-    const value = await work(connection);
-    writer.exec('COMMIT');
-    return value;
-  } finally {
-    if (writer.isTransaction) writer.exec('ROLLBACK');
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+    // Where nobody writes and nothing stands in a log, the file is whole by itself, and none is made beside it.
+    const isWhole = owner === null && (log?.size ?? 0) === 0;
+    const url = isWhole ? immutable(path) : pathToFileURL(path);
+    const database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    return { ...viewOf(file, database), owner, close: async () => database.close() };
+  } catch (error) {
+    throw explain(error, path);
   }
 }
 
-/** What an operator should know about a file. */
-function warningsOf({ path, mode }: LocatedFile): string[] {
-  if ((mode & 0o077) === 0) return [];
-  return [`${path} holds private keys, and others than its owner may open it (mode ${mode.toString(8)})`];
+/** What a file says and shows, whoever has opened it. */
+function viewOf({ path, mode }: LocatedFile, database: DatabaseSync) {
+  const connection = connect(database);
+  const isOpenToOthers = (mode & 0o077) !== 0;
+  return {
+    engine: 'SQLite' as const,
+    connection,
+    async tables() {
+      const rows = await connection.all<{ name: string }>(sql`select name from sqlite_master where type = 'table'`);
+      return new Set(rows.map(({ name }) => name));
+    },
+    warnings: isOpenToOthers
+      ? [`${path} holds private keys, and others than its owner may open it (mode ${mode.toString(8)})`]
+      : [],
+    explain: (error: unknown) => explainKnown(error, path),
+  };
+}
+
+/** The address at which SQLite reads a file without a lock, and makes nothing beside it. */
+function immutable(path: string): URL {
+  const url = pathToFileURL(path);
+  url.searchParams.set('immutable', '1');
+  return url;
 }
 
 /** Looks into a file without a lock, and changes nothing in it or beside it. */
 function refuseForeign(path: string): void {
-  const url = pathToFileURL(path);
-  url.searchParams.set('immutable', '1');
-  const database = new DatabaseSync(url, { readOnly: true });
+  using database = new DatabaseSync(immutable(path), { readOnly: true });
   try {
     refuseOtherSchemas(database, path);
   } catch (error) {
     if (error instanceof StartupError || isForeign(error)) throw explain(error, path);
     // Read while its owner writes: whether the file is whole shows under the lock.
-  } finally {
-    database.close();
   }
 }
 
 /** Refuses a database that has tables, and not those of lkm's migrations. */
 function refuseOtherSchemas(database: DatabaseSync, path: string): void {
-  const found = database
-    .prepare(`select count(*) as tables, sum(name = 'kysely_migration') as ours from sqlite_master`)
-    .get();
+  const text = `select count(*) as tables, sum(name = 'kysely_migration') as ours from sqlite_master`;
+  const found = database.prepare(text).get();
   if (found?.tables !== 0 && found?.ours !== 1)
     throw new StartupError(`${path} is a database of another program`, fileHint);
 }
@@ -212,56 +237,14 @@ const BUSY_TIMEOUT_MS = 5_000;
  * tokens and addresses of customers would else stay readable in the free pages of the file.
  */
 const SETTINGS = `
-  PRAGMA busy_timeout=${BUSY_TIMEOUT_MS};
-  PRAGMA synchronous=FULL;
-  PRAGMA secure_delete=ON;
-  PRAGMA temp_store=MEMORY;
-  PRAGMA cache_size=-16384;
-`;
+  PRAGMA busy_timeout=${BUSY_TIMEOUT_MS}; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;
+  PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384;`;
 
 /**
- * After how many pages the log is copied into the file: 64 MiB, not the 4 of SQLite, since keys are random, so that in a
- * large database each has a page of its own to be copied, and the sync of all of them is what costs. On a small disk it is
- * an eighth of what is free.
+ * After how many pages the log is copied into the file: 64 MiB, since keys are random, so that each has a page of its own
+ * to be copied, and the sync of all of them is what costs. On a small disk it is an eighth of what is free.
  */
 function maxLogPages(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return Math.max(1_000, Math.min(16_000, Math.floor((bavail * bsize) / 8 / 4_096)));
-}
-
-/**
- * Opens a SQLite file to look at it, beside a process that may have it for itself. Null when there is none, or an empty one.
- *
- * @throws StartupError when it is no database of lkm, or cannot be read
- */
-export async function openForReading(location: string): Promise<OpenForReading | null> {
-  if (lstatSync(location, { throwIfNoEntry: false }) === undefined) return null;
-  const file = locateFile(location, false);
-  const { path } = file;
-  if (file.isEmpty) return null;
-  refuseForeign(path);
-  const owner = findOwner(file);
-  try {
-    const database = new DatabaseSync(addressOf(path, owner), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    const connection = connect(database);
-    return {
-      engine: 'SQLite',
-      connection,
-      tables: () => tablesOf(connection),
-      owner,
-      warnings: warningsOf(file),
-      explain: (error) => explainKnown(error, path),
-      close: async () => database.close(),
-    };
-  } catch (error) {
-    throw explain(error, path);
-  }
-}
-
-/** Where nobody writes and nothing stands in a log, the file is whole by itself, and none is made beside it. */
-function addressOf(path: string, owner: Owner | null): URL {
-  const url = pathToFileURL(path);
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
-  if (owner === null && (log?.size ?? 0) === 0) url.searchParams.set('immutable', '1');
-  return url;
 }

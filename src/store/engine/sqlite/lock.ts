@@ -132,15 +132,13 @@ function ownedBy(path: string, { pid, url }: Owner): StartupError {
  */
 export function findOwner({ path }: LocatedFile): Owner | null {
   if (lstatSync(`${path}-lock`, { throwIfNoEntry: false }) === undefined) return null;
-  const queue = new DatabaseSync(`${path}-lock`, { readOnly: true, timeout: 0 });
+  using queue = new DatabaseSync(`${path}-lock`, { readOnly: true, timeout: 0 });
   try {
     queue.exec('SELECT 1 FROM sqlite_master');
     return null;
   } catch (error) {
     if (isBusy(error)) return readOwner(path);
     throw explain(error, `${path}-lock`);
-  } finally {
-    queue.close();
   }
 }
 
