@@ -42,11 +42,7 @@ export interface CustomerChanges {
   readonly updatedAt: Instant;
 }
 
-interface NewCustomer extends Pick<Customer, 'id' | 'name' | 'email'> {
-  readonly accountId: AccountId;
-  readonly active?: boolean;
-  readonly now: Instant;
-}
+type NewCustomer = Pick<Customer, 'id' | 'name' | 'email'> & { accountId: AccountId; active?: boolean; now: Instant };
 
 /** The customers of accounts. */
 export const customerRepository = (db: Connection) => ({

@@ -114,8 +114,9 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filter[] {
   if (expiresBefore !== undefined) filters.push(byEnd(sql`licenses.expires_at < ${expiresBefore}`));
   if (wanted.text !== undefined) filters.push({ found: idsFoundBy(accountId, wanted.text) });
   for (const [name, value] of wanted.metadata ?? []) {
-    const condition = sql`license_metadata.name = ${name} and license_metadata.value = ${value}`;
-    filters.push({ table: 'license_metadata', column: 'license_id', condition });
+    const found = sql`select m.license_id as id from license_metadata as m
+      where m.account_id = ${accountId} and m.name = ${name} and m.value = ${value}`;
+    filters.push({ found, isInOrder: true });
   }
   return filters;
 }

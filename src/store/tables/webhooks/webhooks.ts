@@ -55,11 +55,7 @@ export interface ById {
   readonly id: string;
 }
 
-interface Lease {
-  readonly lease: string;
-  readonly realTime: Instant;
-  readonly until: Instant;
-}
+type Lease = { readonly lease: string; readonly realTime: Instant; readonly until: Instant };
 
 /** Webhooks that are looked at in one go. */
 const MAX_DUE = 256;
