@@ -6,10 +6,8 @@ import { type Rekeyed, rekey } from '../store/rekey.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 
 /** A database as an operator's command opens it: it waits so long for another short-lived one on the same file. */
-const shortly = { waitMs: LOCK_TIMEOUT_MS };
-
-/** One that has to be there. */
-const existing = { ...shortly, create: false };
+const any = { waitMs: LOCK_TIMEOUT_MS };
+const existing = { ...any, create: false };
 
 /** Returns which migrations a database has run and which are pending; changes nothing. */
 export const databaseStatus = (location: string): Promise<{ engine: string } & SchemaStatus> =>
@@ -19,8 +17,7 @@ export const databaseStatus = (location: string): Promise<{ engine: string } & S
   }));
 
 /** Brings the schema of a database up to date; returns the migrations that it ran. */
-export const migrateDatabase = (location: string): Promise<readonly string[]> =>
-  withDatabase(location, shortly, migrate);
+export const migrateDatabase = (location: string): Promise<readonly string[]> => withDatabase(location, any, migrate);
 
 /** Copies an instance into another, empty database, on any engine. An abort of `signal` undoes it and throws its reason. */
 export const copyInstance = (
@@ -30,7 +27,7 @@ export const copyInstance = (
   signal?: AbortSignal,
 ): Promise<CopiedTable[]> =>
   withDatabase(from, existing, (source) =>
-    withDatabase(to, shortly, async (target) => {
+    withDatabase(to, any, async (target) => {
       await ensureSchema(source, { location: from, create: false });
       await migrateTarget(target);
       return copyDatabase(source, target, onProgress, signal);
@@ -43,12 +40,11 @@ export const copyInstance = (
  *
  * @throws StartupError when `from` is not the master key of the database, or a server is connected to it
  */
-export async function rekeyDatabase(
+export const rekeyDatabase = (
   location: string,
   keys: { readonly from: MasterKey | null; readonly to: MasterKey | null },
-): Promise<Rekeyed> {
-  return withDatabase(location, existing, async (database) => {
+): Promise<Rekeyed> =>
+  withDatabase(location, existing, async (database) => {
     await ensureSchema(database, { location, create: false });
     return rekey(database, { ...keys, random: createRandom() });
   });
-}

@@ -1,15 +1,13 @@
 import type { AccountId, Instant } from '../contract/scalars.ts';
-import type { Jwk } from '../contract/signing-keys.ts';
 import { FIRST_HASH } from '../domain/audit-chain.ts';
 import { checkAudit } from '../domain/audit-check.ts';
 import { signLicenseFile, toJwk } from '../domain/license-file/sign.ts';
-import { type Verdict, verifyLicenseFile } from '../domain/license-file/verify.ts';
+import { verifyLicenseFile } from '../domain/license-file/verify.ts';
 import { createRandom, createSigners } from '../service/context.ts';
 import { readAuditRow } from '../service/numbering.ts';
 import { withCopy } from '../store/backup/restore.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { openStore, type Repositories } from '../store/store.ts';
-import type { AuditRecord } from '../store/tables/record/audit.ts';
 import { migrateDatabase } from './databases.ts';
 
 /** Rows that are read at a time. */
@@ -41,22 +39,21 @@ export function drill(file: string, { workPath, now, masterKey, licenseFiles }: 
     const migrations = await migrateDatabase(copy);
     const store = await openStore(copy, { sealing: { masterKey, random: createRandom() } });
     try {
-      const problems: string[] = [];
-      const keys: Jwk[] = [];
-      const accounts = [];
       const { repositories } = store;
+      const checked = [];
       for (let id = await repositories.accounts.next(''); id !== null; id = await repositories.accounts.next(id)) {
-        const account = await checkAccount(repositories, id);
-        accounts.push(account.counts);
-        keys.push(...account.keys);
-        problems.push(...account.problems.map((problem) => `${id}: ${problem}`));
+        checked.push(await checkAccount(repositories, id));
       }
-      if (accounts.length === 0) problems.push('there is no account in it');
+      const problems = checked.flatMap((account) =>
+        account.problems.map((problem) => `${account.counts.id}: ${problem}`),
+      );
+      if (checked.length === 0) problems.push('there is no account in it');
+      const keys = checked.flatMap((account) => account.keys);
       const verified = licenseFiles.map(({ name, text }) => ({ name, verdict: verify(keys, text, now) }));
       for (const { name, verdict } of verified) {
-        if (isUnverifiable(verdict)) problems.push(`${name} does not verify: ${verdict}`);
+        if (unsigned.includes(verdict)) problems.push(`${name} does not verify: ${verdict}`);
       }
-      return { migrations, accounts, licenseFiles: verified, problems };
+      return { migrations, accounts: checked.map(({ counts }) => counts), licenseFiles: verified, problems };
     } finally {
       await store.close();
     }
@@ -72,14 +69,22 @@ async function checkAccount(repositories: Repositories, id: AccountId) {
   return { counts, keys, problems: [...audit.problems, ...files.problems] };
 }
 
-async function followAudit({ audit, checkpoints, recordHeads }: Repositories, id: AccountId, keys: readonly Jwk[]) {
+type Keys = readonly ReturnType<typeof toJwk>[];
+
+async function followAudit({ audit, checkpoints, recordHeads }: Repositories, id: AccountId, keys: Keys) {
   const stored = await Array.fromAsync(inOrder((after) => checkpoints.list(id, { after, limit: BATCH })));
   const head = (await recordHeads.find(id)) ?? { auditSeq: 0, auditHash: FIRST_HASH };
   const check = checkAudit({ stored, kept: null, keys });
   let rows = 0;
   const all = inOrder((after) => audit.list(id, { after, until: Number.MAX_SAFE_INTEGER, limit: BATCH }));
   for await (const { seq, hash, ...row } of all) {
-    check.add({ ...contentOf(row), seq, hash });
+    let content = {};
+    try {
+      content = readAuditRow(row);
+    } catch {
+      // What cannot be read is not what was hashed: the check says so of the row.
+    }
+    check.add({ ...content, seq, hash });
     rows += 1;
   }
   const problems = check.end({ seq: head.auditSeq, hash: head.auditHash });
@@ -96,17 +101,8 @@ async function* inOrder<T extends { readonly seq: number }>(list: (after: number
   }
 }
 
-/** What cannot be read is not what was hashed: the check says so of the row. */
-function contentOf(row: Pick<AuditRecord, 'content' | 'operation'>): object {
-  try {
-    return readAuditRow(row);
-  } catch {
-    return {};
-  }
-}
-
 /** Signs the newest remembered files of an account with its present key, to see that it works, and verifies them. */
-async function checkSigning(repositories: Repositories, accountId: AccountId, keys: readonly Jwk[]) {
+async function checkSigning(repositories: Repositories, accountId: AccountId, keys: Keys) {
   const problems: string[] = [];
   const signer = await createSigners()(repositories, accountId).catch((error: unknown) => {
     problems.push(`its signing key cannot be used: ${error instanceof Error ? error.message : String(error)}`);
@@ -120,15 +116,13 @@ async function checkSigning(repositories: Repositories, accountId: AccountId, ke
     if (license === null || !signer) continue;
     const facts = { id, issuer: accountId, license, customer: null, hostId, now: signedAt, expiresAt: endsAt };
     const verdict = verify(keys, signLicenseFile(signer, facts), signedAt);
-    if (isUnverifiable(verdict)) problems.push(`the licence file ${id}, signed again, does not verify: ${verdict}`);
+    if (unsigned.includes(verdict)) problems.push(`the licence file ${id}, signed again, does not verify: ${verdict}`);
     tried += 1;
   }
   return { tried, problems };
 }
 
-const verify = (keys: readonly Jwk[], text: string, now: Instant): Verdict =>
-  verifyLicenseFile(text, { keys, now }).verdict;
+const verify = (keys: Keys, text: string, now: Instant) => verifyLicenseFile(text, { keys, now }).verdict;
 
-/** Whether a file is none, or is signed by none of the keys. One that has ended, or is for another time, is signed. */
-const isUnverifiable = (verdict: Verdict): boolean =>
-  verdict === 'token_malformed' || verdict === 'unknown_kid' || verdict === 'signature_invalid';
+/** The verdicts on what is no file, or is signed by none of the keys. One that has ended, or is for later, is signed. */
+const unsigned: readonly string[] = ['token_malformed', 'unknown_kid', 'signature_invalid'];

@@ -8,7 +8,6 @@ import { LOCK_TIMEOUT_MS } from '../store/database.ts';
 import { StartupError } from '../store/errors.ts';
 import { deriveKey } from '../store/response-sealing.ts';
 import { openStore, type Repositories } from '../store/store.ts';
-import type { IdempotencyRecord } from '../store/tables/idempotency.ts';
 
 /** Records that one list holds at most. */
 const MAX_LIST_ROWS = 1_000;
@@ -19,16 +18,12 @@ const RESOLVE = 'idempotency.resolve';
 /** The beginning of a hash that is long enough to name a request. */
 const hashPrefix = /^[0-9a-f]{8,64}$/i;
 
-/**
- * Lists the requests that are in progress and will not end by themselves, oldest first, by the hash of their idempotency
- * key, which is not stored. Their retries are refused with 409 until they are resolved.
- */
-export function listUnfinishedRequests(location: string) {
-  return withOwner(location, async ({ repositories, accountId }) => {
+/** Lists the requests that are in progress, oldest first, by the hash of their idempotency key, which is not stored. */
+export const listUnfinishedRequests = (location: string) =>
+  withOwner(location, async ({ repositories, accountId }) => {
     const records = await repositories.idempotency.list(accountId, 'in_progress', MAX_LIST_ROWS);
     return records.map(({ keyHash, method, path, createdAt }) => ({ hash: keyHash, method, path, createdAt }));
   });
-}
 
 /**
  * Resolves a request that is in progress: as `completed`, its retries are refused because the response is missing; as
@@ -50,6 +45,7 @@ export function resolveRequest(
       const { keyHash, method, path } = found;
       if (resolution === 'completed') await repositories.idempotency.complete(accountId, keyHash);
       else await repositories.idempotency.remove(accountId, keyHash);
+      const resource = { type: 'idempotency_record', id: keyHash } as const;
       await createRecorder(createRandom())(repositories, {
         accountId,
         at: toInstant(at),
@@ -58,9 +54,7 @@ export function resolveRequest(
         door: 'db',
         requestId: null,
         operation: RESOLVE,
-        events: [
-          { resource: { type: 'idempotency_record', id: keyHash }, data: { method, path, outcome: resolution } },
-        ],
+        events: [{ resource, data: { method, path, outcome: resolution } }],
       });
     }
     return records.map(({ keyHash }) => keyHash);
@@ -68,11 +62,7 @@ export function resolveRequest(
 }
 
 /** The requests in progress that a key, a hash or the beginning of a hash names. */
-async function findUnfinished(
-  { idempotency }: Repositories,
-  accountId: AccountId,
-  name: string,
-): Promise<IdempotencyRecord[]> {
+async function findUnfinished({ idempotency }: Repositories, accountId: AccountId, name: string) {
   const byKey = await idempotency.find(accountId, deriveKey(accountId, name).hash);
   const byHash = hashPrefix.test(name)
     ? await idempotency.list(accountId, 'in_progress', MAX_LIST_ROWS, name.toLowerCase())
@@ -82,8 +72,8 @@ async function findUnfinished(
 }
 
 /** Lists the requests that {@link resolveRequest} has resolved, oldest first: what became of each, and who said so. */
-export function listResolvedRequests(location: string) {
-  return withOwner(location, async ({ repositories, accountId }) => {
+export const listResolvedRequests = (location: string) =>
+  withOwner(location, async ({ repositories, accountId }) => {
     const numbered = (await repositories.audit.listResolutions(accountId, MAX_LIST_ROWS)).map(readAuditRow);
     const staged = (await repositories.outbox.list(MAX_LIST_ROWS))
       .filter((row) => row.accountId === accountId)
@@ -96,14 +86,12 @@ export function listResolvedRequests(location: string) {
         ...{ by: actor.id, resolvedAt: at },
       }));
   });
-}
 
 const textOf = (value: JsonValue | undefined): string | null => (typeof value === 'string' ? value : null);
 
-async function withOwner<T>(
-  location: string,
-  work: (owner: { repositories: Repositories; accountId: AccountId }) => Promise<T>,
-): Promise<T> {
+type Owner = { readonly repositories: Repositories; readonly accountId: AccountId };
+
+async function withOwner<T>(location: string, work: (owner: Owner) => Promise<T>): Promise<T> {
   const store = await openStore(location, { waitMs: LOCK_TIMEOUT_MS, create: false });
   try {
     const account = await store.repositories.accounts.oldest();

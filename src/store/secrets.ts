@@ -60,12 +60,18 @@ export const sealedSecrets = (key: DataKey, random: Sealing['random']): Secrets 
  * @throws StartupError when the master key is missing, wrong, or not used by this database
  */
 export async function findSecrets(driver: Driver, sealing: Sealing | undefined): Promise<Secrets> {
-  const wrapped = await dataKeyRepository(driver.reader).find();
+  const find = () => dataKeyRepository(driver.reader).find();
+  let wrapped = await find();
   if (sealing === undefined) return wrapped === null ? plainSecrets : lockedSecrets;
   const { masterKey, random } = sealing;
   const isUsed = (await accountRepository(driver.reader).oldest()) !== null;
-  const kept = wrapped ?? (masterKey !== null && !isUsed ? await addDataKey(driver, masterKey, random) : null);
-  const key = openDataKey(masterKey, { wrapped: kept, isUsed });
+  if (wrapped === null && masterKey !== null && !isUsed) {
+    const made = wrapDataKey(masterKey, createDataKey(random), random);
+    await driver.transaction((connection) => dataKeyRepository(connection).insert(made));
+    // Another replica may have been faster.
+    wrapped = await find();
+  }
+  const key = openDataKey(masterKey, { wrapped, isUsed });
   return key === null ? plainSecrets : sealedSecrets(key, random);
 }
 
@@ -83,31 +89,19 @@ export interface SecretsKept {
  * @throws StartupError when the master key is missing, wrong, or not used by this database
  */
 export function openDataKey(masterKey: MasterKey | null, { wrapped, isUsed }: SecretsKept): DataKey | null {
-  if (masterKey === null) {
-    if (wrapped === null) return null;
-    throw new StartupError(
-      'the secrets in this database are sealed, and there is no master key',
-      'set LKM_MASTER_KEY_FILE, LKM_MASTER_KEY or LKM_MASTER_PASSPHRASE_FILE',
-    );
+  if (masterKey !== null && wrapped !== null) {
+    const key = unwrapDataKey(masterKey, wrapped);
+    if (key !== null) return key;
+    const hint = 'use the one that its secrets are sealed under';
+    throw new StartupError('the master key is not that of this database', hint);
   }
-  if (wrapped === null) {
-    if (!isUsed) return null;
-    throw new StartupError(
-      'the secrets in this database are plain, and there is a master key',
-      'seal them with lkm db rekey, or leave the master key out',
-    );
+  if (wrapped !== null) {
+    const hint = 'set LKM_MASTER_KEY_FILE, LKM_MASTER_KEY or LKM_MASTER_PASSPHRASE_FILE';
+    throw new StartupError('the secrets in this database are sealed, and there is no master key', hint);
   }
-  const key = unwrapDataKey(masterKey, wrapped);
-  if (key !== null) return key;
-  throw new StartupError(
-    'the master key is not that of this database',
-    'use the one that its secrets are sealed under',
-  );
-}
-
-async function addDataKey(driver: Driver, masterKey: MasterKey, random: Sealing['random']): Promise<WrappedKey> {
-  const made = wrapDataKey(masterKey, createDataKey(random), random);
-  await driver.transaction((connection) => dataKeyRepository(connection).insert(made));
-  // Another replica may have been faster.
-  return (await dataKeyRepository(driver.reader).find()) ?? made;
+  if (masterKey !== null && isUsed) {
+    const hint = 'seal them with lkm db rekey, or leave the master key out';
+    throw new StartupError('the secrets in this database are plain, and there is a master key', hint);
+  }
+  return null;
 }
