@@ -49,7 +49,7 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'server/runtime.ts': ['Date.now', 'process', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
   'server/http/transport/connections.ts': ['performance.now'],
   'server/http/transport/self-signed.ts': ['generateKeyPairSync'],
-  'server/telemetry/metrics.ts': ['performance.now'],
+  'server/metrics.ts': ['performance.now'],
   'service/context.ts': ['randomFillSync'],
   'store/backup/files.ts': ['process'],
   'store/engine/sqlite/lock.ts': ['process'],

@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/contract/scalars.ts';
 import { toInstant } from '../../src/domain/time.ts';
-import type { Clocks } from '../../src/server/clock-watch.ts';
 import { FINGERPRINT_VERSION } from '../../src/server/idempotency/fingerprint.ts';
-import { cleanUp, createCleanupSchedule, type DueRun } from '../../src/server/jobs/cleanup.ts';
+import { type Clocks, cleanUp, createCleanupSchedule, type DueRun } from '../../src/server/jobs/cleanup.ts';
 import { createRecorder } from '../../src/service/record.ts';
 import { deriveKey, sealResponse } from '../../src/store/response-sealing.ts';
 import { NONCE_BYTES } from '../../src/store/secret-box.ts';

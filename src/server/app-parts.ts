@@ -6,22 +6,19 @@ import type { Door, Recorder } from '../service/record.ts';
 import type { Store } from '../store/store.ts';
 import type { AddressOf } from './http/client-address.ts';
 import type { ConcurrencyLimit } from './http/concurrency-limit.ts';
-import type { EventStreams } from './http/event-streams.ts';
+import type { EventStreams } from './http/event-stream.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import type { ExactlyOnce } from './idempotency/exactly-once.ts';
-import type { ObservedRequest } from './telemetry/metrics.ts';
+import type { ObservedRequest } from './metrics.ts';
 import type { TestClock } from './test-clock.ts';
 
 /** What the service is made of. Time and randomness come in here. */
 export interface AppParts {
   readonly store: Store;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** How requests come in. */
   readonly door: Door;
-  /** Null is without limits. */
   readonly limiter: RateLimiter | null;
   readonly addressOf: AddressOf;
-  /** Called for each request that a token has authenticated. */
   noteUse?(caller: Caller, now: Instant): void;
   readonly signerOf: SignerOf;
   readonly record: Recorder;
@@ -33,7 +30,6 @@ export interface AppParts {
   readonly eventStreams?: EventStreams;
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly concurrencyLimit?: ConcurrencyLimit;
-  /** Called for each request of an operation that has its response. */
   onRequest?: ((request: ObservedRequest) => void) | undefined;
   /** Set where a test moves the clock; `POST /_test/clock` is there only then. */
   readonly testClock?: TestClock | undefined;

@@ -15,7 +15,6 @@ export interface LogSink {
   flush?(): Promise<void>;
 }
 
-/** The log of a server. */
 export interface ServerLog {
   readonly log: Logger;
   /** Resolves when what was logged has been written or lost, but at the latest after a second. */

@@ -6,7 +6,6 @@ import type { Tls } from './http/transport/listen.ts';
 
 export { checkBackupFolder } from './jobs/backups.ts';
 
-/** Where a server is reached, and by whom. */
 export interface Exposure {
   readonly host: string;
   readonly tls?: Tls;

@@ -26,7 +26,6 @@ export interface Instance {
   /** Authenticates the owner of the database, in this instance only, until it is closed. */
   readonly ownerToken: string;
   readonly accountId: AccountId;
-  /** Whether the database was new. */
   readonly created: boolean;
   /** Why the database failed last, in words for a person; null when it did not, or the cause is not known. */
   readonly failure: StartupError | null;
@@ -36,7 +35,6 @@ export interface Instance {
 /** Milliseconds since 1970: a function that gives them, or a clock that a test moves. */
 export type Clock = (() => number) | TestClock;
 
-/** What an instance is opened with. */
 interface InstanceOptions extends OpenOptions {
   readonly db: string;
   readonly clock?: () => number;
@@ -140,7 +138,6 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
 /** Milliseconds since this process began: `performance` would be loaded for the same. */
 const monotonic = (): number => process.uptime() * 1_000;
 
-/** How a base is opened. */
 interface BaseOptions extends OpenOptions {
   /** Whether webhooks may be sent to addresses that are not public. */
   readonly allowPrivate?: boolean;

@@ -1,37 +1,89 @@
 import type { Logger } from 'pino';
 import { readNetworks } from '../domain/ip-address.ts';
 import { createFirstToken } from '../service/accounts.ts';
-import { watchClock } from './clock-watch.ts';
+import type { MasterKey } from '../store/secret-box.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
-import { createConcurrencyLimit, DEFAULT_REQUEST_LIMITS } from './http/concurrency-limit.ts';
-import { createEventStreams } from './http/event-streams.ts';
+import { createConcurrencyLimit, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/concurrency-limit.ts';
+import { createEventStreams } from './http/event-stream.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE, type RateLimiter } from './http/rate-limit.ts';
-import { isLoopback } from './http/transport/bind.ts';
-import { listen } from './http/transport/listen.ts';
-import { backupJob } from './jobs/backups.ts';
+import { type Address, isLoopback } from './http/transport/bind.ts';
+import type { ConnectionLimits } from './http/transport/connections.ts';
+import { listen, type Tls } from './http/transport/listen.ts';
+import { type BackupSchedule, backupJob } from './jobs/backups.ts';
 import { checkpointJob } from './jobs/checkpoints.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
 import { DELIVERIES, deliveryCleanupJob, deliveryJob } from './jobs/deliveries.ts';
 import { expiryJob } from './jobs/expiry.ts';
-import { createJobs, type Job } from './jobs/job.ts';
+import { createJobs, type Job, type JobHealth } from './jobs/job.ts';
 import { gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
-import { openLog } from './log.ts';
+import { type LogFormat, type LogSink, openLog } from './log.ts';
+import type { MetricsSources } from './metrics.ts';
 import { checkExposure } from './preflight.ts';
-import { type Base, openBase } from './runtime.ts';
-import type { RunningServer, ServeOptions } from './serve-options.ts';
-import type { ServedMetrics } from './telemetry/listen.ts';
-import type { MetricsSources } from './telemetry/metrics.ts';
+import { type Base, type Clock, openBase } from './runtime.ts';
 import { createTokenUses } from './token-uses.ts';
-import { createDeliverer } from './webhooks/deliverer.ts';
-import { createPace } from './webhooks/pace.ts';
-import { createSender } from './webhooks/send.ts';
+import { createDeliverer, createGiveWay } from './webhooks/deliverer.ts';
+import { createSender, type SenderOptions } from './webhooks/send.ts';
 
 export { createSelfSigned } from './http/transport/self-signed.ts';
 export { createLogSink } from './log.ts';
-export type { RunningServer, ServeOptions } from './serve-options.ts';
 export { createTestClock } from './test-clock.ts';
+
+/** How a server is to run. */
+export interface ServeOptions extends Address {
+  /** The path of a SQLite file, which is created when it does not exist, or `postgres://…`. */
+  readonly db: string;
+  readonly tls?: Tls;
+  /** What the secrets of the database are sealed under; null is plain. */
+  readonly masterKey?: MasterKey | null;
+  /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
+  readonly behindProxy?: readonly string[];
+  readonly logFormat: LogFormat;
+  /** Lines that it does not take are counted and otherwise ignored. */
+  readonly logTo: LogSink;
+  /** With a test clock the server has `POST /_test/clock`. */
+  readonly clock?: Clock;
+  /** Requests per minute and token; null is without limit. */
+  readonly rateLimit?: number | null;
+  /** Look-ups per minute of keys that do not exist, by one token at one address; null is without limit. */
+  readonly lookupLimit?: number | null;
+  readonly connections?: Partial<ConnectionLimits>;
+  readonly requests?: Partial<RequestLimits>;
+  /** How webhooks are sent; by default to public addresses over HTTPS only. */
+  readonly webhooks?: WebhookOptions;
+  /** How long requests in flight may take when the server stops, in milliseconds (10 000). */
+  readonly drainMs?: number;
+  readonly backups?: BackupSchedule | undefined;
+  /** Serves metrics there, apart from the API; without it there are none. */
+  readonly metrics?: Address | undefined;
+}
+
+interface WebhookOptions extends Partial<SenderOptions> {
+  /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
+  readonly schedule?: readonly number[];
+  /** How long the work of a server that has died waits for another, in seconds (60). */
+  readonly leaseSeconds?: number;
+}
+
+/** A server that accepts requests. */
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  readonly db: string;
+  /** How private keys and other secrets are kept. */
+  readonly secrets: 'plain' | 'sealed';
+  readonly metricsUrl: string | null;
+  /** Whether the database was made now. */
+  readonly isNew: boolean;
+  /** Set when the database had no token yet: its account, and an admin token that is shown nowhere else. */
+  readonly created: { readonly accountId: string; readonly adminToken: string } | null;
+  /** Takes another certificate and key for connections to come; those that are open go on. */
+  reloadTls(tls: Tls): void;
+  jobHealth(): readonly JobHealth[];
+  /** Finishes what is in flight, as long as `drainMs`; then closes all connections, the jobs and the database. */
+  close(): Promise<void>;
+}
 
 /** Starts the service on a database; resolves once it listens. Throws StartupError when it cannot. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
@@ -70,18 +122,16 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     eventStreams.notify();
   };
   const onRecorded = gather(base.numbersInCommit ? onNumbered : () => jobs.wake(SEQUENCER));
-  const recording = { ...parts, onRecorded };
+  const recording = { ...parts, onRecorded, log };
   const concurrencyLimit = createConcurrencyLimit({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
-  const sources = { store, concurrencyLimit, now: parts.now, jobHealth: jobs.health };
-  const metrics = await openMetrics(options, sources, log);
-  opened.defer(async () => metrics?.close());
+  const metrics = await openMetrics(options, { store, concurrencyLimit, now: parts.now, jobHealth: jobs.health }, log);
+  opened.defer(() => metrics?.close());
 
   const sender = createSender({ allowPrivate, ...sending });
-  opened.defer(async () => sender.close());
-  const pace = createPace(concurrencyLimit);
-  const watched = { onAttempt: metrics?.countAttempt, clockWatch: watchClock(base.clocks) };
+  opened.defer(() => sender.close());
+  const giveWay = createGiveWay(concurrencyLimit);
   const deliverer = createDeliverer(
-    { ...recording, ...watched, log, pace, sender, schedule, leaseSeconds },
+    { ...recording, giveWay, sender, schedule, leaseSeconds, onAttempt: metrics?.countAttempt },
     parts.newRequestId,
   );
   opened.defer(deliverer.stop);
@@ -89,7 +139,6 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
 
   const app = createApp({
     ...recording,
-    log,
     concurrencyLimit,
     eventStreams,
     onRequest: metrics?.countRequest,
@@ -138,11 +187,11 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   };
 }
 
-async function openMetrics(options: ServeOptions, sources: MetricsSources, log: Logger): Promise<ServedMetrics | null> {
-  if (options.metrics === undefined) return null;
+async function openMetrics({ metrics }: ServeOptions, sources: MetricsSources, log: Logger) {
+  if (metrics === undefined) return null;
   // Loaded only where it is used.
-  const { serveMetrics } = await import('./telemetry/listen.ts');
-  return serveMetrics(options.metrics, sources, (error) => log.error({ err: error }, 'metrics failed'));
+  const { serveMetrics } = await import('./metrics.ts');
+  return serveMetrics(metrics, sources, (error) => log.error({ err: error }, 'metrics failed'));
 }
 
 /**
@@ -159,7 +208,7 @@ async function makeFirstToken({ store, created, accountId, parts }: Base): Promi
 }
 
 /** Counts in this process while it has the database for itself, else in the database. */
-function limiterOf({ store: { rates }, clocks }: Base, options: ServeOptions, log: Logger): RateLimiter | null {
+function limiterOf({ store: { rates }, clocks }: Base, options: ServeOptions, log: Logger): RateLimiter {
   const { rateLimit = DEFAULT_REQUESTS_PER_MINUTE, lookupLimit } = options;
   const now = () => Math.floor(clocks.monotonic() * 1_000);
   const onFailure = (error: unknown) => log.error({ err: error }, 'rate limits cannot be counted');

@@ -10,11 +10,9 @@ const MAX_TOKENS = 100_000;
 
 /** Notes on which day tokens were used last, with one write for a token and a day, and none in a request. */
 export function createTokenUses(store: Store) {
-  /** The day on which each was noted. */
   const noted = new Map<TokenId, string>();
   let pending: { readonly accountId: AccountId; readonly tokenId: TokenId; readonly day: string }[] = [];
 
-  /** Writes down what was noted since the last time. */
   async function flush(): Promise<void> {
     if (pending.length === 0) return;
     const uses = pending;

@@ -7,7 +7,6 @@ import { actorOf, type Recorder, type UseCaseEvent } from './record.ts';
 import { addSigningKey } from './signing-keys.ts';
 import { addToken, tokenEvent } from './tokens.ts';
 
-/** The name of the account that a new database begins with. */
 const DEFAULT_ACCOUNT = 'default';
 
 type Parts = Pick<Context, 'now' | 'random'> & { readonly record: Recorder };

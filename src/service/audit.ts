@@ -38,7 +38,6 @@ export const auditOperations: Operations<typeof audit> = {
   },
 };
 
-/** The address that a request came from, as the caller may see it. */
 export const showAddress = (address: IpAddress | null, caller: Caller): ShownIp | null =>
   address === null ? null : showIp(address, seesSecrets(caller));
 
@@ -48,7 +47,6 @@ const CHECKPOINT_ROWS = 1_000;
 /** It is also signed once the last checkpoint is this old. */
 const CHECKPOINT_SECONDS = 60 * 60;
 
-/** What checkpoints are made with. */
 export interface CheckpointParts {
   readonly signerOf: SignerOf;
   now(): Instant;

@@ -16,9 +16,7 @@ export interface Context {
   readonly repositories: Repositories;
   readonly caller: Caller;
   readonly now: Instant;
-  /** The address the request came from. */
   readonly ipAddress: IpAddress;
-  /** Unpredictable bytes. */
   random(length: number): Uint8Array;
   /** Notes what happened. It is recorded in the same transaction, under the name of the operation. */
   record(event: UseCaseEvent): void;
@@ -26,7 +24,6 @@ export interface Context {
   noteBudget(remaining: number): void;
   /** The key that signs now for an account, by default for that of the caller. */
   signer(accountId?: AccountId): Promise<Signer>;
-  /** A key pair that nobody has seen. */
   newKeyPair(): KeyPair;
   readonly webhooks: WebhookSettings;
 }
@@ -34,7 +31,6 @@ export interface Context {
 /** What an operation does, once its caller may: from its input to what its reply carries. Throws ApiError when it refuses. */
 export type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<ResultOf<E>>;
 
-/** What holds for all webhooks of the service. */
 export interface WebhookSettings {
   /** Whether they may be sent to programs on the same machine and in its network. */
   readonly allowPrivate: boolean;

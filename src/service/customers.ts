@@ -112,7 +112,6 @@ async function lockCustomer(context: Context, customerId: string): Promise<Custo
   return customer;
 }
 
-/** Adds a customer, alone or together with a key. */
 export async function addCustomer(
   context: Context,
   customer: { readonly name: string; readonly email?: string | undefined },
@@ -140,7 +139,6 @@ export async function holdCustomer(context: Context, customerId: string): Promis
   if (!held || !(await seesCustomer(context, customerId))) throw apiError('customerNotFound', { customerId });
 }
 
-/** A customer that may be there already. */
 interface KnownCustomer {
   readonly id?: string | undefined;
   readonly email?: string | undefined;

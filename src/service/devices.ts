@@ -157,7 +157,6 @@ async function countMove({ repositories, caller, now }: Context, license: Licens
   return found(await repositories.devices.countRebinding(license, Number(now.slice(0, 4)), most), 'rebindLimit');
 }
 
-/** Throws ApiError unless the caller may move devices of the key now. */
 async function refuseUnlessMovable(context: Context, input: InputOf<(typeof keyDevices)['deactivate']>): Promise<void> {
   if (context.caller.kind !== 'client') return;
   const { customerCanSelfReset } = await findLicense(context, input);

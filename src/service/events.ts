@@ -11,7 +11,6 @@ type Events = typeof events;
 /** How many events a request for some types looks at: those that it seeks may be rare. */
 const MAX_SCANNED = 20_000;
 
-/** Lists events after a number. */
 export async function listEvents(
   { repositories, caller }: Pick<Context, 'repositories' | 'caller'>,
   { after = 0, limit = DEFAULT_FEED_SIZE, type, resourceId }: InputOf<Events['list']>,

@@ -56,7 +56,6 @@ export async function signFile(
   return file;
 }
 
-/** The files of a licence that have not ended, as callers see them. */
 export async function listFiles({ repositories, now }: Context, license: License) {
   const files = await repositories.files.listOutstanding(license, now);
   return files.map(({ accountId: _, licenseId: __, ...shown }) => shown);

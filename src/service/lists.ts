@@ -7,13 +7,11 @@ export interface PageInput {
   readonly limit?: number | undefined;
 }
 
-/** How a list is read: a part of it, and how long it is. */
 interface PageSource<Item> {
   part(range: { readonly offset: number; readonly limit: number }): Promise<readonly Item[]>;
   count(): Promise<number>;
 }
 
-/** How a list is read: by pages, or all of it piece by piece. */
 interface ListSource<Item> extends PageSource<Item> {
   all(): AsyncIterable<Item> | readonly Item[];
 }
@@ -32,7 +30,6 @@ export async function readPage<Item>(
   return { items, meta: { total, page, limit, totalPages: Math.ceil(total / limit) } };
 }
 
-/** Reads the same of a list that is known as a whole. */
 export const readAll = <Item>(input: PageInput, items: readonly Item[]): Promise<ListResult<Item>> =>
   readList(input, {
     part: async ({ offset, limit }) => items.slice(offset, offset + limit),

@@ -11,7 +11,6 @@ import type { OutboxRecord } from '../store/tables/record/outbox.ts';
 /** An audit row as its hash covers it, and `stored_otherwise` where {@link readAuditRow} finds another text. */
 export type AuditContent = ReturnType<typeof toAudit> & { readonly stored_otherwise?: true };
 
-/** An event as it is kept. */
 export type EventContent = ReturnType<typeof toEvent>;
 
 /**
@@ -23,7 +22,6 @@ export function readAuditRow({ content, operation }: Pick<AuditRecord, 'content'
   return canonicalJson(row) === content && row.operation === operation ? row : { ...row, stored_otherwise: true };
 }
 
-/** Reads the content of an event. */
 export const readEventContent = (content: string): EventContent => JSON.parse(content);
 
 /** Gives the first staged entries of an account their numbers, in one transaction. Returns how many it has numbered. */

@@ -100,12 +100,10 @@ export const productOperations: Operations<Contract['products']> = {
   },
 };
 
-/** What a licence says of its version. */
 export type ShownVersion = Pick<ProductVersion, 'id' | 'version' | 'description' | 'active'>;
 
 type Reading = Pick<Context, 'repositories' | 'caller'>;
 
-/** The version that a licence is for; null when it has none. */
 export async function versionOf(
   { repositories, caller }: Reading,
   { versionId }: Pick<License, 'versionId'>,

@@ -9,7 +9,6 @@ import { showKey } from '../domain/license-key.ts';
 import type { Repositories } from '../store/store.ts';
 import type { Session } from '../store/tables/sessions.ts';
 
-/** One thing that a use case did. */
 export interface UseCaseEvent {
   /** What subscribers are told; absent when the audit row alone says it. */
   readonly type?: EventType;
@@ -20,7 +19,6 @@ export interface UseCaseEvent {
   readonly details?: JsonObject;
 }
 
-/** What is known of a mutation when it is recorded. */
 export interface RecordedMutation {
   readonly accountId: AccountId;
   readonly at: Instant;
@@ -32,7 +30,6 @@ export interface RecordedMutation {
   readonly requestId: string | null;
   /** The operation, as it is called everywhere: `keys.create`. */
   readonly operation: string;
-  /** Why it was refused; absent when it was done. */
   readonly refusal?: Reason;
   /** The first one that is of a licence, or else the first, names what the audit row is about. */
   readonly events: readonly UseCaseEvent[];
@@ -46,9 +43,12 @@ export interface Actor {
   readonly id: string;
 }
 
-/** The caller of a request as an actor. */
 export const actorOf = ({ accountId, tokenId }: Pick<Caller, 'accountId' | 'tokenId'>): Actor =>
   tokenId === null ? { type: 'owner', id: accountId } : { type: 'token', id: tokenId };
+
+/** What is recorded of a job, by its name, beside what it did. */
+export const byJob = (id: string) =>
+  ({ actor: { type: 'job', id }, address: null, door: 'job', requestId: null }) as const;
 
 /** Records a mutation with its events, in the transaction of what happened; of refusals that repeat, some. */
 export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: RecordedMutation) => Promise<void>;
@@ -140,7 +140,6 @@ export const licenseEvent = (type: EventType, license: License, more: JsonObject
   data: { customerId: license.customerId, key: showKey(license.key, false), productId: license.productId, ...more },
 });
 
-/** An event of a device. Its data name the host and the licence, and `more`. */
 export const deviceEvent = (
   type: EventType,
   license: License,
@@ -148,7 +147,6 @@ export const deviceEvent = (
   more: JsonObject = {},
 ): UseCaseEvent => useEvent(type, license, { type: 'device', id }, { hostId, ...more });
 
-/** An event of a session. Its data name the end of the lease, the host and the licence, and `more`. */
 export const sessionEvent = (
   type: EventType,
   license: License,

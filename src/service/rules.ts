@@ -7,12 +7,10 @@ import type { Context } from './context.ts';
 import { found } from './operation.ts';
 import { licenseEvent, RecordedRefusal } from './record.ts';
 
-/** A use of a licence that somebody asks for. */
 interface LicenseUse {
   readonly productId: ProductId;
   readonly licenseKey: LicenseKey;
   readonly hostId: HostId | null;
-  /** The instant that the answer is for; now unless given. */
   readonly at?: Instant;
 }
 

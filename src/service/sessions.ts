@@ -95,7 +95,6 @@ export const sessionOperations: Operations<typeof sessions> = {
     },
   },
 
-  /** Ends a session, whoever holds it. */
   delete: {
     // A token that is limited to products has to say which of them the session is of.
     authorize: (caller, { productId }) =>

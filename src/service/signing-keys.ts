@@ -48,7 +48,6 @@ export const signingKeyOperations: Operations<typeof signingKeys> = {
   },
 };
 
-/** Adds a signing key to an account, and shows its public half. */
 export async function addSigningKey(
   { signingKeys }: Pick<Repositories, 'signingKeys'>,
   accountId: AccountId,

@@ -8,7 +8,6 @@ import { productsOf } from './keys/lists.ts';
 import { showListed } from './keys/show.ts';
 import { anyone, type Operations } from './operation.ts';
 
-/** At most this many keys are named. */
 const MAX_NAMED = 20;
 
 const WEEKS = 12;
@@ -116,7 +115,6 @@ function lastWeeks(now: Instant) {
   });
 }
 
-/** The Monday of the week of a day, UTC. */
 const mondayOf = (day: string): string => addDays(day, -((new Date(startOf(day)).getUTCDay() + 6) % 7));
 
 const addDays = (day: string, days: number): string => addSeconds(startOf(day), days * DAY_SECONDS).slice(0, 10);

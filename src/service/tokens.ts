@@ -189,7 +189,6 @@ export async function addToken(
   return { ...token, issued, revokedAt: null, lastUsedOn: null, createdAt: now, token: secret };
 }
 
-/** An event of a new token. Its data name kind and restrictions, and `more`. */
 export const tokenEvent = (
   type: 'token.created' | 'token.rotated',
   token: Restrictions & Pick<Token, 'id' | 'kind'>,

@@ -15,7 +15,6 @@ export function refuseStale({ updatedAt }: { readonly updatedAt: Instant }, ifUp
 
 interface Change<T> {
   write(changes: Partial<T> & { readonly updatedAt: Instant }): Promise<T>;
-  /** What the record says of it. */
   describe(after: T, changed: readonly (keyof T & string)[]): UseCaseEvent;
 }
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, it } from 'vitest';
-import { send } from '../../src/server/http/transport/outgoing.ts';
+import { send } from '../../src/server/http/transport/node-adapter.ts';
 import { openConnection } from '../support/raw-http.ts';
 
 it('a body lets go of what it holds when the caller has gone before the response', async () => {

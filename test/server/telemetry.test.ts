@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
-import { createMetrics } from '../../src/server/telemetry/metrics.ts';
-import { readTraceparent } from '../../src/server/telemetry/trace-context.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { readTraceparent } from '../../src/server/http/pipeline.ts';
 import { test as it } from '../support/fixtures.ts';
 import { startTestServer } from '../support/server.ts';
 

@@ -5,6 +5,7 @@ import { streamEvents } from '../../contract/event-stream.ts';
 import { moveTestClock } from '../../contract/test-clock.ts';
 import type { AppParts } from '../app-parts.ts';
 import { pages } from '../pages/pages.ts';
+import { handleMove } from '../test-clock.ts';
 import { handleStream } from './event-stream.ts';
 import { mutate, readOnly } from './execute.ts';
 import { splitTarget } from './input.ts';
@@ -12,7 +13,6 @@ import type { Exchange, HttpRequest, HttpResponse } from './messages.ts';
 import { handleRequest } from './pipeline.ts';
 import { json, jsonText, refusal } from './respond.ts';
 import { listRoutes } from './routes.ts';
-import { handleMove } from './test-clock.ts';
 
 /** The service as a Hono application: `app.fetch(request, exchange)`. It never rejects. */
 export type App = Hono<Env>;
@@ -72,7 +72,6 @@ async function readiness({ store, log }: AppParts): Promise<HttpResponse> {
   }
 }
 
-/** The response where no handler has the path, or none of those that have it the method. */
 function refuseRoute({ newRequestId, log }: AppParts, method: string, allowed: readonly string[]): HttpResponse {
   const error = apiError(allowed.length === 0 ? 'routeNotFound' : 'methodNotAllowed');
   const requestId = newRequestId();

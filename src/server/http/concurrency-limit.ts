@@ -1,10 +1,7 @@
 import { apiError } from '../../contract/errors.ts';
 
-/** How many requests may be in work, beyond what their connections allow. */
 export interface RequestLimits {
-  /** Requests that run at one time. */
   readonly maxRunning: number;
-  /** Requests that wait until one of those has ended. */
   readonly maxWaiting: number;
 }
 

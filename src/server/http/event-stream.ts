@@ -1,9 +1,8 @@
-import type { InputOf, PayloadOf } from '../../contract/endpoint.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { streamEvents } from '../../contract/event-stream.ts';
 import { MAX_SEQ } from '../../contract/fields.ts';
-import type { Contract } from '../../contract/index.ts';
-import type { Caller } from '../../domain/access.ts';
 import { listEvents } from '../../service/events.ts';
 import type { AppParts } from '../app-parts.ts';
 import { isStillValid } from './authenticate.ts';
@@ -13,32 +12,26 @@ import type { HttpRequest, HttpResponse } from './messages.ts';
 import { handleRequest } from './pipeline.ts';
 
 type Input = InputOf<typeof streamEvents>;
-type Events = PayloadOf<Contract['events']['list']>;
 
-/** Events that are read at one time. */
 const PART = 100;
 
-/** How often a caller is shown that the stream is alive, and its token is looked at also when nothing happens, in milliseconds. */
+/** How often a caller is shown that the stream is alive, and its token is looked at also when nothing happens. */
 const HEARTBEAT_MS = 15_000;
 
-/** When a caller is to come back that has lost the stream, in milliseconds. */
-const RETRY_MS = 1_000;
+/** When a caller is to come back that has lost the stream, in milliseconds, and one that found no place, in seconds. */
+const [RETRY_MS, FULL_RETRY_SECONDS] = [1_000, '5'];
 
 /** The second one for proxies that would hold the stream back until it ends. */
 const STREAM_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
 
 const route = { name: 'events.stream', endpoint: streamEvents, looksUpKey: false, maxAgeSeconds: 0 } as const;
 
-/** When a caller is to come back that found no place, in seconds. */
-const FULL_RETRY_SECONDS = '5';
-
 /** Handles `GET /event/stream`: sends events as they happen. Without `eventStreams` (in process) it sends the existing events and ends. */
 export async function handleStream(parts: AppParts, request: HttpRequest): Promise<HttpResponse> {
   const response = await handleRequest(parts, route, request, open);
   const { status, headers } = response;
   if (status === 200) return { ...response, headers: { ...headers, ...STREAM_HEADERS } };
-  if (status !== 429) return response;
-  return { ...response, headers: { 'Retry-After': FULL_RETRY_SECONDS, ...headers } };
+  return status === 429 ? { ...response, headers: { 'Retry-After': FULL_RETRY_SECONDS, ...headers } } : response;
 }
 
 type Authorized = AuthorizedRequest<typeof route>;
@@ -47,18 +40,24 @@ async function open(parts: AppParts, authorized: Authorized): Promise<ReadResult
   const { httpRequest, caller } = authorized;
   if (caller.productIds !== null) throw apiError('scopeMissing');
   const { type, after }: Input = readInput(streamEvents, httpRequest, new Uint8Array());
-  const from = readLastEventId(httpRequest) ?? after ?? (await endOf(parts, caller));
+  const head = await parts.store.repositories.recordHeads.find(caller.accountId);
+  const from = readLastEventId(httpRequest) ?? after ?? head?.eventSeq ?? 0;
   const result = { status: 200, replayed: false } as const;
   if (httpRequest.method === 'HEAD') return { ...result, body: '' };
-  const tokenId = caller.tokenId ?? '';
-  if (parts.eventStreams?.enter(tokenId) === false) throw apiError('rateLimited');
   const ended = new AbortController();
-  const leave = () => {
-    if (ended.signal.aborted) return;
-    ended.abort();
-    parts.eventStreams?.leave(tokenId);
+  if (parts.eventStreams?.enter(caller.tokenId ?? '', ended.signal) === false) throw apiError('rateLimited');
+  const pieces = follow(parts, authorized, { after: from, type }, ended);
+  const body = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => pieces.next(),
+      // Nobody takes any more, perhaps while the next piece is waited for, which a generator would go on with.
+      async return() {
+        ended.abort();
+        return { done: true, value: undefined } as const;
+      },
+    }),
   };
-  return { ...result, body: leaving(follow(parts, authorized, { after: from, type }, ended.signal), leave) };
+  return { ...result, body };
 }
 
 /** The number of the last event that the caller has seen, in the header that browsers send. */
@@ -69,71 +68,74 @@ function readLastEventId({ headers }: HttpRequest): number | null {
   return Number(text);
 }
 
-async function endOf({ store }: AppParts, { accountId }: Caller): Promise<number> {
-  return (await store.repositories.recordHeads.find(accountId))?.eventSeq ?? 0;
-}
-
-/**
- * The text of the stream, piece by piece. The next piece is read when the one before it has been taken.
- *
- * @param ended aborted when nobody takes what comes
- */
+/** The text of the stream, piece by piece. The next piece is read when the one before it has been taken. */
 async function* follow(
   parts: AppParts,
   authorized: Authorized,
   { after, type }: { readonly after: number } & Pick<Input, 'type'>,
-  ended: AbortSignal,
+  ended: AbortController,
 ): AsyncGenerator<string> {
   const { store, eventStreams } = parts;
-  const { caller } = authorized;
+  const context = { repositories: store.repositories, caller: authorized.caller };
   let last = after;
   let lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
-  // The number at once, so that a caller that is cut off before the first event comes back to the same place.
-  yield `retry: ${RETRY_MS}\nid: ${last}\n\n`;
-  for (;;) {
-    // Also while the caller is behind: who reads slowly must not outlive the token.
-    if (parts.monotonic() >= lookAgainAt) {
-      lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
-      if (!(await isStillValid(parts, authorized))) return;
-      yield ': alive\n\n';
+  try {
+    // The number at once, so that a caller that is cut off before the first event comes back to the same place.
+    yield `retry: ${RETRY_MS}\nid: ${last}\n\n`;
+    for (;;) {
+      // Also while the caller is behind: who reads slowly must not outlive the token.
+      if (parts.monotonic() >= lookAgainAt) {
+        lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
+        if (!(await isStillValid(parts, authorized))) return;
+        yield ': alive\n\n';
+      }
+      const { items, meta } = await listEvents(context, { after: last, limit: PART, type });
+      const isBehind = meta.last > last;
+      if (isBehind && !(await isStillValid(parts, authorized))) return;
+      last = Math.max(last, meta.last);
+      const texts = items.map((event) => `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      if (texts.length > 0) yield texts.join('');
+      // Others than those of the wanted types need not be looked at again.
+      if (isBehind && items.at(-1)?.seq !== last) yield `id: ${last}\n\n`;
+      if (!isBehind && !(await eventStreams?.wait(ended.signal))) return;
     }
-    const { items, meta } = await listEvents(
-      { repositories: store.repositories, caller },
-      { after: last, limit: PART, type },
-    );
-    const isBehind = meta.last > last;
-    if (isBehind && !(await isStillValid(parts, authorized))) return;
-    last = Math.max(last, meta.last);
-    if (items.length > 0) yield items.map(write).join('');
-    // Others than those of the wanted types need not be looked at again.
-    if (isBehind && items.at(-1)?.seq !== last) yield `id: ${last}\n\n`;
-    if (isBehind) continue;
-    if (eventStreams === undefined || !(await eventStreams.wait(ended))) return;
+  } finally {
+    ended.abort();
   }
 }
 
-const write = (event: Events['items'][number]): string =>
-  `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+/** How many streams may be open at one time, and of one token. */
+const [MAX_STREAMS, MAX_STREAMS_PER_TOKEN] = [128, 16];
 
-/** Calls `leave` when the last piece was taken, or nobody takes any more, also while the next piece is waited for. */
-function leaving(stream: AsyncIterator<string>, leave: () => void): AsyncIterable<string> {
-  const ended = { done: true, value: undefined } as const;
+/** How long a stream waits without being notified: for what another replica has numbered. */
+const LOOK_EVERY_MS = 500;
+
+export type EventStreams = ReturnType<typeof createEventStreams>;
+
+/** Limits how many streams of events are open at one time, and wakes them when there are more events. */
+export function createEventStreams() {
+  const open: string[] = [];
+  const closed = new AbortController();
+  let numbered = new AbortController();
   return {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        try {
-          const next = await stream.next();
-          if (next.done) leave();
-          return next;
-        } catch (error) {
-          leave();
-          throw error;
-        }
-      },
-      async return() {
-        leave();
-        return ended;
-      },
-    }),
+    /** Takes one of the places of a token until the stream has ended; false when there is none. */
+    enter(tokenId: string, ended: AbortSignal): boolean {
+      const own = open.filter((one) => one === tokenId);
+      if (open.length >= MAX_STREAMS || own.length >= MAX_STREAMS_PER_TOKEN) return false;
+      open.push(tokenId);
+      ended.addEventListener('abort', () => open.splice(open.indexOf(tokenId), 1));
+      return true;
+    },
+    notify(): void {
+      numbered.abort();
+      numbered = new AbortController();
+    },
+    /** Resolves when there may be more events: to false when the stream is to end, as all are or by its signal. */
+    async wait(ended: AbortSignal): Promise<boolean> {
+      const signal = AbortSignal.any([ended, closed.signal, numbered.signal]);
+      await sleep(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+      return !closed.signal.aborted && !ended.aborted;
+    },
+    close: (): void => closed.abort(),
   };
 }

@@ -1,19 +1,19 @@
-import { ApiError, apiError, apiErrors } from '../../contract/errors.ts';
-import type { Instant, TokenId } from '../../contract/scalars.ts';
+import { mutates } from '../../contract/endpoint.ts';
+import { ApiError, apiError, apiErrors, type Reason } from '../../contract/errors.ts';
+import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Context } from '../../service/context.ts';
-import { RecordedRefusal, type UseCaseEvent } from '../../service/record.ts';
+import { actorOf, type RecordedMutation, RecordedRefusal, type UseCaseEvent } from '../../service/record.ts';
 import type { StoredResponse } from '../../store/response-sealing.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { AppParts } from '../app-parts.ts';
-import type { ExecutionResult } from '../idempotency/exactly-once.ts';
+import type { ExecutionResult, IdempotencyClaim } from '../idempotency/exactly-once.ts';
 import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.ts';
 import { isStillValid, TRUSTED_MS } from './authenticate.ts';
 import { isUnreadable, readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
-import { recordMutation, recordRefused, refuse } from './recording.ts';
 import { budgetHeader, errorBody, invalidFieldsHeader, JSON_TYPE, startBody, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
 
@@ -31,9 +31,6 @@ export interface AuthorizedRequest<R = Route> {
   budget?: number | undefined;
 }
 
-const NO_BODY = new Uint8Array();
-
-/** What a read returns: a text, or the pieces of a list as they are read. */
 export interface ReadResult {
   readonly status: number;
   readonly body: string | AsyncIterable<string>;
@@ -44,7 +41,7 @@ export interface ReadResult {
 export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
   return limited(parts, async () => {
     const { route, httpRequest } = request;
-    const input = readInput(route.endpoint, httpRequest, NO_BODY);
+    const input = readInput(route.endpoint, httpRequest, new Uint8Array());
     await authorize(parts, request, input);
     const { status, wrap, stream } = route.endpoint.reply;
     const context = contextOf(parts, request, parts.store.repositories, refuseToRecord);
@@ -74,6 +71,17 @@ export async function mutate(parts: AppParts, request: AuthorizedRequest): Promi
   return result;
 }
 
+/** Refuses a request before it runs. A mutation that the caller lacks the rights for is recorded. */
+export async function refuse(parts: AppParts, request: RecordedRequest, refusal: Reason): Promise<never> {
+  if (refusal === 'scopeMissing' && mutates(request.route.endpoint)) {
+    await parts.store.transaction((repositories) =>
+      recordMutation(parts, request, repositories, { events: [], refusal }),
+    );
+    parts.onRecorded?.();
+  }
+  throw apiError(refusal);
+}
+
 const limited = <T>({ concurrencyLimit }: AppParts, work: () => Promise<T>): Promise<T> =>
   concurrencyLimit === undefined ? work() : concurrencyLimit.run(work);
 
@@ -85,21 +93,18 @@ async function mutateOnce(
 ): Promise<ExecutionResult> {
   const { route, httpRequest, caller, now } = request;
   const { endpoint } = route;
-  if (key === null) {
-    const input = readInput(endpoint, httpRequest, bytes);
-    await authorize(parts, request, input);
-    return { ...(await performWithoutKey(parts, request, input)), replayed: false };
-  }
   let input: unknown;
   let refusal: unknown = null;
   try {
     input = readInput(endpoint, httpRequest, bytes);
   } catch (error) {
+    if (key === null) throw error;
     refusal = error;
   }
   const isInvalid = refusal !== null;
   if (!isInvalid) await authorize(parts, request, input);
-  const claim = {
+  if (key === null) return { ...(await performWithoutKey(parts, request, input)), replayed: false };
+  const claim: IdempotencyClaim = {
     accountId: caller.accountId,
     tokenId: caller.tokenId,
     key,
@@ -107,7 +112,7 @@ async function mutateOnce(
     method: endpoint.method,
     path: endpoint.path,
     now,
-    authorizeReplay: async (repositories: Repositories, { status, body }: StoredResponse, tokenId: TokenId | null) => {
+    authorizeReplay: async (repositories, { status, body }, tokenId) => {
       // Input that cannot be read cannot be authorised. Such a caller gets no more than the refusal of its input.
       if (isInvalid && status !== apiErrors.invalidParams.status) throw refusal;
       if (status >= 300 || isInvalid) return;
@@ -147,9 +152,7 @@ async function performWithoutKey(parts: AppParts, request: AuthorizedRequest, in
 
 /**
  * The response that a refusal of the use case leaves under its key. What leaves none is thrown on: failures; a body that
- * is no JSON, which asks nothing of the service, and gets the same answer again; and that a token has issued all its
- * keys. This is a limit of the token alone, as its scopes are: it always gets the same answer, and another token passes.
- * Source: decision 0027.
+ * is no JSON; and that a token has issued all its keys, a limit of the token alone, which another passes. Decision 0027.
  */
 function responseToStore({ endpoint }: Route, error: unknown): StoredResponse {
   const refusal = toApiError(endpoint, error);
@@ -185,6 +188,32 @@ async function perform(
   const result = await route.perform(context, input);
   await recordMutation(parts, request, repositories, { events });
   return { status, contentType: JSON_TYPE, body: JSON.stringify(wrap(result as never)) };
+}
+
+type RecordedRequest = AuthorizedRequest<Pick<Route, 'name' | 'endpoint'>>;
+
+const recordMutation = (
+  { record, door }: AppParts,
+  { route, caller, now, ipAddress, requestId }: RecordedRequest,
+  repositories: Repositories,
+  outcome: Pick<RecordedMutation, 'events' | 'refusal'>,
+): Promise<void> =>
+  record(repositories, {
+    accountId: caller.accountId,
+    at: now,
+    actor: actorOf(caller),
+    address: ipAddress,
+    door,
+    requestId,
+    operation: route.name,
+    ...outcome,
+  });
+
+/** Records a refused mutation, if its refusal is one that is recorded, where everything else that it did is undone. */
+async function recordRefused(parts: AppParts, request: RecordedRequest, repositories: Repositories, error: unknown) {
+  if (!(error instanceof RecordedRefusal)) return;
+  const refusal = error.reason === null ? {} : { refusal: error.reason };
+  await recordMutation(parts, request, repositories, { events: [error.event], ...refusal });
 }
 
 const contextOf = (

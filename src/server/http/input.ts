@@ -99,7 +99,6 @@ function isNestedDeeper(json: string, levels: number): boolean {
   return false;
 }
 
-/** More than any request needs. */
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
@@ -114,7 +113,6 @@ export function createBodyReader(headers: RequestHeaders) {
   const chunks: Uint8Array[] = [];
   let length = 0;
   return {
-    /** Throws ApiError `bodyTooLarge` once there are too many bytes. */
     add(chunk: Uint8Array): void {
       length += chunk.length;
       if (length > MAX_BODY_BYTES) throw apiError('bodyTooLarge');

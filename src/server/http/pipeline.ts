@@ -5,12 +5,10 @@ import { ReadTooBroad, StorageError } from '../../store/errors.ts';
 import type { AppParts } from '../app-parts.ts';
 import type { ExecutionResult } from '../idempotency/exactly-once.ts';
 import { hasIdempotencyKey } from '../idempotency/idempotency-key.ts';
-import { readTraceparent } from '../telemetry/trace-context.ts';
 import { authenticate } from './authenticate.ts';
-import type { AuthorizedRequest, ReadResult } from './execute.ts';
+import { type AuthorizedRequest, type ReadResult, refuse } from './execute.ts';
 import type { HttpRequest, HttpResponse } from './messages.ts';
 import type { Allowance } from './rate-limit.ts';
-import { refuse } from './recording.ts';
 import { cacheable, jsonText, refusal, retirementHeaders, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
 
@@ -27,73 +25,63 @@ type Execute<R> = (parts: AppParts, request: AuthorizedRequest<R>) => Promise<Re
 export async function handleRequest<R extends AnsweredRoute>(
   parts: AppParts,
   route: R,
-  request: HttpRequest,
+  httpRequest: HttpRequest,
   execute: Execute<R>,
 ): Promise<HttpResponse> {
   const started = parts.monotonic();
-  const { endpoint } = route;
-  const { method, path } = endpoint;
-  const incoming = receive(parts, request);
-  const { requestId, headers } = incoming;
-  Object.assign(headers, retirementHeaders(endpoint));
-  let caller = anonymous;
+  const { endpoint, maxAgeSeconds } = route;
+  const { method, path, scope, openToClients = false } = endpoint;
+  const requestId = parts.newRequestId();
+  const headers: Record<string, string> = { 'X-Request-Id': requestId, ...retirementHeaders(endpoint) };
+  const ipAddress = parts.addressOf(httpRequest.peer, httpRequest.headers.get('x-forwarded-for'));
+  const now = parts.now();
+  let request: AuthorizedRequest<R> = { route, httpRequest, requestId, headers, ipAddress, now, caller: anonymous };
   let reason: Reason | null = null;
   let response: HttpResponse;
+  let isCopy = false;
   try {
-    const { scope, openToClients = false } = endpoint;
-    if (scope !== 'public') caller = await authenticateWithinLimits(parts, incoming);
-    const authorized: AuthorizedRequest<R> = { ...incoming, route, caller };
     if (scope !== 'public') {
-      if (!mayCall(caller, { scope, openToClients })) await refuse(parts, authorized, 'scopeMissing');
-      limitMisses(parts, authorized);
+      request = { ...request, caller: await authenticateWithinLimits(parts, request) };
+      if (!mayCall(request.caller, { scope, openToClients })) await refuse(parts, request, 'scopeMissing');
+      limitMisses(parts, request);
     }
-    const { status, body, replayed } = await execute(parts, authorized);
+    const { status, body, replayed } = await execute(parts, request);
+    isCopy = replayed;
     const { contentType } = endpoint.reply;
     const sent = jsonText(status, body, {
       ...headers,
       ...(contentType && { 'Content-Type': contentType }),
       ...(replayed && { 'Idempotency-Replayed': 'true' }),
     });
-    response = route.maxAgeSeconds === 0 ? sent : cacheable(request, sent, route.maxAgeSeconds);
-    if (status === 404 && !replayed) await countMiss(parts, authorized);
+    response = maxAgeSeconds === 0 ? sent : cacheable(httpRequest, sent, maxAgeSeconds);
   } catch (thrown) {
-    const error = toApiError(endpoint, explainStorage(route, request, thrown));
+    const error = toApiError(endpoint, explainStorage(route, httpRequest, thrown));
     reason = error.reason;
-    if (error.status === 404) await countMiss(parts, { ...incoming, route, caller });
     if (error.status >= 500) parts.log.error({ requestId, err: error.cause }, 'request failed');
     response = refusal(error, headers);
   }
+  const { status } = response;
+  const { tokenId, accountId } = request.caller;
+  if (status === 404 && !isCopy && route.looksUpKey && tokenId !== null) {
+    await parts.limiter?.takeMiss(tokenId, ipAddress);
+  }
   const ms = parts.monotonic() - started;
-  parts.onRequest?.({ method, route: path, status: response.status, ms });
+  parts.onRequest?.({ method, route: path, status, ms });
   parts.log.info(
     {
       requestId,
-      ...readTraceparent(request.headers.get('traceparent')),
+      ...readTraceparent(httpRequest.headers.get('traceparent')),
       method,
       route: path,
-      status: response.status,
+      status,
       ms: Math.round(ms),
-      account: caller.accountId || undefined,
-      token: caller.tokenId ?? undefined,
+      account: accountId || undefined,
+      token: tokenId ?? undefined,
       reason: reason ?? undefined,
     },
     'request',
   );
   return response;
-}
-
-type IncomingRequest = Omit<AuthorizedRequest, 'route' | 'caller'>;
-
-/** What is known of a request before its caller is. */
-export function receive({ newRequestId, now, addressOf }: AppParts, httpRequest: HttpRequest): IncomingRequest {
-  const requestId = newRequestId();
-  return {
-    httpRequest,
-    requestId,
-    now: now(),
-    ipAddress: addressOf(httpRequest.peer, httpRequest.headers.get('x-forwarded-for')),
-    headers: { 'X-Request-Id': requestId },
-  };
 }
 
 /** The refusal that a failure of the database means for this request, if it means one; else what was thrown. */
@@ -108,9 +96,9 @@ function explainStorage({ endpoint }: AnsweredRoute, { headers }: HttpRequest, t
 }
 
 /** Authenticates the caller and applies the rate limit. Throws ApiError `invalidToken` or `rateLimited`. */
-export async function authenticateWithinLimits(
+async function authenticateWithinLimits(
   { store, limiter, owner, noteUse }: AppParts,
-  { httpRequest, now, ipAddress, headers }: IncomingRequest,
+  { httpRequest, now, ipAddress, headers }: AuthorizedRequest<AnsweredRoute>,
 ): Promise<Caller> {
   const authorization = httpRequest.headers.get('authorization');
   if (owner?.sends(authorization)) return owner.caller;
@@ -122,11 +110,6 @@ export async function authenticateWithinLimits(
   return caller;
 }
 
-function apply(allowance: Allowance | null | undefined, headers: Record<string, string>): void {
-  Object.assign(headers, allowance?.headers);
-  if (allowance?.allowed === false) throw apiError('rateLimited');
-}
-
 /** Throws ApiError `rateLimited` for a token that has asked for too many unknown keys. */
 function limitMisses(
   { limiter }: AppParts,
@@ -135,9 +118,17 @@ function limitMisses(
   if (route.looksUpKey && tokenId !== null) apply(limiter?.checkMisses(tokenId, ipAddress), headers);
 }
 
-async function countMiss(
-  { limiter }: AppParts,
-  { route, caller: { tokenId }, ipAddress }: AuthorizedRequest<AnsweredRoute>,
-): Promise<void> {
-  if (route.looksUpKey && tokenId !== null) await limiter?.takeMiss(tokenId, ipAddress);
+function apply(allowance: Allowance | null | undefined, headers: Record<string, string>): void {
+  Object.assign(headers, allowance?.headers);
+  if (allowance?.allowed === false) throw apiError('rateLimited');
+}
+
+const traceparentShape = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+
+/** The trace and the span of the sender in a `traceparent` header (W3C Trace Context §3.2); null without a valid one. */
+export function readTraceparent(header: string | null): { traceId: string; parentId: string } | null {
+  const [, version, traceId, parentId, rest] = traceparentShape.exec(header ?? '') ?? [];
+  // Version 00 has these four parts; later ones may have more.
+  if (traceId === undefined || parentId === undefined || (version === '00' && rest !== undefined)) return null;
+  return { traceId, parentId };
 }

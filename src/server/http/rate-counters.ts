@@ -8,7 +8,6 @@ export interface Taken {
   readonly now: number;
 }
 
-/** Counts requests by name. */
 export interface RateCounter {
   take(name: string, rate: Rate): Promise<Taken>;
   /** What a request would find, as far as this process knows: those that it does not know are allowed. */

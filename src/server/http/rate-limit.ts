@@ -13,7 +13,6 @@ const FAILURES_PER_MINUTE = 10;
 
 const WINDOW_SECONDS = 60;
 
-/** Whether a request may go on, and the headers that describe the limit. */
 export interface Allowance {
   readonly allowed: boolean;
   readonly headers: Readonly<Record<string, string>>;

@@ -11,7 +11,6 @@ const ALWAYS = { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store', 'X-Cont
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A JSON response. */
 export const json = (status: number, body: unknown, headers?: Headers): HttpResponse =>
   jsonText(status, JSON.stringify(body), headers);
 
@@ -34,12 +33,10 @@ export function cacheable(request: HttpRequest, response: HttpResponse, maxAgeSe
   return { status: 304, headers: kept, body: '' };
 }
 
-/** A refusal: `{message, code}` and nothing else. */
 export function refusal(error: ApiError, headers?: Headers): HttpResponse {
   return json(error.status, errorBody(error), { ...headersOf(error), ...headers });
 }
 
-/** The body of a refusal. */
 export const errorBody = ({ message, code }: ApiError) => ({ message, code });
 
 /** Names the fields of a request that are missing or wrong; nothing where none is known. */

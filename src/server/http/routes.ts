@@ -7,7 +7,6 @@ import { countIssue } from '../../service/keys/keys.ts';
 import { type StoredSuccess, unlessUnmasked } from '../../service/operation.ts';
 import { operations } from '../../service/operations.ts';
 
-/** An endpoint with its use case. */
 export interface Route {
   /** The operation, as it is called everywhere: `keys.create`. */
   readonly name: string;
@@ -28,7 +27,6 @@ export interface Route {
 
 type Acting = Pick<Route, 'perform' | 'authorize'> & Partial<Pick<Route, 'authorizeReplay'>>;
 
-/** Every endpoint of the contract with its use case. */
 export function listRoutes(): Route[] {
   return listEndpoints().map(({ name, endpoint }) => {
     const [resource = '', operation = ''] = name.split('.');

@@ -16,7 +16,6 @@ import { FINGERPRINT_VERSION } from './fingerprint.ts';
 /** A request under an idempotency key. Its caller may make it: that was checked before. */
 export interface IdempotencyClaim {
   readonly accountId: AccountId;
-  /** The token that makes the request; null for the owner of a database in process. */
   readonly tokenId: TokenId | null;
   readonly key: string;
   readonly fingerprint: string;
@@ -30,7 +29,6 @@ export interface IdempotencyClaim {
 /** The response to a request, and whether it was stored by an earlier one. */
 export type ExecutionResult = StoredResponse & { readonly replayed: boolean };
 
-/** Runs the request of each claim once, however often the claim is made. */
 export type ExactlyOnce = (
   claim: IdempotencyClaim,
   perform: (repositories: Repositories) => Promise<StoredResponse>,

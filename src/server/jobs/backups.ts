@@ -10,12 +10,10 @@ import type { Job } from './job.ts';
 /** When a server backs its database up, and where to. */
 export interface BackupSchedule {
   readonly everyMs: number;
-  /** At most this many are kept; older ones are removed. */
   readonly keep: number;
   readonly folder: string;
 }
 
-/** How often the job looks whether a backup is due. */
 const LOOK_EVERY_MS = 60_000;
 
 /** What is left of a backup that was cut off is removed once it is so old. */
@@ -96,7 +94,6 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** Oldest first. */
 const listBackups = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => nameShape.test(name))

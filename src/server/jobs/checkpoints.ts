@@ -31,7 +31,6 @@ export async function signCheckpoints(
   if (errors.length === 1) throw errors[0];
 }
 
-/** The job that signs rows which have been without a checkpoint for too long. */
 export const checkpointJob = (store: Store, parts: CheckpointParts): Job => ({
   name: 'checkpoints',
   everyMs: SIGN_EVERY_MS,

@@ -1,9 +1,8 @@
 import { MAX_LEASE_SECONDS } from '../../contract/keys/licenses.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import { addSeconds, toInstant } from '../../domain/time.ts';
-import type { Recorder } from '../../service/record.ts';
+import { byJob, type Recorder } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';
-import { CLOCK_SLACK_SECONDS, type Clocks, watchClock } from '../clock-watch.ts';
 import type { Job } from './job.ts';
 
 /** Stored responses are kept this long. Source: API description, "Common behavior: idempotency", 8. */
@@ -17,8 +16,20 @@ const RUN_EVERY_MS = 24 * 60 * 60 * 1_000;
 /** How often the clocks are compared. */
 const LOOK_EVERY_MS = 60_000;
 
+/** A wall clock that has moved this far relative to the steady one was set: ages computed from it are wrong. */
+const JUMP_MS = 60 * 60 * 1_000;
+
+/** The clocks of servers may differ by this much, in seconds. */
+export const CLOCK_SLACK_SECONDS = JUMP_MS / 1_000;
+
 /** Records that one transaction removes: other writes wait no longer than for these. */
 const BATCH_SIZE = 500;
+
+/** Two clocks, in milliseconds: the wall clock, which can be set, and a monotonic one. */
+export interface Clocks {
+  wall(): number;
+  steady(): number;
+}
 
 /** Where batches are removed: a store, or a job, whose transactions are null while another replica holds its lease. */
 interface Transactions {
@@ -28,7 +39,6 @@ interface Transactions {
 /** A run that is due: the first one after a start, or that of a day in which the clock went on as it should. */
 export type DueRun = 'first' | 'daily';
 
-/** What a cleanup needs besides the store. */
 interface CleanupParts {
   readonly record: Recorder;
   readonly due: DueRun;
@@ -69,13 +79,12 @@ async function removeAll(
   origin: { readonly at: Instant; readonly operation: string },
   removeBatch: (repositories: Repositories) => Promise<readonly AccountId[]>,
 ): Promise<number> {
-  const job = { actor: { type: 'job', id: 'cleanup' }, address: null, door: 'job', requestId: null } as const;
   for (let removed = 0; ; ) {
     const accounts = await store.transaction(async (repositories) => {
       const batch = await removeBatch(repositories);
       for (const [accountId, own] of Map.groupBy(batch, (one) => one)) {
         const events = [{ resource: { type: 'account', id: accountId }, data: { removed: own.length } } as const];
-        await record(repositories, { ...job, ...origin, accountId, events });
+        await record(repositories, { ...byJob('cleanup'), ...origin, accountId, events });
       }
       return batch;
     });
@@ -88,16 +97,16 @@ async function removeAll(
  * Decides when to clean up: once a day, and not in a day in which the wall clock has jumped. The function that it returns
  * gives the run that is due, which counts as that of the day; null when none is.
  */
-export function createCleanupSchedule(clocks: Clocks): () => DueRun | null {
-  const { steady } = clocks;
-  const watch = watchClock(clocks);
+export function createCleanupSchedule({ wall, steady }: Clocks): () => DueRun | null {
+  let offset = wall() - steady();
   // The first run is due at once: a server that is restarted every night would otherwise never clean up.
   let due: DueRun = 'first';
   let lastRun = steady() - RUN_EVERY_MS;
   return () => {
-    if (watch.wasSet()) {
+    const moved = wall() - steady() - offset;
+    if (Math.abs(moved) > JUMP_MS) {
       // A new day begins here, from which on the clock is trusted again.
-      watch.trust();
+      offset += moved;
       lastRun = steady();
       due = 'daily';
     }

@@ -1,25 +1,20 @@
 import { addSeconds } from '../../domain/time.ts';
 import { LONGEST_WAIT_SECONDS } from '../../domain/webhooks/outcome.ts';
-import { CLOCK_SLACK_SECONDS } from '../clock-watch.ts';
 import type { DeliveryParts } from '../webhooks/deliver.ts';
 import type { Deliverer } from '../webhooks/deliverer.ts';
+import { CLOCK_SLACK_SECONDS } from './cleanup.ts';
 import type { Job } from './job.ts';
 
-/** The name of the job that starts deliveries. */
 export const DELIVERIES = 'deliveries';
 
-/** How often it looks for retries without being woken. */
-const LOOK_EVERY_MS = 500;
-
-/** How often where there are other replicas: one of them may have numbered events, or died with deliveries. */
-const LOOK_AT_OTHERS_EVERY_MS = 100;
+/** How often it looks for retries without being woken, and for what other replicas have numbered or left. */
+const [LOOK_EVERY_MS, LOOK_AT_OTHERS_EVERY_MS] = [500, 100];
 
 const CLEAN_EVERY_MS = 10 * 60 * 1_000;
 
 /** How long deliveries are kept, in seconds: those that were accepted, and those that were given up. */
 const KEPT_SECONDS = { delivered: 7 * 24 * 60 * 60, dead: 30 * 24 * 60 * 60 };
 
-/** Deliveries that one transaction removes. */
 const BATCH_SIZE = 500;
 
 /** The job that starts deliveries; they go on when it has ended. */

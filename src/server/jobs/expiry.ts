@@ -3,16 +3,13 @@ import type { EventType } from '../../contract/events.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import { addSeconds } from '../../domain/time.ts';
-import { licenseEvent, type Recorder, sessionEvent, type UseCaseEvent } from '../../service/record.ts';
+import { byJob, licenseEvent, type Recorder, sessionEvent, type UseCaseEvent } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { Job, JobContext } from './job.ts';
 
 /** How long before its end a licence is announced. */
 const SOON_SECONDS = 7 * 24 * 60 * 60;
 
-const LOOK_EVERY_MS = 1_000;
-
-/** Sessions that one transaction ends. */
 const MAX_SESSIONS = 50;
 
 /** How long requests have between two batches. */
@@ -25,10 +22,15 @@ interface ExpiryParts {
   now(): Instant;
 }
 
+interface Batch {
+  readonly isLast: boolean;
+  readonly happened: readonly { accountId: AccountId; operation: string; event: UseCaseEvent }[];
+}
+
 /** The job that records what time alone brings about: licences that end or will soon, and sessions whose lease is over. */
 export const expiryJob = (parts: ExpiryParts): Job => ({
   name: 'expiry',
-  everyMs: LOOK_EVERY_MS,
+  everyMs: 1_000,
   run: (context) => recordExpiries(context, parts),
 });
 
@@ -38,18 +40,14 @@ export async function recordExpiries(
   { record, onRecorded, now }: ExpiryParts,
 ): Promise<void> {
   const at = now();
-  const origin = { actor: { type: 'job', id: 'expiry' }, address: null, door: 'job', requestId: null } as const;
 
-  /**
-   * Records a batch after the other until `step` says that one was the last, with pauses for requests: the terms of a
-   * whole year's licences may end in one moment.
-   */
+  /** Records batches with pauses for requests: the terms of a whole year's licences may end in one moment. */
   async function repeat(step: (repositories: Repositories) => Promise<Batch>): Promise<void> {
     for (let isLast = false; !isLast && !signal.aborted; ) {
       const batch = await transaction(async (repositories) => {
         const found = await step(repositories);
-        for (const { accountId, operation, event } of found.happened) {
-          await record(repositories, { ...origin, accountId, at, operation, events: [event] });
+        for (const { event, ...origin } of found.happened) {
+          await record(repositories, { ...byJob('expiry'), ...origin, at, events: [event] });
         }
         return found;
       });
@@ -59,30 +57,33 @@ export async function recordExpiries(
     }
   }
 
-  for (let account = await nextAccount(transaction, ''); account !== null && !signal.aborted; ) {
-    const accountId: AccountId = account;
-    const announce = (
-      operation: string,
-      type: EventType,
-      mark: (expiries: Repositories['licenseExpiries']) => Promise<License[]>,
-    ) =>
-      repeat(async ({ licenseExpiries }) => {
-        const licenses = await mark(licenseExpiries);
-        const happened = licenses.map((license) => {
-          const event = licenseEvent(type, license, { expirationDate: license.expirationDate });
-          return { accountId, operation, event };
-        });
-        return { isLast: !licenseExpiries.isFullBatch(licenses.length), happened };
+  const announce = (
+    accountId: AccountId,
+    operation: string,
+    type: EventType,
+    mark: (expiries: Repositories['licenseExpiries']) => Promise<License[]>,
+  ) =>
+    repeat(async ({ licenseExpiries }) => {
+      const licenses = await mark(licenseExpiries);
+      const happened = licenses.map((license) => {
+        const event = licenseEvent(type, license, { expirationDate: license.expirationDate });
+        return { accountId, operation, event };
       });
-    const soon = addSeconds(at, SOON_SECONDS);
-    await announce('keys.expireSoon', 'license.expiring_soon', (expiries) => expiries.markSoon(accountId, soon));
-    await announce('keys.expire', 'license.expired', (expiries) => expiries.markExpired(accountId, at));
-    account = await nextAccount(transaction, accountId);
+      return { isLast: !licenseExpiries.isFullBatch(licenses.length), happened };
+    });
+
+  const soon = addSeconds(at, SOON_SECONDS);
+  // Null after the last account, and while another replica holds the lease.
+  const nextAccount = (after: AccountId | '') => transaction(({ accounts }) => accounts.next(after));
+  for (let next = await nextAccount(''); next !== null && !signal.aborted; next = await nextAccount(next)) {
+    const id: AccountId = next;
+    await announce(id, 'keys.expireSoon', 'license.expiring_soon', (expiries) => expiries.markSoon(id, soon));
+    await announce(id, 'keys.expire', 'license.expired', (expiries) => expiries.markExpired(id, at));
   }
 
   await repeat(async ({ sessions, keys }) => {
     const lapsed = await sessions.removeLapsed(at, { most: MAX_SESSIONS });
-    const happened: Happened[] = [];
+    const happened: Batch['happened'][number][] = [];
     for (const session of lapsed) {
       const { accountId, licenseId } = session;
       const license = await keys.findById(accountId, licenseId);
@@ -94,18 +95,3 @@ export async function recordExpiries(
     return { isLast: lapsed.length < MAX_SESSIONS, happened };
   });
 }
-
-interface Happened {
-  readonly accountId: AccountId;
-  readonly operation: string;
-  readonly event: UseCaseEvent;
-}
-
-interface Batch {
-  readonly isLast: boolean;
-  readonly happened: readonly Happened[];
-}
-
-/** The account after `after`; null after the last, and while another replica holds the lease. */
-const nextAccount = (transaction: JobContext['transaction'], after: AccountId | ''): Promise<AccountId | null> =>
-  transaction(({ accounts }) => accounts.next(after));

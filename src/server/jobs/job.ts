@@ -2,10 +2,8 @@ import type { Logger } from 'pino';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { TestClock } from '../test-clock.ts';
 
-/** Background work of a server. */
 export interface Job {
   readonly name: string;
-  /** How often it runs, in milliseconds. */
   readonly everyMs: number;
   /** False when nothing was due, as for a daily job on most looks: that counts as no run. */
   run(context: JobContext): Promise<unknown>;
@@ -23,7 +21,6 @@ export interface JobContext {
   transaction<T>(work: (repositories: Repositories) => Promise<T>): Promise<T | null>;
 }
 
-/** How a job is doing. */
 export interface JobHealth {
   readonly name: string;
   readonly state: 'waiting' | 'running';
@@ -33,7 +30,6 @@ export interface JobHealth {
   readonly failures: number;
 }
 
-/** What jobs work with. */
 interface JobParts {
   readonly store: Store;
   readonly log: Logger;
@@ -65,16 +61,17 @@ export function createJobs(parts: JobParts) {
 
 type Runner = ReturnType<typeof startJob>;
 
+/** Runs transactions that hold the lease of a job; they are null while another replica holds it. */
+export const leasedBy =
+  (name: string, store: Store): JobContext['transaction'] =>
+  (work) =>
+    store.transaction(async (repositories) =>
+      (await repositories.tryLock(`job ${name}`)) ? work(repositories) : null,
+    );
+
 function startJob(job: Job, { store, log }: JobParts) {
   const stopping = new AbortController();
-  const context: JobContext = {
-    log,
-    signal: stopping.signal,
-    transaction: (work) =>
-      store.transaction(async (repositories) =>
-        (await repositories.tryLock(`job ${job.name}`)) ? work(repositories) : null,
-      ),
-  };
+  const context: JobContext = { log, signal: stopping.signal, transaction: leasedBy(job.name, store) };
   let running: Promise<void> | null = null;
   let isWanted = false;
   let runs = 0;

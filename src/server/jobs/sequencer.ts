@@ -1,19 +1,13 @@
 import { numberStaged } from '../../service/numbering.ts';
 import { OutcomeUnknown, StorageError } from '../../store/errors.ts';
-import type { Repositories, Store } from '../../store/store.ts';
-import type { Job } from './job.ts';
+import type { Store } from '../../store/store.ts';
+import { type Job, type JobContext, leasedBy } from './job.ts';
 
 /** The name of the job, and of the lease that all that number hold. */
 export const SEQUENCER = 'sequencer';
 
-/** How often it looks without being woken: for what another replica has left. */
-const LOOK_EVERY_MS = 1_000;
-
 /** How long entries are gathered before they are numbered together. */
 const GATHER_MS = 25;
-
-/** Where entries are numbered: in transactions that are null while another replica holds the lease. */
-type Leased = <T>(work: (repositories: Repositories) => Promise<T>) => Promise<T | null>;
 
 /**
  * Numbers all staged entries of all accounts, a batch at a time.
@@ -22,7 +16,7 @@ type Leased = <T>(work: (repositories: Repositories) => Promise<T>) => Promise<T
  */
 export async function sequence(
   { repositories }: Pick<Store, 'repositories'>,
-  transaction: Leased,
+  transaction: JobContext['transaction'],
   signal?: AbortSignal,
 ): Promise<boolean> {
   const { outbox } = repositories;
@@ -43,12 +37,8 @@ export async function sequence(
  * the next time.
  */
 export async function sequenceNow(store: Store): Promise<void> {
-  const transaction: Leased = (work) =>
-    store.transaction(async (repositories) =>
-      (await repositories.tryLock(`job ${SEQUENCER}`)) ? work(repositories) : null,
-    );
   try {
-    await sequence(store, transaction);
+    await sequence(store, leasedBy(SEQUENCER, store));
   } catch (error) {
     if (!(error instanceof StorageError || error instanceof OutcomeUnknown)) throw error;
   }
@@ -63,7 +53,8 @@ export async function sequenceNow(store: Store): Promise<void> {
 export function sequencerJob(store: Store, wakeAgain: () => void, onNumbered: () => void = () => {}): Job {
   return {
     name: SEQUENCER,
-    everyMs: LOOK_EVERY_MS,
+    // For what another replica has left.
+    everyMs: 1_000,
     async run({ transaction, signal }) {
       if (await sequence(store, transaction, signal)) onNumbered();
       else wakeAgain();

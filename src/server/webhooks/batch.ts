@@ -10,17 +10,14 @@ export interface Due {
   readonly before: DeliveryRecord | null;
 }
 
-/** What is sent to one webhook next. */
 export interface Batch {
   readonly due: readonly Due[];
   /** The webhook has seen all events up to this number once these were sent. */
   readonly until: number;
 }
 
-/** How many events are on their way to one webhook at one time. */
 const MAX_AT_ONCE = 16;
 
-/** How many events are on their way to one webhook that accepts nothing. */
 const MAX_AT_ONCE_FAILING = 2;
 
 /** How many events are passed over at one time that a webhook does not take. */

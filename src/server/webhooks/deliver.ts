@@ -4,41 +4,32 @@ import { addSeconds, epochSeconds } from '../../domain/time.ts';
 import { healthAfter, progressAfter } from '../../domain/webhooks/outcome.ts';
 import { redactResponse } from '../../domain/webhooks/redact.ts';
 import { signedHeaders } from '../../domain/webhooks/signature.ts';
-import type { Recorder } from '../../service/record.ts';
+import { byJob, type Recorder } from '../../service/record.ts';
 import { type Payload, renderEvent } from '../../service/webhooks/payload.ts';
 import { webhookEvent } from '../../service/webhooks/webhooks.ts';
-import type { Repositories, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
-import type { ClockWatch } from '../clock-watch.ts';
 import { type Batch, type Due, nextBatch } from './batch.ts';
-import type { Pace } from './pace.ts';
 import type { Sender, SendResult } from './send.ts';
 
-/** An attempt to send an event. */
 export interface ObservedAttempt {
   readonly accepted: boolean;
-  /** The status of the response; null without one. */
   readonly status: number | null;
-  /** From the event to the end of the attempt. */
   readonly lagSeconds: number;
 }
 
-/** What delivering works with. */
 export interface DeliveryParts {
   readonly store: Store;
   readonly log: Logger;
   readonly record: Recorder;
   readonly sender: Pick<Sender, 'send'>;
-  /** Makes deliveries give way to requests; without it they go as fast as they can. */
-  readonly pace?: Pace | undefined;
+  /** Called before each batch: makes deliveries give way to requests. */
+  readonly giveWay?: (() => Promise<void>) | undefined;
   /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
   readonly schedule?: readonly number[] | undefined;
   /** How long a lease lasts; 60 s unless given. Each batch prolongs it, and takes less. */
   readonly leaseSeconds?: number | undefined;
-  /** Notices that the clock was set; without it none ever is. */
-  readonly clockWatch?: ClockWatch | undefined;
-  /** Called after each attempt. */
   onAttempt?: ((attempt: ObservedAttempt) => void) | undefined;
   /** Called after each commit of what was recorded. */
   onRecorded(): void;
@@ -50,9 +41,6 @@ export interface DeliveryParts {
 }
 
 const LEASE_SECONDS = 60;
-
-/** Which part of its lease a batch waits at most for requests. */
-const MAX_WAIT_SHARE = 0.1;
 
 /** Until when a lease lasts that is taken, or prolonged, now. */
 export const leaseEnd = ({ realTime, leaseSeconds = LEASE_SECONDS }: DeliveryParts): Instant =>
@@ -76,16 +64,13 @@ interface Attempted extends Prepared {
 /**
  * Sends everything that is due to one webhook, batch after batch, while it holds the lease. What was sent is saved before
  * anything more is sent, so that a server that dies sends at most one batch twice.
- *
- * @param claimed the webhook with its lease
  */
 export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, signal: AbortSignal): Promise<void> {
   let webhook: WebhookRecord | null = claimed;
   while (webhook !== null && !signal.aborted) {
     const batch: Batch = await nextBatch(parts.store.repositories, webhook, parts.now());
     if (batch.due.length === 0 && batch.until === webhook.lastSeq) break;
-    const maxWaitMs = (parts.leaseSeconds ?? LEASE_SECONDS) * 1_000 * MAX_WAIT_SHARE;
-    await parts.pace?.take(batch.due.length, maxWaitMs, signal);
+    await parts.giveWay?.();
     const attempted = await attemptAll(parts, webhook, batch, signal);
     webhook = await saveAttempts(parts, webhook, batch, attempted);
   }
@@ -150,39 +135,45 @@ async function saveAttempts(
   { until }: Batch,
   attempted: readonly Attempted[],
 ): Promise<WebhookRecord | null> {
-  const { store, onRecorded, log, now, clockWatch } = parts;
-  // Since when a webhook fails was read from a clock that was set: nobody knows for how long it has.
-  const isSet = clockWatch?.wasSet() ?? false;
-  const records = attempted.map((one) => recordOf(parts, webhook, one));
-  const kept = await store.transaction(async (repositories) => {
+  const { accountId, id: webhookId, lease } = webhook;
+  const at = parts.now();
+  const saved = await parts.store.transaction(async (repositories) => {
     const { webhooks, deliveries } = repositories;
-    if (isSet) await webhooks.restartFailing(now());
-    const current = await webhooks.lock(webhook.accountId, webhook.id);
+    const current = await webhooks.lock(accountId, webhookId);
     // Another server does the same, somebody has asked for earlier events again, or the webhook is gone.
-    if (current === null || current.lease !== webhook.lease) return null;
-    await deliveries.save(records);
+    if (current === null || current.lease !== lease) return null;
+    await deliveries.save(attempted.map((one) => recordOf(parts, webhook, one)));
     const outcomes = attempted.flatMap(({ outcome }) => outcome ?? []);
-    const { disabledReason, ...health } = healthAfter(current, outcomes, now());
-    const disabledAt = now();
+    const { disabledReason, ...health } = healthAfter(current, outcomes, at);
     const after = await webhooks.patch(webhook, {
       ...health,
-      ...(disabledReason && { active: false, disabledAt, disabledReason, updatedAt: disabledAt }),
+      ...(disabledReason && { active: false, disabledAt: at, disabledReason, updatedAt: at }),
       lastSeq: reached(webhook, until, attempted),
-      retryAt: await deliveries.nextRetry({ accountId: webhook.accountId, webhookId: webhook.id }),
+      retryAt: await deliveries.nextRetry({ accountId, webhookId }),
       leaseUntil: leaseEnd(parts),
     });
-    if (disabledReason !== null) await recordDisabled(parts, repositories, after);
-    return { after, isDisabled: disabledReason !== null };
+    if (disabledReason !== null) {
+      const data = { reason: disabledReason, failingSince: after.failingSince };
+      const events = [webhookEvent('webhook.disabled', webhook, data)];
+      await parts.record(repositories, {
+        ...byJob('deliveries'),
+        accountId,
+        at,
+        operation: 'webhooks.disable',
+        events,
+      });
+    }
+    return { after, disabledReason };
   });
-  if (isSet) clockWatch?.trust();
-  if (kept?.isDisabled) {
-    onRecorded();
-    log.warn({ webhook: webhook.id, reason: kept.after.disabledReason }, 'webhook disabled');
+  if (saved === null) return null;
+  const { after, disabledReason } = saved;
+  if (disabledReason !== null) {
+    parts.onRecorded();
+    parts.log.warn({ webhook: webhookId, reason: disabledReason }, 'webhook disabled');
   }
-  return kept?.after.active && !isPaused(kept.after, now()) ? kept.after : null;
+  const isPaused = after.pausedUntil !== null && after.pausedUntil > parts.now();
+  return after.active && !isPaused ? after : null;
 }
-
-const isPaused = ({ pausedUntil }: WebhookRecord, now: Instant): boolean => pausedUntil !== null && pausedUntil > now;
 
 /** In order, a batch may end before its last event. */
 const reached = ({ ordered, lastSeq }: WebhookRecord, until: number, attempted: readonly Attempted[]): number => {
@@ -209,18 +200,4 @@ function recordOf(parts: DeliveryParts, webhook: WebhookRecord, one: Attempted):
   const attempt = { attempts, now: at, random: byte / 256, forEver: webhook.ordered };
   const progress = progressAfter(outcome, attempt, parts.schedule);
   return { ...attempted, ...progress, attempts, status, error, answer: redactResponse(answer, secrets) };
-}
-
-function recordDisabled({ record }: DeliveryParts, repositories: Repositories, webhook: WebhookRecord): Promise<void> {
-  const { accountId, disabledAt, disabledReason, failingSince } = webhook;
-  return record(repositories, {
-    accountId,
-    at: disabledAt ?? webhook.updatedAt,
-    actor: { type: 'job', id: 'deliveries' },
-    address: null,
-    door: 'job',
-    requestId: null,
-    operation: 'webhooks.disable',
-    events: [webhookEvent('webhook.disabled', webhook, { reason: disabledReason, failingSince })],
-  });
 }

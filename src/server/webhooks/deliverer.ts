@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
+import type { ConcurrencyLimit } from '../http/concurrency-limit.ts';
 import { type DeliveryParts, deliverTo, leaseEnd } from './deliver.ts';
 
 /** How many webhooks one server works for at one time. */
@@ -6,19 +8,21 @@ const MAX_WEBHOOKS_AT_ONCE = 256;
 
 export type Deliverer = ReturnType<typeof createDeliverer>;
 
+type Webhook = Pick<WebhookRecord, 'accountId' | 'id'>;
+
 /**
  * Sends events to webhooks, to each in a run of its own, so that a slow one holds up no other.
  *
  * @param newLease names a lease that nobody has
  */
 export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
+  const { store, now, realTime, log } = parts;
   const stopping = new AbortController();
   const inWork = new Set<string>();
   const underWay = new Set<Promise<void>>();
   let dispatches = 0;
 
   async function deliverDue({ accountId, id }: Webhook): Promise<void> {
-    const { store, realTime, log } = parts;
     const lease = newLease();
     let seen = dispatches;
     try {
@@ -42,20 +46,16 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
     }
   }
 
-  function start(webhook: Webhook): void {
-    inWork.add(webhook.id);
-    const delivery = deliverDue(webhook).finally(() => underWay.delete(delivery));
-    underWay.add(delivery);
-  }
-
   /** Starts a run for each webhook with something to send that nobody works for. Does not wait for them. */
   async function dispatch(): Promise<void> {
     dispatches += 1;
     if (stopping.signal.aborted) return;
-    const { store, now, realTime } = parts;
     for (const webhook of await store.repositories.webhooks.listDue(now(), realTime())) {
       if (inWork.size >= MAX_WEBHOOKS_AT_ONCE) return;
-      if (!inWork.has(webhook.id)) start(webhook);
+      if (inWork.has(webhook.id)) continue;
+      inWork.add(webhook.id);
+      const delivery = deliverDue(webhook).finally(() => underWay.delete(delivery));
+      underWay.add(delivery);
     }
   }
 
@@ -75,4 +75,19 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
   };
 }
 
-type Webhook = Pick<WebhookRecord, 'accountId' | 'id'>;
+/** A server is busy while so many requests run: fewer do not wait for deliveries. */
+const BUSY_REQUESTS = 8;
+
+/** How long each batch of events waits on a busy server. */
+const BATCH_EVERY_MS = 20;
+
+/** Makes deliveries give way to requests: while the server is busy, one batch after the other is sent, not all at once. */
+export function createGiveWay({ load }: Pick<ConcurrencyLimit, 'load'>): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    last = last.then(async () => {
+      if (load().running >= BUSY_REQUESTS) await sleep(BATCH_EVERY_MS);
+    });
+    return last;
+  };
+}

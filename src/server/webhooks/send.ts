@@ -1,11 +1,10 @@
-import { promises as dns } from 'node:dns';
+import { promises as dns, type LookupAddress } from 'node:dns';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { Outcome } from '../../domain/webhooks/outcome.ts';
-import { urlProblem } from '../../domain/webhooks/url.ts';
-import { AddressRefused, guardedLookup, type Resolve, resolveWith } from './guard.ts';
+import { isPublicAddress, urlProblem } from '../../domain/webhooks/url.ts';
 
-/** One attempt to send an event. */
 export interface Attempt {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +17,6 @@ export interface Attempt {
 export interface SendResult extends Outcome {
   /** Why it was not accepted; null when it was. */
   readonly error: string | null;
-  /** The beginning of the response. */
   readonly answer: string;
 }
 
@@ -29,13 +27,14 @@ export interface Sender {
   close(): void;
 }
 
-/** What a sender may do. */
+/** All addresses of a name. Rejects when there is none. */
+export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
+
 export interface SenderOptions {
   /** Whether it may use plain HTTP and addresses that are not public. */
   readonly allowPrivate: boolean;
   /** How names are looked up where addresses are checked. */
   readonly resolve?: Resolve;
-  /** How long an attempt may take, in milliseconds. */
   readonly timeoutMs?: number;
   /** Certificates (PEM) that are trusted in place of those of the system. */
   readonly ca?: string;
@@ -51,16 +50,17 @@ const NAME_SERVERS = { timeout: 3_000, tries: 2 };
 const MAX_ANSWER_BYTES = 4_096;
 
 /** Makes a sender. Its connections are kept for a moment and used again; no redirect is followed, no proxy is used. */
-export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, resolve }: SenderOptions): Sender {
+export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...options }: SenderOptions): Sender {
   const resolver = new dns.Resolver(NAME_SERVERS);
-  const lookup = allowPrivate ? undefined : guardedLookup(resolve ?? resolveWith(resolver));
+  const resolve = options.resolve ?? ((name) => resolveWith(resolver, name));
+  const lookup = allowPrivate ? undefined : guardedLookup(resolve);
   // Certificates are verified even if `NODE_TLS_REJECT_UNAUTHORIZED` is 0.
   const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
   const connect = { ...tls, ...(lookup && { lookup }), timeout: timeoutMs };
   const open = async () => {
     const { Agent, request } = await import('undici');
-    const options = { connect, headersTimeout: 0, bodyTimeout: 0, allowH2: false };
-    return { request, kept: new Agent(options), fresh: new Agent({ ...options, pipelining: 0 }) };
+    const agent = { connect, headersTimeout: 0, bodyTimeout: 0, allowH2: false };
+    return { request, kept: new Agent(agent), fresh: new Agent({ ...agent, pipelining: 0 }) };
   };
   let opened: ReturnType<typeof open> | undefined;
   const tooLate = `no complete response within ${timeoutMs / 1_000} s`;
@@ -89,7 +89,44 @@ export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, resolve
   };
 }
 
-/** Reads the beginning of a response. */
+/** Something was to be sent where nothing may be sent; no connection was made. */
+class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+}
+
+/**
+ * Looks names up for connections, of which each is made to an address that was checked here: a name that resolves to
+ * another address afterwards changes nothing. A name with one address that is not public is refused whole.
+ */
+function guardedLookup(resolve: Resolve): LookupFunction {
+  return (name, options, callback) => {
+    resolve(name).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
+          callback(new AddressRefused(`${name} is not at a public address`), '');
+        } else if (options.all) callback(null, [...addresses]);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    );
+  };
+}
+
+/**
+ * Asks name servers, IPv4 and IPv6 at once. Not `getaddrinfo`: of that only four calls run at one time in a process, so
+ * that a few names that are slow would hold up everybody, and none can be ended.
+ */
+async function resolveWith(resolver: dns.Resolver, name: string): Promise<LookupAddress[]> {
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const found = [
+    ...(v4.status === 'fulfilled' ? v4.value : []).map((address) => ({ address, family: 4 })),
+    ...(v6.status === 'fulfilled' ? v6.value : []).map((address) => ({ address, family: 6 })),
+  ];
+  if (found.length === 0 && v4.status === 'rejected') throw v4.reason;
+  return found;
+}
+
 async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<SendResult> {
   let answer: Buffer = Buffer.alloc(0);
   let error = refusalOf(statusCode);
@@ -123,7 +160,6 @@ const RESETS: readonly (string | undefined)[] = ['ECONNRESET', 'EPIPE', 'UND_ERR
 
 const isReset = ({ code }: NodeJS.ErrnoException): boolean => RESETS.includes(code);
 
-/** An error of the network in words. */
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return describe(error.errors[0]);
   if (error instanceof AddressRefused) return 'its address is not public';

@@ -123,7 +123,6 @@ function switching(vendorDisabled: boolean, type: EventType, message: string): O
   };
 }
 
-/** What an input asks to change, in the fields of the licence. */
 function changesOf(license: License, input: InputOf<(typeof keyChanges)['update']>): Partial<License> {
   const { productId: _p, licenseKey: _k, ifUpdatedAt: _i, force: _f, metadata = {}, ...fields } = input;
   const isBound = (fields.licenseType ?? license.licenseType) === 'node-locked';
@@ -156,7 +155,6 @@ function refuseUse(inUse: string | null): void {
   if (inUse !== null) throw apiError('inUse', { inUse });
 }
 
-/** What the API calls a field of a licence. */
 const apiNameOf = (field: string): string =>
   field === 'features' ? 'metadata.features' : field === 'isTrial' ? 'metadata.is_trial' : field;
 
@@ -171,7 +169,6 @@ const recordedValues = (license: License, names: readonly (keyof License)[]) =>
 
 type Describe = (after: License, names: readonly (keyof License)[]) => UseCaseEvent;
 
-/** Writes changes and returns the licence as the caller may see it. */
 async function applyAndShow(context: Context, license: License, changes: Changes<License>, describe: Describe) {
   const after = await applyChanges(context, license, changes, describe);
   const devices = await context.repositories.devices.list(after);

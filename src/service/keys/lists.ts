@@ -15,7 +15,6 @@ import { showListed } from './show.ts';
 
 /** A token that is limited to some products finds the keys of these. */
 export const listOperations: Operations<typeof keyLists> = {
-  /** A page with its place, or the next part of a walk. */
   list: {
     authorize: anyone,
     async perform(context, input) {

@@ -13,7 +13,6 @@ import type { Session } from '../../store/tables/sessions.ts';
 import type { Context } from '../context.ts';
 import { type ShownVersion, versionOf } from '../products.ts';
 
-/** The licence as the caller may see it, with its devices and its version. */
 export function showLicense(
   license: License,
   devices: readonly Device[],
@@ -53,7 +52,6 @@ export function showLicense(
   };
 }
 
-/** The licences as the caller may see them in a list. */
 export async function showListed(context: Context, licenses: readonly License[]): Promise<ListedLicense[]> {
   const versions = new Map<string | null, ShownVersion | null>();
   for (const license of licenses) {
@@ -66,7 +64,6 @@ export async function showListed(context: Context, licenses: readonly License[])
   });
 }
 
-/** A device as the caller may see it. */
 export const showDevice = (device: Device, caller: Caller): ShownDevice => ({
   id: device.id,
   hostId: device.hostId,
@@ -75,7 +72,6 @@ export const showDevice = (device: Device, caller: Caller): ShownDevice => ({
   activationTime: device.activationTime,
 });
 
-/** A session as callers see it. */
 export const showSession = ({ id, hostId, tag, userIdentifier, createdAt, expiresAt }: Session): ShownSession => ({
   id,
   hostId,

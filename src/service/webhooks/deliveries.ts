@@ -4,7 +4,6 @@ import type { webhookDeliveries } from '../../contract/webhooks/deliveries.ts';
 import { type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
 import { findWebhook, lastSeqOf, lockWebhook, webhookEvent } from './webhooks.ts';
 
-/** How many deliveries a part has when no `limit` is given. */
 const DEFAULT_LIMIT = 100;
 
 export const deliveryOperations: Operations<typeof webhookDeliveries> = {
@@ -49,7 +48,6 @@ export const deliveryOperations: Operations<typeof webhookDeliveries> = {
     },
   },
 
-  /** Newest first. */
   deliveries: {
     authorize: ofWholeAccount,
     async perform(context, { webhookId, state, limit = DEFAULT_LIMIT, cursor = MAX_SEQ }) {

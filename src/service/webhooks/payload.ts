@@ -6,7 +6,6 @@ import type { EventRecord } from '../../store/tables/record/events.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import { type EventContent, readEventContent } from '../numbering.ts';
 
-/** An event as it is sent. */
 export interface Payload {
   readonly eventId: string;
   readonly createdAt: Instant;

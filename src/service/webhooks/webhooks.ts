@@ -104,7 +104,6 @@ export const webhookOperations: Operations<typeof webhooks> = {
     },
   },
 
-  /** Gives a webhook a new secret; the one before it signs as well for a time. */
   rotate: {
     authorize: ofWholeAccount,
     authorizeReplay: sameForAll,
@@ -164,7 +163,6 @@ type NewWebhook = InputOf<(typeof webhooks)['create']>;
  */
 const startedAnew = { lease: null, leaseUntil: null, failingSince: null, pausedUntil: null };
 
-/** The webhook of this id. Throws ApiError `webhookNotFound`. */
 export async function findWebhook({ repositories, caller }: Context, webhookId: string): Promise<WebhookRecord> {
   return found(await repositories.webhooks.find(caller.accountId, webhookId), 'webhookNotFound');
 }
@@ -174,12 +172,10 @@ export async function lockWebhook({ repositories, caller }: Context, webhookId: 
   return found(await repositories.webhooks.lock(caller.accountId, webhookId), 'webhookNotFound');
 }
 
-/** The number of the account's last event. */
 export async function lastSeqOf({ repositories, caller }: Context): Promise<number> {
   return (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0;
 }
 
-/** An event of a webhook. */
 export const webhookEvent = (
   type: 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.disabled' | 'ping',
   { id }: { readonly id: string },

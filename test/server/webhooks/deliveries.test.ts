@@ -2,7 +2,6 @@ import { describe, expect } from 'vitest';
 import { payloadSchema } from '../../../src/contract/openapi/webhooks.ts';
 import { RETRY_SECONDS } from '../../../src/domain/webhooks/outcome.ts';
 import { isSignedBy } from '../../../src/domain/webhooks/signature.ts';
-import { watchClock } from '../../../src/server/clock-watch.ts';
 import { deliveryCleanupJob } from '../../../src/server/jobs/deliveries.ts';
 import { createDeliveryWorld, silent } from '../../support/deliveries.ts';
 import { engines } from '../../support/engines.ts';
@@ -222,25 +221,6 @@ describe.each(engines)('deliveries on $name', (engine) => {
     await it.happen(1);
     await it.deliver();
     expect(await it.show(id)).toMatchObject({ active: false, disabledReason: 'failing', failingSince: STARTED_AT });
-  });
-
-  it('do not end when it is the clock that has gone on by five days', async () => {
-    let offset = 0;
-    const clockWatch = watchClock({ wall: () => offset, steady: () => 0 });
-    await using it = await createDeliveryWorld(engine, { parts: { clockWatch } });
-    await using receiver = await startReceiver();
-    const { id } = await it.webhook(receiver.url);
-    receiver.answer(500);
-    await it.deliver();
-    offset += 14 * 86_400_000;
-    it.setNow(at(14 * 86_400));
-    await it.happen(1);
-    await it.deliver();
-    expect(await it.show(id)).toMatchObject({ active: true, failingSince: at(14 * 86_400) });
-    it.setNow(at(20 * 86_400));
-    await it.happen(1);
-    await it.deliver();
-    expect(await it.show(id)).toMatchObject({ active: false, disabledReason: 'failing' });
   });
 
   it('go on when a clock that was years ahead is put right', async ({ it, receiver }) => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPublicAddress, urlProblem } from '../../../src/domain/webhooks/url.ts';
-import type { Resolve } from '../../../src/server/webhooks/guard.ts';
+import type { Resolve } from '../../../src/server/webhooks/send.ts';
 import { createSender } from '../../../src/server/webhooks/send.ts';
 import { selfSigned } from '../../client/self-signed.ts';
 

@@ -13,7 +13,6 @@ import {
 } from './connections.ts';
 import { createNodeListener } from './node-adapter.ts';
 
-/** A listening server. */
 export interface Listener {
   readonly url: string;
   readonly port: number;
@@ -29,17 +28,14 @@ export interface Tls {
   readonly key: string;
 }
 
-/** Where and how to listen. */
 export interface ListenOptions extends Address {
   readonly tls?: Tls;
-  /** How long requests in flight may take when the server stops. */
   readonly drainMs?: number;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   /** Whether many callers share an address, which then has no limit of its own. */
   readonly isProxy?: (address: string) => boolean;
   /** Whether requests must name this machine in `Host`: a page of another site, whose name was made to point here, does not. */
   readonly onlyLoopbackHosts?: boolean;
-  /** Called when a response could not be produced to its end. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -55,7 +51,6 @@ const OPTIONS = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** The same for the TLS handshake. */
 const HANDSHAKE_MS = 10_000;
 
 /** How long a refused connection may go on sending, so that it gets to read the refusal, in milliseconds. */

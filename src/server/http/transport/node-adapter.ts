@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { apiError, type Reason } from '../../../contract/errors.ts';
@@ -6,23 +8,17 @@ import type { App } from '../app.ts';
 import { createBodyReader } from '../input.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../messages.ts';
 import { refusal } from '../respond.ts';
-import { send } from './outgoing.ts';
 
-/** How messages are taken. */
 interface AdapterOptions {
-  /** Whether requests may be addressed to the host that they name. */
   isHostAllowed(host: string): boolean;
   /** Counts the bytes that are held for the request of a connection. */
   hold(socket: IncomingMessage['socket'], bytes: number): void;
-  /** Called when a response could not be produced to its end. */
   fail(error: unknown): void;
 }
 
 /**
- * Serves messages of `node:http` by the app.
- *
- * Responses are written to the message itself: as objects of the Fetch API they would be slower, and would lose the
- * count of what a connection holds.
+ * Serves messages of `node:http` by the app. Responses are written to the message itself: as objects of the Fetch API
+ * they would be slower, and would lose the count of what a connection holds.
  */
 export function createNodeListener(
   app: App,
@@ -67,11 +63,12 @@ function readIncoming(
 ): HttpRequest | Reason {
   const { method = '', url = '', headersDistinct: lines, httpVersion } = message;
   if (url.length > MAX_TARGET_LENGTH) return 'uriTooLong';
-  const target = originForm(url);
+  // A client that takes this for a proxy sends a whole address.
+  const target = url.startsWith('/') ? url : /^https?:\/\/[^/?#]+(\/.*)$/i.exec(url)?.[1];
   const [host, ...otherHosts] = lines.host ?? [];
   // The connection was reset before its address could be read.
   const { remoteAddress: peer } = message.socket;
-  if (target === null || peer === undefined || otherHosts.length > 0) return 'invalidParams';
+  if (target === undefined || peer === undefined || otherHosts.length > 0) return 'invalidParams';
   if (host === undefined ? httpVersion !== '1.0' : !hostShape.test(host) || !isHostAllowed(host)) {
     return 'invalidParams';
   }
@@ -82,12 +79,6 @@ function readIncoming(
   // Node.js decodes `chunked` only: a body with another transfer coding would stay compressed.
   if (!/^(chunked)?$/i.test(headers.get('transfer-encoding') ?? '')) return 'invalidParams';
   return { method, target, headers, peer, readBody: () => readBody(message, response, headers, hold) };
-}
-
-/** Path and query of a target; a client that takes this for a proxy sends a whole address. */
-function originForm(target: string): string | null {
-  if (target.startsWith('/')) return target;
-  return /^https?:\/\/[^/?#]+(\/.*)$/i.exec(target)?.[1] ?? null;
 }
 
 function readBody(
@@ -117,4 +108,57 @@ function readBody(
       if (!message.complete) leave();
     });
   });
+}
+
+/** A longer text is written in parts of this size, so that it shows whether the other side takes any of it. */
+const PART_BYTES = 16_384;
+
+/** How long a caller that was answered before the end of its body may go on sending, in milliseconds. */
+const LINGER_MS = 1_000;
+
+/**
+ * Sends a response, no faster than the other side takes it.
+ *
+ * @param hold called with the number of bytes that are kept until then
+ * @param fail called when the chunks of a body cannot be had; the connection is then closed in the middle of it
+ */
+export function send(
+  response: ServerResponse,
+  { status, headers, body }: HttpResponse,
+  hold: (bytes: number) => void,
+  fail: (error: unknown) => void,
+): void {
+  const { req: request } = response;
+  // Closing at once could cost the caller its response; reading for ever would let it send without end.
+  if (!request.complete) setTimeout(() => request.complete || request.socket.destroy(), LINGER_MS).unref();
+  const isHead = request.method === 'HEAD';
+  if (typeof body !== 'string') {
+    response.writeHead(status, headers);
+    if (isHead) response.end();
+    else stream(response, body, fail);
+    return;
+  }
+  const length = Buffer.byteLength(body);
+  // 304 has no body, and a length would be that of the response it stands for.
+  response.writeHead(status, status === 304 ? headers : { ...headers, 'Content-Length': length });
+  if (length <= PART_BYTES || isHead) return void response.end(body);
+  hold(length);
+  stream(response, split(Buffer.from(body)), fail);
+}
+
+function stream(
+  response: ServerResponse,
+  body: AsyncIterable<string> | Iterable<Uint8Array>,
+  fail: (error: unknown) => void,
+): void {
+  const chunks = Readable.from(body);
+  // Its source lets go of what it holds.
+  if (response.closed) return void chunks.destroy();
+  pipeline(chunks, response).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') fail(error);
+  });
+}
+
+function* split(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += PART_BYTES) yield bytes.subarray(start, start + PART_BYTES);
 }

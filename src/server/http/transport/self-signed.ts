@@ -4,7 +4,6 @@ import type { Tls } from './listen.ts';
 
 /** Whom a certificate is for, and for how long; times are in milliseconds since 1970. */
 export interface CertificateOptions {
-  /** Names and IP addresses of the server. */
   readonly names: readonly string[];
   readonly from: number;
   readonly until: number;

@@ -130,10 +130,6 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
       await db.run(sql`update webhooks set lease = null, lease_until = null where lease_until > ${latest}`);
     },
 
-    /** Those that fail have failed from now on only. */
-    restartFailing: (now: Instant) =>
-      db.run(sql`update webhooks set failing_since = ${now} where failing_since is not null`),
-
     /** Ends all leases: where no other server can have one. */
     releaseAll: () => db.run(sql`update webhooks set lease = null, lease_until = null where lease is not null`),
   };

@@ -1,11 +1,13 @@
+import { createServer } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Instant } from '../../contract/scalars.ts';
-import { readEventContent } from '../../service/numbering.ts';
-import { type Commit, commits } from '../../store/engine/driver.ts';
-import type { Store } from '../../store/store.ts';
-import type { ConcurrencyLimit } from '../http/concurrency-limit.ts';
-import type { JobHealth } from '../jobs/job.ts';
-import type { ObservedAttempt } from '../webhooks/deliver.ts';
+import type { Instant } from '../contract/scalars.ts';
+import { readEventContent } from '../service/numbering.ts';
+import { type Commit, commits } from '../store/engine/driver.ts';
+import type { Store } from '../store/store.ts';
+import type { ConcurrencyLimit } from './http/concurrency-limit.ts';
+import { type Address, bind } from './http/transport/bind.ts';
+import type { JobHealth } from './jobs/job.ts';
+import type { ObservedAttempt } from './webhooks/deliver.ts';
 
 /** A request that has its response. The route is that of the contract: the path itself may contain a key. */
 export interface ObservedRequest {
@@ -15,10 +17,6 @@ export interface ObservedRequest {
   readonly ms: number;
 }
 
-/** The metrics of one server. */
-export type Metrics = ReturnType<typeof createMetrics>;
-
-/** What is looked at when the metrics are asked for. */
 export interface MetricsSources {
   readonly store: Pick<Store, 'repositories'>;
   readonly concurrencyLimit: Pick<ConcurrencyLimit, 'load'>;
@@ -26,7 +24,9 @@ export interface MetricsSources {
   jobHealth(): readonly JobHealth[];
 }
 
-/** In seconds. */
+/** Connections that scrape. One too many is closed at once: they are few, and have no token that could be limited. */
+const MAX_CONNECTIONS = 64;
+
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const COMMIT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
@@ -35,7 +35,40 @@ const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3_600, 86_400
 
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/** Names no token, key, webhook or address: routes, methods, status codes and counts only. */
+/**
+ * Serves `GET /metrics` on an address of its own: they are for the operator's network, not for callers (decision 0081).
+ *
+ * @throws StartupError when the address cannot be used
+ */
+export async function serveMetrics(address: Address, sources: MetricsSources, onFailure: (error: unknown) => void) {
+  const metrics = createMetrics(sources);
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, async (request, response) => {
+    if (request.url?.split('?')[0] !== '/metrics') return response.writeHead(404).end();
+    if (request.method !== 'GET' && request.method !== 'HEAD') return response.writeHead(405).end();
+    try {
+      const text = await metrics.print();
+      return response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text);
+    } catch (error) {
+      onFailure(error);
+      return response.writeHead(503).end();
+    }
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  const authority = await bind(server, address, '--metrics').catch((error: unknown) => {
+    metrics.close();
+    throw error;
+  });
+  return {
+    ...metrics,
+    url: `http://${authority}/metrics`,
+    close() {
+      server.close().closeAllConnections();
+      metrics.close();
+    },
+  };
+}
+
+/** The metrics of one server. They name no token, key, webhook or address: routes, methods, status codes and counts only. */
 export function createMetrics({ store, concurrencyLimit, now, jobHealth }: MetricsSources) {
   const registry = new Registry();
   const registers = [registry];
@@ -51,12 +84,8 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
 
   const byEndpoint = ['method', 'route'];
   const requests = counter('lkm_http_requests_total', 'Requests, by endpoint and status.', [...byEndpoint, 'status']);
-  const seconds = histogram(
-    'lkm_http_request_seconds',
-    'Time until a response was ready.',
-    REQUEST_BUCKETS,
-    byEndpoint,
-  );
+  const secondsHelp = 'Time until a response was ready.';
+  const seconds = histogram('lkm_http_request_seconds', secondsHelp, REQUEST_BUCKETS, byEndpoint);
   const running = gauge('lkm_requests_running', 'Requests that run now.');
   const waiting = gauge('lkm_requests_waiting', 'Requests that wait for a place to run.');
   const batches = histogram('lkm_commit_batch_size', 'Changes that one commit made durable.', BATCH_BUCKETS);
@@ -65,22 +94,15 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
   const jobFailures = gauge('lkm_job_failures', 'Consecutive failed runs of a job.', ['job']);
   const outboxRows = gauge('lkm_outbox_rows', 'Audit rows and events that have no seq yet.');
   const liveSessions = gauge('lkm_sessions', 'Sessions of floating licences that are live.');
-  const attempts = counter(
-    'lkm_webhook_attempts_total',
-    'Attempts to send an event, by how they ended: accepted, refused with another status, failed without a whole response.',
-    ['result'],
-  );
+  const attemptsHelp =
+    'Attempts to send an event, by how they ended: accepted, refused with another status, failed without a whole response.';
+  const attempts = counter('lkm_webhook_attempts_total', attemptsHelp, ['result']);
   for (const result of ['accepted', 'refused', 'failed']) attempts.inc({ result }, 0);
   const lag = histogram('lkm_webhook_lag_seconds', 'Time from an event until it was accepted.', LAG_BUCKETS);
-  const oldestSeconds = gauge(
-    'lkm_webhook_oldest_seconds',
-    'Age of the oldest event that some active webhook has not accepted.',
-  );
-  const events = gauge(
-    'lkm_webhook_events',
-    'Events on their way to webhooks: waiting to be sent first, retrying after a failure, dead.',
-    ['state'],
-  );
+  const oldestHelp = 'Age of the oldest event that some active webhook has not accepted.';
+  const oldestSeconds = gauge('lkm_webhook_oldest_seconds', oldestHelp);
+  const eventsHelp = 'Events on their way to webhooks: waiting to be sent first, retrying after a failure, dead.';
+  const events = gauge('lkm_webhook_events', eventsHelp, ['state']);
 
   function readServer(): void {
     const load = concurrencyLimit.load();
@@ -98,7 +120,9 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
     outboxRows.set(await outbox.count());
     liveSessions.set(await sessions.countAllLive(now()));
     const { oldest, ...counts } = await deliveries.backlog();
-    const ages = oldest.map((content) => secondsBetween(readEventContent(content).created_at, now()));
+    const ages = oldest.map(
+      (content) => (Date.parse(now()) - Date.parse(readEventContent(content).created_at)) / 1_000,
+    );
     oldestSeconds.set(Math.max(0, ...ages));
     for (const state of ['waiting', 'retrying', 'dead'] as const) events.set({ state }, counts[state]);
   }
@@ -110,14 +134,14 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
   }
 
   return {
-    /** Counts a request that has its response. */
     countRequest({ method, route, status, ms }: ObservedRequest): void {
       requests.inc({ method, route, status });
       seconds.observe({ method, route }, ms / 1_000);
     },
-    /** Counts an attempt to send an event to a webhook. */
     countAttempt({ accepted, status, lagSeconds }: ObservedAttempt): void {
-      attempts.inc({ result: accepted ? 'accepted' : isRefusal(status) ? 'refused' : 'failed' });
+      // A response of 2xx that was not whole, or too late, is none.
+      const isRefusal = status !== null && (status < 200 || status > 299);
+      attempts.inc({ result: accepted ? 'accepted' : isRefusal ? 'refused' : 'failed' });
       if (accepted) lag.observe(Math.max(0, lagSeconds));
     },
     /** The text of all of them, as Prometheus reads it. */
@@ -135,11 +159,6 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
     }),
   };
 }
-
-/** A response of 2xx that was not whole, or too late, is none. */
-const isRefusal = (status: number | null): boolean => status !== null && (status < 200 || status > 299);
-
-const secondsBetween = (from: Instant, to: Instant): number => (Date.parse(to) - Date.parse(from)) / 1_000;
 
 /** Calls `take` for each commit of this process that has succeeded, until the function that it returns is called. */
 function measureCommits(take: (size: number, ms: number) => void): () => void {
