@@ -1,32 +1,31 @@
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { get as request } from 'node:https';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Server } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
 import { Hono } from 'hono';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import type { Exchange } from '../../src/server/http/messages.ts';
-import {
-  type ConnectionLimits,
-  createConnections,
-  DEFAULT_CONNECTION_LIMITS,
-} from '../../src/server/http/transport/connections.ts';
-import { listen } from '../../src/server/http/transport/listen.ts';
+import type { Exchange, HttpResponse } from '../../src/server/http/messages.ts';
+import { createConnections, DEFAULT_CONNECTION_LIMITS } from '../../src/server/http/transport/connections.ts';
+import { type ListenOptions, listen } from '../../src/server/http/transport/listen.ts';
+import { createSelfSigned } from '../../src/server/http/transport/self-signed.ts';
 import { selfSigned } from '../client/self-signed.ts';
 import { test as it } from '../support/fixtures.ts';
-import { exchange, openConnection } from '../support/raw-http.ts';
+import { exchange, openConnection, postHead, statusOf } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
 
 async function open(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {});
-  onTestFinished(() => {
-    socket.destroy();
-  });
+  onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   return socket;
 }
 
-const get = (path: string, token = 'none') =>
-  `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
 /** Resolves when the other side has closed. A socket that reads nothing notices it when it writes. */
 async function closing(socket: Socket): Promise<'closed'> {
@@ -36,25 +35,26 @@ async function closing(socket: Socket): Promise<'closed'> {
   return 'closed';
 }
 
-const isHealthy = async ({ server }: { server: { port: number } }): Promise<boolean> =>
-  (await exchange(server.port, ['GET /health HTTP/1.1', 'Host: localhost'])).includes('{"status":"ok"}');
+const healthOf = async ({ server }: { server: { port: number } }): Promise<number> =>
+  statusOf(await exchange(server.port, ['GET /health HTTP/1.1', 'Host: localhost']));
+
+/** Serves one response at each path. */
+async function serve(respond: (path: string) => HttpResponse['body'], options: Partial<ListenOptions> = {}) {
+  const app = new Hono<{ Bindings: Exchange }>();
+  app.get('*', ({ env, req }) => env.respond({ status: 200, headers: {}, body: respond(req.path) }));
+  const server = await listen(app, { host: '127.0.0.1', port: 0, ...options });
+  onTestFinished(() => server.close());
+  return server;
+}
 
 describe('requests that are sent without waiting for responses', () => {
   it('are answered one after the other, in their order', async ({ service }) => {
     using connection = openConnection(service.server.port);
     const names = Array.from({ length: 20 }, (_, index) => `customer ${index}`);
     connection.send(
-      ...names.flatMap((name) => {
+      ...names.map((name) => {
         const body = JSON.stringify({ name });
-        return [
-          'POST /customer HTTP/1.1',
-          'Host: localhost',
-          `Authorization: Bearer ${service.adminToken}`,
-          'Content-Type: application/json',
-          `Content-Length: ${body.length}`,
-          '',
-          body,
-        ].join('\r\n');
+        return [...postHead(service.adminToken, body.length).slice(0, -1), '', body].join('\r\n');
       }),
     );
     const text = await connection.until(/customer 19"/);
@@ -65,7 +65,7 @@ describe('requests that are sent without waiting for responses', () => {
     const socket = await open(service.server.port);
     socket.write(get('/health').repeat(200));
     expect(await closing(socket)).toBe('closed');
-    expect(await isHealthy(service)).toBe(true);
+    expect(await healthOf(service)).toBe(200);
   });
 });
 
@@ -73,28 +73,24 @@ describe('responses that are not read', () => {
   const MIB = 1_048_576;
 
   /** Serves responses of 1 MiB, and counts how many were made. */
-  async function serveLarge(limits: Partial<ConnectionLimits>) {
+  async function serveLarge(limits: NonNullable<ListenOptions['limits']>) {
     let made = 0;
-    const app = new Hono<{ Bindings: Exchange }>();
-    app.get('/health', ({ env }) => env.respond({ status: 200, headers: {}, body: '{"status":"ok"}' }));
-    app.get('/large', ({ env }) => {
+    const respond = (path: string) => {
+      if (path === '/health') return 'ok';
       made += 1;
-      return env.respond({ status: 200, headers: {}, body: 'x'.repeat(MIB) });
-    });
-    const server = await listen(app, { host: '127.0.0.1', port: 0, limits, drainMs: 0 });
-    onTestFinished(() => server.close());
-    return { server, made: () => made };
+      return 'x'.repeat(MIB);
+    };
+    return { server: await serve(respond, { limits, drainMs: 0 }), made: () => made };
   }
 
   it('are not made before those in front of them are taken, and close the connection after a while', async () => {
     const service = await serveLarge({ stallMs: 1_000 });
     const socket = (await open(service.server.port)).pause();
     socket.write(get('/large').repeat(60));
-    expect(await isHealthy(service)).toBe(true);
+    expect(await healthOf(service)).toBe(200);
     expect(await closing(socket)).toBe('closed');
     // What the system itself takes in for a connection on its way.
     expect(service.made()).toBeLessThan(30);
-    expect(await isHealthy(service)).toBe(true);
   });
 
   it('are sent in full to one who reads slowly', async () => {
@@ -113,11 +109,11 @@ describe('responses that are not read', () => {
   it('do not count against a connection that waits for the server', async () => {
     const { server } = await serveLarge({ stallMs: 100 });
     const socket = await open(server.port);
-    socket.setEncoding('utf8').write(get('/health'));
-    await once(socket, 'data');
-    await new Promise((done) => setTimeout(done, 400));
-    socket.write(get('/health'));
-    expect(String(await once(socket, 'data'))).toContain('{"status":"ok"}');
+    for (const pause of [400, 0]) {
+      socket.write(get('/health'));
+      expect(statusOf(String(await once(socket, 'data')))).toBe(200);
+      await sleep(pause);
+    }
   });
 
   it('close the connection that has held them longest, when all together hold too much', async () => {
@@ -130,7 +126,20 @@ describe('responses that are not read', () => {
     }
     await Promise.all(readers.slice(0, 3).map(closing));
     expect(readers.map(({ closed }) => closed)).toEqual([true, true, true, false, false, false]);
-    expect(await isHealthy(service)).toBe(true);
+    expect(await healthOf(service)).toBe(200);
+  });
+
+  it('are forgotten with their connection', () => {
+    const connections = createConnections(DEFAULT_CONNECTION_LIMITS, () => false);
+    onTestFinished(connections.closeAll);
+    const socket = Object.assign(new PassThrough(), { remoteAddress: '203.0.113.9' }) as unknown as Socket;
+    expect(connections.admit(socket)).toBe(true);
+    connections.hold(socket, 1);
+    expect(connections.heldBytes()).toBe(1);
+    socket.emit('close');
+    expect(connections.heldBytes()).toBe(0);
+    connections.hold(socket, 1);
+    expect(connections.heldBytes()).toBe(0);
   });
 });
 
@@ -152,20 +161,15 @@ describe('a body in chunks', () => {
         },
       }),
     };
-    const app = new Hono<{ Bindings: Exchange }>();
-    app.get('/', ({ env }) => env.respond({ status: 200, headers: {}, body }));
     const failures: unknown[] = [];
-    const onFailure = (error: unknown) => failures.push(error);
-    const server = await listen(app, { host: '127.0.0.1', port: 0, onFailure });
-    onTestFinished(() => server.close());
+    const server = await serve(() => body, { onFailure: (error) => failures.push(error) });
     return { server, count: () => count, returned: returned.promise, failures };
   }
 
   it('is sent to its end', async () => {
     const { server } = await serveChunks(async (count) => (count > 3 ? null : `line ${count}\n`));
-    using connection = openConnection(server.port);
-    connection.send('GET / HTTP/1.1', 'Host: localhost', 'Connection: close', '', '');
-    expect(await connection.end()).toMatch(/line 1\n\r\n[\s\S]*line 3\n\r\n0\r\n\r\n$/);
+    const text = await exchange(server.port, ['GET / HTTP/1.1', 'Host: localhost']);
+    expect(text).toMatch(/line 1\n\r\n[\s\S]*line 3\n\r\n0\r\n\r\n$/);
   });
 
   it('is asked for no faster than it is read', async () => {
@@ -193,14 +197,43 @@ describe('a body in chunks', () => {
     expect(await service.returned).toBe('returned');
   });
 
+  it('is given up when its reader has gone before the response', async () => {
+    const asked = Promise.withResolvers<void>();
+    const gone = Promise.withResolvers<void>();
+    const returned = Promise.withResolvers<'returned'>();
+    const body = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: false, value: 'more' }),
+        async return() {
+          returned.resolve('returned');
+          return { done: true, value: undefined } as const;
+        },
+      }),
+    };
+    const app = new Hono<{ Bindings: Exchange }>();
+    app.get('/', async ({ env }) => {
+      asked.resolve();
+      await gone.promise;
+      return env.respond({ status: 200, headers: {}, body });
+    });
+    const server = await listen(app, { host: '127.0.0.1', port: 0 });
+    onTestFinished(() => server.close());
+    const socket = await open(server.port);
+    socket.write(get('/'));
+    await asked.promise;
+    socket.destroy();
+    // The server hears of it after the client.
+    await sleep(50);
+    gone.resolve();
+    expect(await returned.promise).toBe('returned');
+  });
+
   it('ends with a broken connection, and not as if it were complete, when it fails', async () => {
     const service = await serveChunks(async (count) => {
       if (count > 1) throw new Error('the source failed');
       return 'first';
     });
-    using connection = openConnection(service.server.port);
-    connection.send('GET / HTTP/1.1', 'Host: localhost', '', '');
-    expect(await connection.end()).not.toMatch(/0\r\n\r\n$/);
+    expect(await exchange(service.server.port, ['GET / HTTP/1.1', 'Host: localhost'])).not.toMatch(/0\r\n\r\n$/);
     expect(service.failures).toEqual([new Error('the source failed')]);
   });
 });
@@ -217,7 +250,7 @@ describe('a connection too many', () => {
       /^HTTP\/1\.1 503 [\s\S]*Retry-After: 1[\s\S]*"Service unavailable","code":1\}$/,
     );
     sockets[0]?.destroy();
-    await expect.poll(() => isHealthy(service)).toBe(true);
+    await expect.poll(() => healthOf(service)).toBe(200);
   });
 
   it('is closed without a word over TLS', async () => {
@@ -236,7 +269,8 @@ describe('a connection too many', () => {
     const isAnswered = () =>
       new Promise<boolean>((resolve) => {
         const options = { port, host: '127.0.0.1', path: '/health', rejectUnauthorized: false, agent: false } as const;
-        request(options, (response) => resolve(response.resume().statusCode === 200)).on('error', () => resolve(false));
+        const answered = httpsRequest(options, (response) => resolve(response.resume().statusCode === 200));
+        answered.on('error', () => resolve(false)).end();
       });
     await expect.poll(isAnswered, { timeout: 10_000 }).toBe(true);
     expect(held.filter(({ destroyed }) => destroyed).length).toBeLessThan(3);
@@ -265,35 +299,142 @@ describe('a connection too many', () => {
   });
 
   it('has no limit by address behind a trusted proxy, which brings many callers', async () => {
-    await using service = await startTestServer({
-      connections: { maxConnectionsPerAddress: 3 },
-      behindProxy: ['127.0.0.1'],
-    });
+    const connections = { maxConnectionsPerAddress: 3 };
+    await using service = await startTestServer({ connections, behindProxy: ['127.0.0.1'] });
     for (let index = 0; index < 6; index += 1) await open(service.server.port);
-    expect(await isHealthy(service)).toBe(true);
+    expect(await healthOf(service)).toBe(200);
   });
 });
 
-describe('a connection that has ended', () => {
-  it('holds nothing, and is forgotten', async () => {
-    const connections = createConnections(DEFAULT_CONNECTION_LIMITS, () => false);
-    const server = createServer().listen(0, '127.0.0.1');
-    onTestFinished(() => {
-      connections.closeAll();
-      server.close();
-    });
-    await once(server, 'listening');
-    const accepted = once(server, 'connection');
-    const client = await open((server.address() as AddressInfo).port);
-    const [socket] = (await accepted) as [Socket];
-    expect(connections.admit(socket)).toBe(true);
-    connections.hold(socket, 1);
-    expect(connections.heldBytes()).toBe(1);
-    socket.resume();
-    client.destroy();
-    await once(socket, 'close');
-    expect(connections.heldBytes()).toBe(0);
-    connections.hold(socket, 1);
-    expect(connections.heldBytes()).toBe(0);
+describe('slow clients', () => {
+  /** Node's own server object as its diagnostics show it: its timeouts can be read, and shortened. */
+  async function watchedServer() {
+    let found: Server | undefined;
+    const started = channel('http.server.request.start');
+    const see = (message: unknown) => {
+      found = (message as { server: Server }).server;
+    };
+    started.subscribe(see);
+    const service = await startTestServer();
+    await service.call('GET', '/health');
+    started.unsubscribe(see);
+    if (found === undefined) throw new Error('no server was seen');
+    return { service, server: found };
+  }
+
+  it('are given 10 s for the headers, 12 s for the request, and 65 s between requests', async () => {
+    const { service, server } = await watchedServer();
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = server;
+    expect([headersTimeout, requestTimeout, keepAliveTimeout]).toEqual([10_000, 12_000, 65_000]);
+    await service[Symbol.asyncDispose]();
   });
+
+  it.each([
+    ['headers that never end', 'headersTimeout', ['GET /customer HTTP/1.1', 'Host: localhost', 'X-Slow']],
+    ['a body that never ends', 'requestTimeout', [...postHead('nothing', 100), '', '{']],
+  ] as const)('are cut off with %s', async (_, timeout, lines) => {
+    const { service, server } = await watchedServer();
+    server[timeout] = 1;
+    using connection = openConnection(service.server.port);
+    connection.send(...lines);
+    expect(statusOf(await connection.end())).not.toBe(200);
+    expect((await service.call('GET', '/customer')).status).toBe(200);
+    await service[Symbol.asyncDispose]();
+  });
+
+  it.each([
+    ['without a token', 'nothing', 401],
+    ['with too much', null, 413],
+  ])(
+    'that are refused before their body has come, %s, read why, and cannot send for ever',
+    async (_, token, status) => {
+      const { service, server } = await watchedServer();
+      // Nothing else is to cut it off.
+      Object.assign(server, { headersTimeout: 0, requestTimeout: 0 });
+      using connection = openConnection(service.server.port);
+      const head = postHead(token ?? service.adminToken, 0).slice(0, 3);
+      connection.send(...head, 'Transfer-Encoding: chunked', '', '');
+      const flood = setInterval(() => connection.send('10000', ' '.repeat(0x10000), ''), 1);
+      onTestFinished(() => clearInterval(flood));
+      expect(statusOf(await connection.end())).toBe(status);
+      await service[Symbol.asyncDispose]();
+    },
+  );
+
+  it('are gone within 15 s, 1 000 of them, and hold up nobody meanwhile', { timeout: 60_000 }, async ({ service }) => {
+    const { port } = service.server;
+    const starts = [
+      '',
+      'GET /customer HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',
+      [...postHead(service.adminToken, 1_000).slice(0, -1), '', '{'].join('\r\n'),
+    ];
+    const sockets: Socket[] = [];
+    let closed = 0;
+    for (let i = 0; i < 1_000; i += 1) {
+      // Of one address they would be no more than 256.
+      const socket = connect({ port, host: '127.0.0.1', localAddress: `127.0.0.${2 + (i % 4)}` });
+      socket.on('error', () => {}).resume();
+      socket.once('close', () => {
+        closed += 1;
+      });
+      socket.write(starts[i % starts.length] ?? '');
+      sockets.push(socket);
+    }
+    const dripping = setInterval(() => {
+      for (const [i, socket] of sockets.entries()) if (i % starts.length > 0 && socket.writable) socket.write(' ');
+    }, 1_000);
+    const started = performance.now();
+    const times: number[] = [];
+    while (closed < sockets.length && performance.now() - started < 20_000) {
+      const asked = performance.now();
+      expect(await healthOf(service)).toBe(200);
+      times.push(performance.now() - asked);
+      await sleep(50);
+    }
+    clearInterval(dripping);
+    expect(closed).toBe(sockets.length);
+    expect(performance.now() - started).toBeLessThan(15_000);
+    const slowest = times.toSorted((a, b) => a - b).at(Math.floor(times.length * 0.95)) ?? 0;
+    expect(slowest).toBeLessThan(500);
+  });
+
+  it('make room for others of their address, when it has as many as it may', { timeout: 30_000 }, async () => {
+    await using service = await startTestServer({ connections: { maxConnectionsPerAddress: 5 } });
+    const slow = await Promise.all([1, 2, 3, 4, 5].map(() => open(service.server.port)));
+    for (const socket of slow) socket.resume().write('GET /health HTTP/1.1\r\nHost: localhost\r\n');
+    await sleep(200);
+    expect(await healthOf(service)).toBe(503);
+    await sleep(3_000);
+    expect(await healthOf(service)).toBe(200);
+    expect(slow.filter(({ closed }) => closed)).toHaveLength(1);
+  });
+});
+
+it('a server with TLS takes a new certificate while a connection is open, and goes on answering on it', async () => {
+  await using service = await startTestServer({ tls: selfSigned });
+  const { port, url } = service.server;
+  expect(url).toBe(`https://127.0.0.1:${port}`);
+  const openTls = async () => {
+    const socket = connectTls({ port, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] });
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'secureConnect');
+    return socket;
+  };
+  const ask = async (socket: Socket) => {
+    socket.write(get('/health'));
+    return statusOf(String(await once(socket, 'data')));
+  };
+  const before = await openTls();
+  expect(await ask(before)).toBe(200);
+  const { fingerprint256 } = before.getPeerCertificate();
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const otherKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  expect(() => service.server.reloadTls({ ...selfSigned, key: otherKey })).toThrow();
+  const next = createSelfSigned({ names: ['localhost'], from: Date.now() - 1_000, until: Date.now() + 86_400_000 });
+  service.server.reloadTls(next);
+  expect(await ask(before)).toBe(200);
+  expect(before.getPeerCertificate().fingerprint256).toBe(fingerprint256);
+  const after = await openTls();
+  expect(after.getPeerCertificate().fingerprint256).toBe(new X509Certificate(next.cert).fingerprint256);
+  expect(await ask(after)).toBe(200);
 });

@@ -2,60 +2,55 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { intervalOf, type Rate, toleranceOf, waitOf } from '../../src/domain/rate.ts';
 import { createMemoryCounter, createSharedCounter, type RateCounter } from '../../src/server/http/rate-counters.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
 import { createWorld } from '../support/world.ts';
 
-const postgres = engines.filter(({ name }) => name === 'PostgreSQL');
-const microseconds = () => Math.floor(performance.now() * 1_000);
+const now = () => Math.floor(performance.now() * 1_000);
 const slow: Rate = { perMinute: 6, burst: 20 };
 
-/** How many of so many requests at once are allowed. */
-async function burst(counters: readonly RateCounter[], rate: Rate, requests: number): Promise<number> {
-  const taken = await Promise.all(
-    Array.from({ length: requests }, (_, i) => counters[i % counters.length]?.take('who', rate)),
-  );
-  return taken.filter((each) => each?.allowed).length;
+/** How many of 200 requests at once are allowed. */
+async function burst(...counters: readonly RateCounter[]): Promise<number> {
+  const asked = Array.from({ length: 200 }, (_, i) => counters[i % counters.length]?.take('who', slow));
+  return (await Promise.all(asked)).filter((each) => each?.allowed).length;
 }
 
 describe('a counter in memory', () => {
   it('allows the burst, however many ask at once', async () => {
-    expect(await burst([createMemoryCounter(() => 0)], slow, 200)).toBe(20);
+    expect(await burst(createMemoryCounter(() => 0))).toBe(20);
   });
 
   it('keeps a bounded number of names, and forgets those first that have used nothing up', async () => {
-    let now = 0;
-    const counter = createMemoryCounter(() => now, 1_000);
+    let time = 0;
+    const counter = createMemoryCounter(() => time, 1_000);
     for (let i = 0; i < 5_000; i += 1) await counter.take(`address ${i}`, slow);
     expect(counter.size()).toBe(1_000);
-    now = intervalOf(slow);
+    time = intervalOf(slow);
     await counter.take('late', slow);
     expect(counter.size()).toBe(1);
   });
 });
 
-describe.each(postgres)('two replicas on $name', (engine) => {
+function ratesOf({ rates }: Store) {
+  if (rates === null) throw new Error('replicas share no rates');
+  return rates;
+}
+
+describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two replicas on $name', (engine) => {
   it('allow together what one may, of ten times as many at once', async () => {
     await using database = await engine.createDatabase();
     const other = await openStore(database.location);
-    try {
-      const fail = (error: unknown) => {
-        throw error;
-      };
-      const counters = [database.store, other].flatMap(({ rates }) =>
-        rates ? [createSharedCounter(rates, { now: microseconds, onFailure: fail })] : [],
-      );
-      expect(counters).toHaveLength(2);
-      expect(await burst(counters, slow, 200)).toBe(20);
-    } finally {
-      await other.close();
-    }
+    const onFailure = (error: unknown) => {
+      throw error;
+    };
+    const counters = [database.store, other].map((store) => createSharedCounter(ratesOf(store), { now, onFailure }));
+    expect(await burst(...counters)).toBe(20);
+    await other.close();
   });
 
   it('allow a request after the wait that either tells', async () => {
     await using database = await engine.createDatabase();
-    const { rates } = database.store;
-    if (rates === null) throw new Error('replicas share no rates');
+    const rates = ratesOf(database.store);
     const rate: Rate = { perMinute: 120, burst: 1 };
     const taking = { name: 'who', interval: intervalOf(rate), tolerance: toleranceOf(rate) };
     expect((await rates.take(taking)).allowed).toBe(true);
@@ -68,20 +63,19 @@ describe.each(postgres)('two replicas on $name', (engine) => {
   });
 
   it('make no work for the database while a name is refused, and ask again when its time has come', async () => {
-    let [now, asked] = [0, 0];
+    let [time, asked] = [0, 0];
     const rate: Rate = { perMinute: 60, burst: 1 };
-    const refused = { allowed: false, emptyAt: 5_000_000, now: 4_500_000 };
     const take = async () => {
       asked += 1;
-      return refused;
+      return { allowed: false, emptyAt: 5_000_000, now: 4_500_000 };
     };
     const rates = { take, removeEmpty: async () => 0 };
-    const counter = createSharedCounter(rates, { now: () => now, onFailure: () => {} });
+    const counter = createSharedCounter(rates, { now: () => time, onFailure: () => {} });
     for (let i = 0; i < 9; i += 1) expect((await counter.take('who', rate)).allowed).toBe(false);
-    now = 499_999;
-    expect(await counter.take('who', rate)).toEqual({ allowed: false, emptyAt: 500_000, now });
+    time = 499_999;
+    expect(await counter.take('who', rate)).toEqual({ allowed: false, emptyAt: 500_000, now: time });
     expect(asked).toBe(1);
-    now = 500_000;
+    time = 500_000;
     await counter.take('who', rate);
     expect(asked).toBe(2);
   });
@@ -90,13 +84,10 @@ describe.each(postgres)('two replicas on $name', (engine) => {
     await using database = await engine.createDatabase();
     await database.query('alter table rates rename to rates_gone');
     const failures: unknown[] = [];
-    const { rates } = database.store;
-    if (rates === null) throw new Error('replicas share no rates');
-    const counter = createSharedCounter(rates, { now: microseconds, onFailure: (error) => void failures.push(error) });
+    const onFailure = (error: unknown) => void failures.push(error);
+    const counter = createSharedCounter(ratesOf(database.store), { now, onFailure });
     await using world = await createWorld({ engine, perMinute: 1, counter });
-    const statuses = [];
-    for (let i = 0; i < 3; i += 1) statuses.push((await world.call('admin', 'GET', '/token/self')).status);
-    expect(statuses).toEqual([200, 200, 200]);
+    for (let i = 0; i < 3; i += 1) expect((await world.call('admin', 'GET', '/token/self')).status).toBe(200);
     expect(failures).toHaveLength(3);
   });
 });

@@ -15,22 +15,41 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+/** What an answer tells of a limit: requests left, seconds until all are there again, and until one is. */
+function told(policy: string, limit: number, [left, full, retryAfter]: readonly (number | undefined)[]) {
+  return {
+    status: retryAfter === undefined ? 200 : 429,
+    'ratelimit-policy': `"${policy}";q=${limit};w=60`,
+    ratelimit: `"${policy}";r=${left};t=${full}`,
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+  };
+}
+
+function whatIsTold({ status, headers }: Answer) {
+  const about = Object.entries(headers).filter(([name]) => /^ratelimit|^retry/.test(name));
+  return { status, ...Object.fromEntries(about) };
+}
+
+/** The statuses of requests that are made one after the other. */
+async function statusesOf(...requests: readonly (() => Promise<Answer>)[]): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const request of requests) statuses.push((await request()).status);
+  return statuses;
+}
+
 describe('the limit of a token', () => {
-  it('is told on every answer, and refuses what is over it', async () => {
+  it('is told on every answer, refuses what is over it, and lets in again when the time has come', async () => {
     await using world = await createWorld({ perMinute: 2 });
-    const answers = [];
-    for (let i = 0; i < 3; i += 1) answers.push(await world.call('admin', 'GET', '/customer'));
-    expect(answers.map(whatIsTold)).toEqual([
-      { status: 200, 'ratelimit-policy': '"requests";q=2;w=60', ratelimit: '"requests";r=1;t=30' },
-      { status: 200, 'ratelimit-policy': '"requests";q=2;w=60', ratelimit: '"requests";r=0;t=60' },
-      {
-        status: 429,
-        'ratelimit-policy': '"requests";q=2;w=60',
-        ratelimit: '"requests";r=0;t=60',
-        'retry-after': '30',
-      },
-    ]);
-    expect(answers.at(-1)?.body).toEqual(limited);
+    const ask = () => world.call('admin', 'GET', '/customer');
+    expect(whatIsTold(await ask())).toEqual(told('requests', 2, [1, 30]));
+    expect(whatIsTold(await ask())).toEqual(told('requests', 2, [0, 60]));
+    const refused = await ask();
+    expect(refused.body).toEqual(limited);
+    expect(whatIsTold(refused)).toEqual(told('requests', 2, [0, 60, 30]));
+    vi.setSystemTime(29_001);
+    expect(whatIsTold(await ask())).toEqual(told('requests', 2, [0, 31, 1]));
+    vi.setSystemTime(30_000);
+    expect((await ask()).status).toBe(200);
   });
 
   it('counts refused requests too', async () => {
@@ -47,25 +66,12 @@ describe('the limit of a token', () => {
     expect(await world.contents()).toEqual(before);
   });
 
-  it('is each token’s own', async () => {
+  it('is each token’s own, and does not hold for the public keys', async () => {
     await using world = await createWorld({ perMinute: 1 });
     const ask = (as: As) => () => world.call(as, 'GET', '/customer');
     const callers = [ask('admin'), ask('admin'), ask('read-only'), ask('other admin')];
     expect(await statusesOf(...callers)).toEqual([200, 429, 200, 200]);
-  });
-
-  it('tells in whole seconds, rounded up, when the minute is over, and lets in again then', async () => {
-    await using world = await createWorld({ perMinute: 1 });
-    await world.call('admin', 'GET', '/customer');
-    vi.setSystemTime(59_001);
-    expect(whatIsTold(await world.call('admin', 'GET', '/customer'))).toEqual({
-      status: 429,
-      'ratelimit-policy': '"requests";q=1;w=60',
-      ratelimit: '"requests";r=0;t=1',
-      'retry-after': '1',
-    });
-    vi.setSystemTime(60_000);
-    expect((await world.call('admin', 'GET', '/customer')).status).toBe(200);
+    expect(whatIsTold(await world.call('admin', 'GET', '/.well-known/jwks.json'))).toEqual({ status: 200 });
   });
 
   it('is one of its own where the token says so, and the service says none', async () => {
@@ -75,55 +81,24 @@ describe('the limit of a token', () => {
     expect(await statusesOf(ask, ask, ask)).toEqual([200, 200, 429]);
     expect((await ask()).headers['ratelimit-policy']).toBe('"requests";q=2;w=60');
   });
-
-  it('does not hold for the public keys', async () => {
-    await using world = await createWorld({ perMinute: 1 });
-    for (let i = 0; i < 3; i += 1) {
-      expect(whatIsTold(await world.call('admin', 'GET', '/.well-known/jwks.json'))).toEqual({ status: 200 });
-    }
-  });
 });
 
 describe('the limit of failed authentication', () => {
-  it('refuses an address that has failed 10 times, and says when to come back', async ({ world }) => {
-    expect(await failTimes(world, 10)).toEqual(Array(10).fill(401));
+  const failTimes = (world: World, times: number, address = '198.51.100.9'): Promise<number[]> =>
+    statusesOf(
+      ...Array(times).fill(() => world.call('nobody', 'GET', '/customer', undefined, { 'X-Forwarded-For': address })),
+    );
+
+  it('refuses an address that has failed 10 times, but no good token, and says when to come back', async ({
+    world,
+  }) => {
+    // An X-Forwarded-For that nobody trusted wrote gets nobody round it.
+    expect(await failTimes(world, 5)).toEqual(Array(5).fill(401));
+    expect(await failTimes(world, 5, '198.51.100.1')).toEqual(Array(5).fill(401));
     const answer = await world.call({ token: mintToken('admin', new Uint8Array(32)) }, 'GET', '/customer');
     expect(answer.body).toEqual(limited);
-    expect(whatIsTold(answer)).toEqual({
-      status: 429,
-      'ratelimit-policy': '"failures";q=10;w=60',
-      ratelimit: '"failures";r=0;t=60',
-      'retry-after': '6',
-    });
-  });
-
-  it('lets a good token in from an address that has failed too often', async ({ world }) => {
-    await failTimes(world, 11);
+    expect(whatIsTold(answer)).toEqual(told('failures', 10, [0, 60, 6]));
     expect((await world.call('admin', 'GET', '/customer')).status).toBe(200);
-  });
-
-  it('is not got round by an X-Forwarded-For that nobody trusted wrote', async ({ world }) => {
-    await failTimes(world, 10);
-    const headers = { 'X-Forwarded-For': '198.51.100.1' };
-    expect((await world.call('nobody', 'GET', '/customer', undefined, headers)).status).toBe(429);
-  });
-
-  it('is each address’s own', async () => {
-    await using world = await createWorld({ behindProxy: [PEER] });
-    await failTimes(world, 11, '198.51.100.1');
-    expect(await failTimes(world, 1, '198.51.100.1')).toEqual([429]);
-    expect(await failTimes(world, 1, '198.51.100.2')).toEqual([401]);
-  });
-
-  it('is one for all addresses of an IPv6 subscriber', async () => {
-    await using world = await createWorld({ behindProxy: [PEER] });
-    for (let host = 1; host <= 10; host += 1) await failTimes(world, 1, `2001:db8:0:1::${host}`);
-    expect(await failTimes(world, 1, '2001:db8:0:1:ffff:ffff:ffff:ffff')).toEqual([429]);
-    expect(await failTimes(world, 1, '2001:db8:0:2::1')).toEqual([401]);
-  });
-
-  it('gives one more try after the time that it says', async ({ world }) => {
-    await failTimes(world, 30);
     for (let i = 0; i < 3; i += 1) {
       vi.setSystemTime(Date.now() + 5_999);
       expect(await failTimes(world, 1)).toEqual([429]);
@@ -131,41 +106,45 @@ describe('the limit of failed authentication', () => {
       expect(await failTimes(world, 2)).toEqual([401, 429]);
     }
   });
+
+  it('is each address’s own, and one for all addresses of an IPv6 subscriber', async () => {
+    await using world = await createWorld({ behindProxy: [PEER] });
+    await failTimes(world, 11, '198.51.100.1');
+    expect(await failTimes(world, 1, '198.51.100.1')).toEqual([429]);
+    expect(await failTimes(world, 1, '198.51.100.2')).toEqual([401]);
+    for (let host = 1; host <= 10; host += 1) await failTimes(world, 1, `2001:db8:0:1::${host}`);
+    expect(await failTimes(world, 1, '2001:db8:0:1:ffff:ffff:ffff:ffff')).toEqual([429]);
+    expect(await failTimes(world, 1, '2001:db8:0:2::1')).toEqual([401]);
+  });
 });
 
 describe('the limit of look-ups of unknown keys', () => {
-  const absent = { productId: absentIds.productId };
-  const unknown = (index: number) => `00000-00000-00000-00000-${String(index).padStart(5, '0')}`;
+  const unknown = (index: number) => ({
+    productId: absentIds.productId,
+    licenseKey: `00000-00000-00000-00000-${String(index).padStart(5, '0')}`,
+  });
 
   async function guess(world: World, times: number, address = '198.51.100.9', as: As = 'client'): Promise<number[]> {
     const headers = { 'X-Forwarded-For': address };
-    const guesses = Array.from({ length: times }, (_, index) => ({ ...absent, licenseKey: unknown(index) }));
+    const guesses = Array.from({ length: times }, (_, index) => unknown(index));
     return statusesOf(...guesses.map((body) => () => world.call(as, 'POST', '/key/checkout', body, headers)));
   }
 
   it('refuses a token that guesses, and says when to come back', async ({ world }) => {
     expect(await guess(world, 100)).toEqual(Array(100).fill(404));
-    const query = new URLSearchParams({ ...absent, licenseKey: unknown(1) });
-    const answer = await world.call('client', 'POST', '/key/checkout', Object.fromEntries(query));
+    const answer = await world.call('client', 'POST', '/key/checkout', unknown(1));
     expect(answer.body).toEqual(limited);
-    expect(whatIsTold(answer)).toEqual({
-      status: 429,
-      'ratelimit-policy': '"lookups";q=100;w=60',
-      ratelimit: '"lookups";r=0;t=60',
-      'retry-after': '1',
-    });
+    expect(whatIsTold(answer)).toEqual(told('lookups', 100, [0, 60, 1]));
   });
 
-  it('holds for every operation that names a key, found or not, and for no other', async ({ world }) => {
-    const product = await world.product();
-    const licenseKey = await world.key({ productId: product.id });
+  it('holds for every operation that names a key, found or not, and for no other', async ({ world, productId }) => {
+    const address = { productId, licenseKey: await world.key({ productId }) };
     await guess(world, 100, '198.51.100.9', 'admin');
-    const address = { productId: product.id, licenseKey };
     const statuses = [
       (await world.call('admin', 'GET', `/key?${new URLSearchParams(address)}`)).status,
       (await world.call('admin', 'POST', '/deactivate-key', address)).status,
       (await world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'h' })).status,
-      (await world.call('admin', 'POST', '/create-key', { productId: product.id })).status,
+      (await world.call('admin', 'POST', '/create-key', { productId })).status,
       (await world.call('admin', 'GET', '/customer')).status,
     ];
     expect(statuses).toEqual([429, 429, 429, 200, 200]);
@@ -173,13 +152,10 @@ describe('the limit of look-ups of unknown keys', () => {
 
   it('leaves found keys, other addresses and other tokens alone', async () => {
     await using world = await createWorld({ behindProxy: [PEER] });
-    const product = await world.product();
-    const licenseKey = await world.key({ productId: product.id });
-    for (let index = 0; index < 150; index += 1) {
-      expect(
-        (await world.call('admin', 'GET', `/key?${new URLSearchParams({ productId: product.id, licenseKey })}`)).status,
-      ).toBe(200);
-    }
+    const { id: productId } = await world.product();
+    const query = new URLSearchParams({ productId, licenseKey: await world.key({ productId }) });
+    const find = () => world.call('admin', 'GET', `/key?${query}`);
+    expect(await statusesOf(...Array(150).fill(find))).toEqual(Array(150).fill(200));
     await guess(world, 100, '198.51.100.1');
     expect(await guess(world, 1, '198.51.100.1')).toEqual([429]);
     expect(await guess(world, 1, '198.51.100.2')).toEqual([404]);
@@ -187,32 +163,11 @@ describe('the limit of look-ups of unknown keys', () => {
   });
 
   it('slows down to the rate, and does not count the copies of a stored refusal', async ({ world }) => {
-    const body = { ...absent, licenseKey: unknown(1) };
-    for (let index = 0; index < 150; index += 1) {
-      expect((await world.call('client', 'POST', '/key/checkout', body, { 'Idempotency-Key': 'one' })).status).toBe(
-        404,
-      );
-    }
+    const again = () => world.call('client', 'POST', '/key/checkout', unknown(1), { 'Idempotency-Key': 'one' });
+    expect(await statusesOf(...Array(150).fill(again))).toEqual(Array(150).fill(404));
     await guess(world, 99);
     expect(await guess(world, 1)).toEqual([429]);
     vi.setSystemTime(600);
     expect(await guess(world, 2)).toEqual([404, 429]);
   });
 });
-
-/** The statuses of requests that are made one after the other. */
-async function statusesOf(...requests: readonly (() => Promise<Answer>)[]): Promise<number[]> {
-  const statuses: number[] = [];
-  for (const request of requests) statuses.push((await request()).status);
-  return statuses;
-}
-
-const failTimes = (world: World, times: number, address = '198.51.100.9'): Promise<number[]> =>
-  statusesOf(
-    ...Array(times).fill(() => world.call('nobody', 'GET', '/customer', undefined, { 'X-Forwarded-For': address })),
-  );
-
-function whatIsTold({ status, headers }: Answer) {
-  const about = Object.entries(headers).filter(([name]) => /^ratelimit|^retry/.test(name));
-  return { status, ...Object.fromEntries(about) };
-}

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
 import { readTraceparent } from '../../src/server/http/pipeline.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
 import { test as it } from '../support/fixtures.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -72,7 +72,7 @@ describe('metrics', () => {
     const repositories = { outbox: { count: gone }, sessions: { countAllLive: gone }, deliveries: { backlog: gone } };
     const metrics = createMetrics({
       store: { repositories: repositories as never },
-      concurrencyLimit: { load: () => ({ running: 1, waiting: 0, finished: 0 }) },
+      concurrencyLimit: { load: () => ({ running: 1, waiting: 0 }) },
       now: () => '2026-11-21T12:00:00.000Z' as Instant,
       jobHealth: () => [{ name: 'cleanup', runs: ++runs, failures: 0 }] as never,
     });

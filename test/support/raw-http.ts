@@ -54,3 +54,16 @@ export async function exchange(port: number, head: readonly string[], body = '')
   connection.send(...head, 'Connection: close', '', body);
   return await connection.end();
 }
+
+/** The head of a request whose body is waited for, so that a test knows when the server has begun with it. */
+export const postHead = (token: string, length: number): string[] => [
+  'POST /customer HTTP/1.1',
+  'Host: localhost',
+  `Authorization: Bearer ${token}`,
+  'Content-Type: application/json',
+  `Content-Length: ${length}`,
+  'Expect: 100-continue',
+];
+
+/** The status of a response as it came. */
+export const statusOf = (text: string): number => Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]);

@@ -14,10 +14,9 @@ export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
 export function createConcurrencyLimit({ maxRunning, maxWaiting }: RequestLimits) {
   const waiting: (() => void)[] = [];
   let running = 0;
-  let finished = 0;
   return {
-    /** How many run and wait now, and how many have ended since the beginning. */
-    load: () => ({ running, waiting: waiting.length, finished }),
+    /** How many run and wait now. */
+    load: () => ({ running, waiting: waiting.length }),
     /** Runs the work, at once or when it is first in the queue. Throws ApiError `unavailable` when too many wait; nothing has been done then. */
     async run<T>(work: () => Promise<T>): Promise<T> {
       if (running < maxRunning) running += 1;
@@ -27,7 +26,6 @@ export function createConcurrencyLimit({ maxRunning, maxWaiting }: RequestLimits
       try {
         return await work();
       } finally {
-        finished += 1;
         const next = waiting.shift();
         // The next one takes over the place.
         if (next === undefined) running -= 1;
