@@ -176,7 +176,7 @@ function folderOf(path: string): string {
   return path.split('/')[0] ?? path;
 }
 
-/** `hono/cors` is a part of `hono`, `@inquirer/prompts` a package of its own. */
+/** `pg/lib` is a part of `pg`, `@inquirer/prompts` a package of its own. */
 const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 
 function importViolations({ path, imports }: Source): string[] {

@@ -7,9 +7,9 @@ import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { Hono } from 'hono';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import type { Exchange, HttpResponse } from '../../src/server/http/messages.ts';
+import type { App } from '../../src/server/http/app.ts';
+import type { HttpResponse } from '../../src/server/http/messages.ts';
 import { createConnections, DEFAULT_CONNECTION_LIMITS } from '../../src/server/http/transport/connections.ts';
 import { type ListenOptions, listen } from '../../src/server/http/transport/listen.ts';
 import { createSelfSigned } from '../../src/server/http/transport/self-signed.ts';
@@ -40,8 +40,7 @@ const healthOf = async ({ server }: { server: { port: number } }): Promise<numbe
 
 /** Serves one response at each path. */
 async function serve(respond: (path: string) => HttpResponse['body'], options: Partial<ListenOptions> = {}) {
-  const app = new Hono<{ Bindings: Exchange }>();
-  app.get('*', ({ env, req }) => env.respond({ status: 200, headers: {}, body: respond(req.path) }));
+  const app: App = async ({ target }) => ({ status: 200, headers: {}, body: respond(target) });
   const server = await listen(app, { host: '127.0.0.1', port: 0, ...options });
   onTestFinished(() => server.close());
   return server;
@@ -210,12 +209,11 @@ describe('a body in chunks', () => {
         },
       }),
     };
-    const app = new Hono<{ Bindings: Exchange }>();
-    app.get('/', async ({ env }) => {
+    const app: App = async () => {
       asked.resolve();
       await gone.promise;
-      return env.respond({ status: 200, headers: {}, body });
-    });
+      return { status: 200, headers: {}, body };
+    };
     const server = await listen(app, { host: '127.0.0.1', port: 0 });
     onTestFinished(() => server.close());
     const socket = await open(server.port);

@@ -1,4 +1,3 @@
-import { Hono } from 'hono';
 import { mutates } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { streamEvents } from '../../contract/event-stream.ts';
@@ -9,29 +8,21 @@ import { handleMove } from '../test-clock.ts';
 import { handleStream } from './event-stream.ts';
 import { mutate, readOnly } from './execute.ts';
 import { splitTarget } from './input.ts';
-import type { Exchange, HttpRequest, HttpResponse } from './messages.ts';
+import type { HttpRequest, HttpResponse } from './messages.ts';
 import { handleRequest } from './pipeline.ts';
 import { json, jsonText, refusal } from './respond.ts';
 import { listRoutes } from './routes.ts';
 
-/** The service as a Hono application: `app.fetch(request, exchange)`. It never rejects. */
-export type App = Hono<Env>;
-
-interface Env {
-  readonly Bindings: Exchange;
-}
+/** The service: a response to each request. It never rejects. */
+export type App = (request: HttpRequest) => Promise<HttpResponse>;
 
 type Handler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** Puts the service together: a handler for each endpoint of the contract, and the pages beside them. */
 export function createApp(parts: AppParts): App {
   const { testClock, log } = parts;
-  // The path is matched as it was sent: Hono itself would decode it first.
-  const app: App = new Hono<Env>({
-    getPath: (_, options) => splitTarget(options?.env?.request.target ?? '/').path,
-  });
-  const on = (method: string, path: string, handle: Handler) =>
-    app.on(method, path, async ({ env }) => env.respond(await handle(env.request)));
+  const handlers = new Map<string, Handler>();
+  const on = (method: string, path: string, handle: Handler) => handlers.set(`${method} ${path}`, handle);
 
   for (const route of listRoutes()) {
     const { method, path } = route.endpoint;
@@ -48,12 +39,21 @@ export function createApp(parts: AppParts): App {
     openApi ??= printOpenApi();
     return jsonText(200, await openApi);
   });
-  app.notFound(({ env, req }) => env.respond(refuseRoute(parts, env.request.method, allowedMethods(app, req.path))));
-  app.onError((error, { env }) => {
-    log.error({ err: error }, 'request failed');
-    return env.respond(refusal(apiError('serverError')));
-  });
-  return app;
+
+  return async (request) => {
+    // Matched as it was sent: what is encoded in another way is another path.
+    const { path } = splitTarget(request.target);
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const handle = handlers.get(`${method} ${path}`);
+    try {
+      if (handle !== undefined) return await handle(request);
+    } catch (error) {
+      log.error({ err: error }, 'request failed');
+      return refusal(apiError('serverError'));
+    }
+    const allowed = METHODS.filter((other) => handlers.has(`${other} ${path}`));
+    return refuseRoute(parts, request.method, allowed);
+  };
 }
 
 /** The document takes 40 ms to make, and few processes are ever asked for it. */
@@ -82,7 +82,3 @@ function refuseRoute({ newRequestId, log }: AppParts, method: string, allowed: r
 
 /** Methods that the contract may use, as they are listed in `Allow`. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-
-function allowedMethods({ router }: App, path: string): string[] {
-  return METHODS.filter((method) => router.match(method, path)[0].length > 0);
-}

@@ -19,7 +19,7 @@ export function fetchOf(app: App, peer: string = LOOPBACK): Fetch {
     const headers: RequestHeaders = { get, lines: (name) => [get(name)].filter((value) => value !== null) };
     const readBody = () => readWhole(request, headers);
     const httpRequest = { method, target: pathname + search, headers, peer, readBody };
-    return app.fetch(request, { request: httpRequest, respond: (response) => toResponse(method, response) });
+    return toResponse(method, await app(httpRequest));
   };
 }
 

@@ -33,10 +33,3 @@ export interface HttpResponse {
    */
   readonly body: string | AsyncIterable<string>;
 }
-
-/** A request together with the way in which its response is sent. The socket and the transport in one process make their own. */
-export interface Exchange {
-  readonly request: HttpRequest;
-  /** Sends the response, or turns it into one of the Fetch API. */
-  respond(response: HttpResponse): Response;
-}

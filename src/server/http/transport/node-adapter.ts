@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { apiError, type Reason } from '../../../contract/errors.ts';
 import type { App } from '../app.ts';
 import { createBodyReader } from '../input.ts';
@@ -16,36 +14,24 @@ interface AdapterOptions {
   fail(error: unknown): void;
 }
 
-/**
- * Serves messages of `node:http` by the app. Responses are written to the message itself: as objects of the Fetch API
- * they would be slower, and would lose the count of what a connection holds.
- */
+/** Serves messages of `node:http` by the app. */
 export function createNodeListener(
   app: App,
   { isHostAllowed, hold, fail }: AdapterOptions,
 ): (message: IncomingMessage, response: ServerResponse) => void {
-  return getRequestListener(
-    (fetchRequest, env) => {
-      const { incoming, outgoing } = env as HttpBindings;
-      const holdBytes = (bytes: number) => hold(incoming.socket, bytes);
-      const respond = (response: HttpResponse): Response => {
-        send(outgoing, response, holdBytes, fail);
-        return RESPONSE_ALREADY_SENT;
-      };
-      const request = readIncoming(incoming, outgoing, isHostAllowed, holdBytes);
-      if (typeof request !== 'string') return app.fetch(fetchRequest, { request, respond });
-      // Where such a request ends, and the next one begins, cannot be trusted.
-      outgoing.shouldKeepAlive = false;
-      return respond(refusal(apiError(request)));
-    },
-    { hostname: 'localhost', overrideGlobalObjects: false, autoCleanupIncoming: false, errorHandler: refuse },
-  );
-}
-
-/** What cannot be made a request at all: its host or its path is none. */
-function refuse(): Response {
-  const { status, headers, body } = refusal(apiError('invalidParams'));
-  return new Response(String(body), { status, headers });
+  return async (message, response) => {
+    const holdBytes = (bytes: number) => hold(message.socket, bytes);
+    const request = readIncoming(message, response, isHostAllowed, holdBytes);
+    // Where a request that cannot be read ends, and the next one begins, cannot be trusted.
+    if (typeof request === 'string') response.shouldKeepAlive = false;
+    const answer = typeof request === 'string' ? refusal(apiError(request)) : await app(request);
+    try {
+      send(response, answer, holdBytes, fail);
+    } catch (error) {
+      fail(error);
+      response.destroy();
+    }
+  };
 }
 
 /** What may stand in a Host header (RFC 3986 §3.2.2, §3.2.3); anything else has to be refused (RFC 9112 §3.2). */
@@ -122,7 +108,7 @@ const LINGER_MS = 1_000;
  * @param hold called with the number of bytes that are kept until then
  * @param fail called when the chunks of a body cannot be had; the connection is then closed in the middle of it
  */
-export function send(
+function send(
   response: ServerResponse,
   { status, headers, body }: HttpResponse,
   hold: (bytes: number) => void,
