@@ -1,26 +1,14 @@
+import type { CallTrace } from '../contract/errors.ts';
+import { NetworkError } from './errors.ts';
 import type { PreparedRequest, ResponseHeaders, Transport, TransportResponse } from './network.ts';
 import { MAX_TIMER_MS } from './timing.ts';
 
 /** A response that was read to its end, before it is checked against the contract. */
 export interface RawResponse {
-  readonly kind: 'response';
   readonly status: number;
   readonly headers: ResponseHeaders;
   /** Null when the body is longer than the attempt's `maxBytes`. */
   readonly text: string | null;
-}
-
-/** No complete response was received. */
-export interface NetworkFailure {
-  readonly kind: 'network-failure';
-  /** False only if it is certain that nothing reached the service. */
-  readonly reached: boolean;
-  /** Whether no connection could be made, as while a service restarts. */
-  readonly unreachable: boolean;
-  readonly timedOut: boolean;
-  /** False when another attempt cannot succeed: an untrusted certificate, a server without TLS, a forbidden port. */
-  readonly retryable: boolean;
-  readonly cause: unknown;
 }
 
 interface AttemptLimits {
@@ -29,12 +17,24 @@ interface AttemptLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends a request once and reads the whole response. Throws only when the caller's signal aborts, with its reason. */
+/** What the error of an attempt says besides its cause. */
+interface AttemptTrace {
+  readonly call: CallTrace;
+  readonly host: string;
+  /** Whether an earlier attempt may have reached the service. */
+  readonly sentBefore?: boolean;
+}
+
+/**
+ * Sends a request once and reads the whole response; returns the error when there is none. Throws only when the caller's
+ * signal aborts, with its reason.
+ */
 export async function sendOnce(
   transport: Transport,
   request: PreparedRequest,
   { timeoutMs, maxBytes, signal }: AttemptLimits,
-): Promise<RawResponse | NetworkFailure> {
+  trace: AttemptTrace,
+): Promise<RawResponse | NetworkError> {
   const end = new AbortController();
   let isTimedOut = false;
   const expire = () => {
@@ -49,12 +49,12 @@ export async function sendOnce(
   signal?.addEventListener('abort', forward, { once: true });
   try {
     const response = transport(request, end.signal).then(async ({ status, headers, body }) => {
-      return { kind: 'response' as const, status, headers, text: await readText(body, maxBytes) };
+      return { status, headers, text: await readText(body, maxBytes) };
     });
     return await rejectOnAbort(response, end.signal);
   } catch (cause) {
     signal?.throwIfAborted();
-    return classifyFailure(cause, isTimedOut);
+    return toNetworkError(cause, trace, isTimedOut);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', forward);
@@ -82,18 +82,23 @@ function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** What an error of the network says: whether anything reached the service, and whether another attempt can succeed. */
-export function classifyFailure(cause: unknown, timedOut: boolean): NetworkFailure {
+/** The error of an attempt without a complete response. */
+export function toNetworkError(
+  cause: unknown,
+  { call, host, sentBefore = false }: AttemptTrace,
+  timedOut = false,
+): NetworkError {
   const errors = rootCauses(cause);
   const all = (test: (error: SystemError) => boolean) => errors.length > 0 && errors.every(test);
-  return {
-    kind: 'network-failure',
-    reached: !all(isBeforeSending),
-    unreachable: all(isUnreachable),
-    timedOut,
-    retryable: !all((error) => isUntrustedCertificate(error) || isNotTls(error) || isForbiddenPort(error)),
-    cause,
-  };
+  const reached = !all((error) => isUnreachable(error) || isNotSent(error) || isFinal(error));
+  const sent = sentBefore || reached;
+  const attempts = call.attempts === 1 ? '1 attempt' : `${call.attempts} attempts`;
+  // Some system errors have a code and no message. With several addresses, the first one's error is shown.
+  const message = sent
+    ? `no answer from ${host} after ${attempts}`
+    : `cannot connect to ${host}: ${errors[0]?.message || errors[0]?.code || 'unknown cause'}`;
+  const details = { reached, unreachable: all(isUnreachable), retryable: !all(isFinal) };
+  return new NetworkError(message, { call, sent, timedOut, ...details }, { cause });
 }
 
 /** An error of Node or of its `fetch`. */
@@ -103,7 +108,7 @@ interface SystemError extends Error {
 }
 
 /** The innermost errors: `fetch failed` wraps them, and one attempt on several addresses has several. */
-export function rootCauses(error: unknown): readonly SystemError[] {
+function rootCauses(error: unknown): readonly SystemError[] {
   if (error instanceof AggregateError) return error.errors.flatMap(rootCauses);
   if (!(error instanceof Error)) return [];
   return error.cause === undefined ? [error] : rootCauses(error.cause);
@@ -113,25 +118,15 @@ export function rootCauses(error: unknown): readonly SystemError[] {
 const isUnreachable = ({ code, syscall }: SystemError) =>
   syscall === 'connect' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'EAI_AGAIN';
 
-const isBeforeSending = (error: SystemError) =>
-  isUnreachable(error) ||
-  error.syscall === 'getaddrinfo' ||
-  // A proxy makes no tunnel; the code of an answer that is not 200 is that of any aborted request.
-  /^UND_ERR_PRX_/.test(String(error.code)) ||
-  error.message.startsWith('Proxy response (') ||
-  isUntrustedCertificate(error) ||
-  isNotTls(error) ||
-  isForbiddenPort(error);
+/** No such host, or a proxy that makes no tunnel: the code of its answer that is not 200 is that of any aborted request. */
+const isNotSent = ({ code, syscall, message }: SystemError) =>
+  syscall === 'getaddrinfo' || /^UND_ERR_PRX_/.test(String(code)) || message.startsWith('Proxy response (');
 
-/** Node's names for a certificate that fails verification, which happens before the request is written. */
-const isUntrustedCertificate = ({ code = '' }: SystemError) =>
-  /^(CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE))/.test(
-    code,
-  );
-
-/** The server at this port does not use TLS. */
-const isNotTls = ({ code = '' }: SystemError) =>
-  code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG';
-
-/** `fetch` opens no connection to some ports: https://fetch.spec.whatwg.org/#port-blocking */
-const isForbiddenPort = ({ message }: SystemError) => message === 'bad port';
+/**
+ * Another attempt cannot succeed, and nothing was sent: Node's names for a certificate that fails verification, a server
+ * without TLS, a port that `fetch` does not open (https://fetch.spec.whatwg.org/#port-blocking).
+ */
+const isFinal = ({ code = '', message }: SystemError) =>
+  /^(CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT_|HOSTNAME_MISMATCH)/.test(code) ||
+  /^(INVALID_(CA|PURPOSE)|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$)/.test(code) ||
+  message === 'bad port';

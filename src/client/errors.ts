@@ -1,7 +1,13 @@
-import { type AnyEndpoint, reasonsOf } from '../contract/endpoint.ts';
-import { ApiError, type CallTrace, readApiError } from '../contract/errors.ts';
-import { type NetworkFailure, rootCauses } from './attempt.ts';
-import type { FailedAttempt } from './response.ts';
+import { ApiError, type CallTrace } from '../contract/errors.ts';
+
+interface NetworkFailure {
+  readonly call: CallTrace;
+  readonly sent: boolean;
+  readonly timedOut: boolean;
+  readonly reached?: boolean;
+  readonly unreachable?: boolean;
+  readonly retryable?: boolean;
+}
 
 /** No complete response was received. `cause` is the error of the last attempt. */
 export class NetworkError extends Error {
@@ -11,13 +17,26 @@ export class NetworkError extends Error {
   readonly sent: boolean;
   /** Whether the last attempt ran into its timeout. */
   readonly timedOut: boolean;
+  /** Whether the last attempt may have reached the service. */
+  readonly reached: boolean;
+  /** Whether no connection could be made, as while a service restarts. */
+  readonly unreachable: boolean;
+  /** False when another attempt cannot succeed: an untrusted certificate, a server without TLS, a forbidden port. */
+  readonly retryable: boolean;
 
-  constructor(message: string, details: Pick<NetworkError, 'call' | 'sent' | 'timedOut'>, options?: ErrorOptions) {
+  constructor(message: string, details: NetworkFailure, options?: ErrorOptions) {
     super(message, options);
     this.call = details.call;
     this.sent = details.sent;
     this.timedOut = details.timedOut;
+    this.reached = details.reached ?? details.sent;
+    this.unreachable = details.unreachable ?? false;
+    this.retryable = details.retryable ?? true;
   }
+}
+
+interface ProtocolFailure extends Pick<ProtocolError, 'call' | 'status' | 'foreign'> {
+  readonly retryAfterMs?: number | null;
 }
 
 /** A response outside the contract: a redirect, an HTML page, JSON in another shape. */
@@ -31,14 +50,20 @@ export class ProtocolError extends Error {
    * is probably wrong. False for a mutation of which an earlier attempt may have been carried out. Decision 0032.
    */
   readonly foreign: boolean;
+  /** How long the response asks to wait (`Retry-After`), in milliseconds; null when it does not say. */
+  readonly retryAfterMs: number | null;
 
-  constructor(message: string, details: Pick<ProtocolError, 'call' | 'status' | 'foreign'>, options?: ErrorOptions) {
+  constructor(message: string, details: ProtocolFailure, options?: ErrorOptions) {
     super(message, options);
     this.call = details.call;
     this.status = details.status;
     this.foreign = details.foreign;
+    this.retryAfterMs = details.retryAfterMs ?? null;
   }
 }
+
+/** What a call ends with when its last attempt has failed. */
+export type CallError = ApiError | NetworkError | ProtocolError;
 
 /** One thing wrong with an input; `path` is dotted (`newCustomer.email`), empty for the input as a whole. */
 export interface InputIssue {
@@ -57,43 +82,7 @@ export class InputError extends TypeError {
   }
 }
 
-/** The error with which a call ends after its last attempt. */
-export function toCallError(
-  failed: FailedAttempt,
-  endpoint: AnyEndpoint,
-  { call, host, sent }: { readonly call: CallTrace; readonly host: string; readonly sent: boolean },
-): ApiError | NetworkError | ProtocolError {
-  switch (failed.kind) {
-    case 'error-response': {
-      return readApiError(failed, reasonsOf(endpoint), call);
-    }
-    case 'invalid-response': {
-      const { status, message, cause } = failed;
-      const foreign = failed.foreign && !(call.idempotencyKey !== null && call.mayHaveRunBefore);
-      return new ProtocolError(`the service ${message}`, { call, status, foreign }, { cause });
-    }
-    case 'network-failure': {
-      const { timedOut, cause } = failed;
-      const message = sent ? noResponse(host, call.attempts) : noConnection(host, failed);
-      return new NetworkError(message, { call, sent, timedOut }, { cause });
-    }
-  }
-}
-
-const noResponse = (host: string, attempts: number) =>
-  `no answer from ${host} after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}`;
-
-/** Some system errors have a code and no message. With several addresses, the first one's error is shown. */
-function noConnection(host: string, { cause }: NetworkFailure): string {
-  const [first] = rootCauses(cause);
-  return `cannot connect to ${host}: ${first?.message || first?.code || 'unknown cause'}`;
-}
-
-/** Status and code of an error response. */
-interface StatusAndCode {
-  readonly status: number;
-  readonly code: number;
-}
+type StatusAndCode = Pick<ApiError, 'status' | 'code'>;
 
 /**
  * Whether a mutation may have been carried out although its call failed. Only repeating it with the same idempotency
@@ -103,23 +92,24 @@ interface StatusAndCode {
  * |---|---|
  * | `NetworkError` | unknown, unless nothing was sent (`sent` is false) |
  * | `ProtocolError` | unknown, unless the response was not lkm's (`foreign` is true) |
- * | `ApiError` 500, 502, 504, 409/3 | unknown |
+ * | `ApiError` 500, 502, 504, 409/3 | unknown; a 503 says that it was not carried out (API description, "Idempotency", 5) |
  * | `ApiError` 400, 404, 409, 403 but for 403/1 | known: not carried out, not by an earlier attempt either |
  * | `ApiError` of another status | not carried out by the last attempt; unknown if an earlier one may have run |
  */
 export function outcomeUnknown(error: unknown): boolean {
-  if (error instanceof NetworkError) return isMutation(error) && error.sent;
-  if (error instanceof ProtocolError) return isMutation(error) && !error.foreign;
-  if (!(error instanceof ApiError) || !isMutation(error)) return false;
-  return mayHaveRun(error) || (!settles(error) && error.call?.mayHaveRunBefore === true);
+  if (!isCallError(error) || typeof error.call?.idempotencyKey !== 'string') return false;
+  if (error instanceof NetworkError) return error.sent;
+  if (error instanceof ProtocolError) return !error.foreign;
+  const mayHaveRun = [500, 502, 504].includes(error.status) || isInProgress(error);
+  return mayHaveRun || (!settles(error) && error.call.mayHaveRunBefore === true);
 }
+
+/** Whether something is an error of a call that was sent, or was to be. */
+export const isCallError = (error: unknown): error is CallError =>
+  error instanceof ApiError || error instanceof NetworkError || error instanceof ProtocolError;
 
 /** A request with the same idempotency key is running. Source: API description, "Idempotency", 4 and 6. */
 export const isInProgress = ({ status, code }: StatusAndCode): boolean => status === 409 && code === 3;
-
-/** Whether a mutation with this error may have been carried out. A 503 says that it was not (rule 5). */
-export const mayHaveRun = (error: StatusAndCode): boolean =>
-  [500, 502, 504].includes(error.status) || isInProgress(error);
 
 /**
  * Whether an error also holds for the attempts before it. Only one that comes from behind the idempotency check does:
@@ -127,5 +117,3 @@ export const mayHaveRun = (error: StatusAndCode): boolean =>
  */
 export const settles = ({ status, code }: StatusAndCode): boolean =>
   [400, 404, 409].includes(status) || (status === 403 && code !== 1);
-
-const isMutation = ({ call }: NetworkError | ProtocolError | ApiError) => typeof call?.idempotencyKey === 'string';

@@ -1,13 +1,14 @@
 import { createParser } from 'eventsource-parser';
 import { streamEvents } from '../contract/event-stream.ts';
 import { Event, type EventType } from '../contract/events.ts';
-import { classifyFailure, readText } from './attempt.ts';
+import { readText, toNetworkError } from './attempt.ts';
 import { type CallContext, prepareRequest } from './call.ts';
 import { readOptions } from './client.ts';
-import { ProtocolError, toCallError } from './errors.ts';
+import { isCallError, NetworkError, ProtocolError } from './errors.ts';
 import type { TransportResponse } from './network.ts';
 import type { ClientOptions } from './options.ts';
-import { maxResponseBytes, readResult, readRetryAfter } from './response.ts';
+import { maxResponseBytes, readReply } from './response.ts';
+import { isTransient } from './retries.ts';
 
 /** Which events are followed. */
 export interface FollowOptions {
@@ -53,8 +54,8 @@ export async function* followParts(
       }
     } catch (error) {
       if (signal?.aborted) return;
-      if (!(error instanceof Interruption)) throw error;
-      askedMs = error.retryAfterMs;
+      if (!isCallError(error) || !isTransient(error)) throw error;
+      askedMs = ('retryAfterMs' in error && error.retryAfterMs) || 0;
     }
     const waitMs = Math.min(MAX_RETRY_MS, position.retryMs * 2 ** Math.min(failures, 5));
     await context.timing.sleep(Math.max(waitMs, askedMs), signal).catch(() => {});
@@ -67,20 +68,10 @@ interface Position {
   retryMs: number;
 }
 
-/** What passes by itself: the service is away or overloaded, or the connection broke. */
-class Interruption extends Error {
-  /** How long the service asks to wait. */
-  readonly retryAfterMs: number;
-
-  constructor(message: string, { retryAfterMs = 0, cause }: { retryAfterMs?: number | null; cause?: unknown } = {}) {
-    super(message, { cause });
-    this.retryAfterMs = retryAfterMs ?? 0;
-  }
-}
-
 /** What an error says of the request. */
 const trace = { operation: `GET ${streamEvents.path}`, idempotencyKey: null, attempts: 1 };
 
+/** The events of one connection. Throws `NetworkError` when it breaks, and what the service answers in their place. */
 async function* connect(
   context: CallContext,
   position: Position,
@@ -91,32 +82,32 @@ async function* connect(
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const end = AbortSignal.any(signal === undefined ? [silence.signal] : [silence.signal, signal]);
-  const startedAt = context.timing.now();
-  const report = (response: TransportResponse | null): void => {
-    context.hooks.onExchange?.({
-      request,
-      response: response && { status: response.status, headers: response.headers, text: '' },
-    });
-    context.hooks.onAttempt?.({
+  const { host, hooks, timing, transport } = context;
+  const startedAt = timing.now();
+  const lost = (cause: unknown) => toNetworkError(cause, { call: trace, host });
+  try {
+    const response = await transport(request, end).catch(lost);
+    const received = response instanceof NetworkError ? null : response;
+    hooks.onExchange?.({ request, response: received && { ...headOf(received), text: '' } });
+    hooks.onAttempt?.({
       operation: trace.operation,
       attempt: 1,
-      status: response?.status ?? null,
-      durationMs: Math.max(0, context.timing.now() - startedAt),
+      status: received?.status ?? null,
+      durationMs: Math.max(0, timing.now() - startedAt),
       idempotencyKey: null,
       replayed: false,
       willRetryInMs: null,
     });
-  };
-  try {
-    const response = await context.transport(request, end).catch((cause: unknown) => {
-      report(null);
-      throw failureOf(context, cause);
-    });
-    report(response);
-    if (!isEventStream(response)) throw await refusalOf(context, response);
+    if (received === null) throw response;
+    const chunks = chunksOf(received, lost);
+    if (!isEventStream(received)) {
+      const text = await readText(chunks, maxResponseBytes(streamEvents));
+      const reply = readReply(streamEvents, { ...headOf(received), text }, trace, timing.now());
+      throw 'payload' in reply ? outsideContract('answered with no stream of events') : reply;
+    }
     const read = eventReader(position);
     const decoder = new TextDecoder();
-    for await (const chunk of chunksOf(response)) {
+    for await (const chunk of chunks) {
       timer.refresh();
       yield read(decoder.decode(chunk, { stream: true }));
     }
@@ -126,41 +117,20 @@ async function* connect(
   }
 }
 
+/** Of a `Response` these are no members of its own. */
+const headOf = ({ status, headers }: TransportResponse) => ({ status, headers });
+
 /** Whether it is what was asked for: a page for people may come with 200 too. */
 const isEventStream = ({ status, headers }: TransportResponse): boolean =>
   status === 200 && /^text\/event-stream\s*(;|$)/i.test(headers.get('content-type') ?? '');
 
-/** The pieces of a body. Throws `Interruption` when the connection breaks. */
-async function* chunksOf({ body }: TransportResponse): AsyncGenerator<Uint8Array> {
+/** The pieces of a body. Throws what `lost` makes of the cause when the connection breaks. */
+async function* chunksOf({ body }: TransportResponse, lost: (cause: unknown) => Error): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body ?? []) yield chunk;
   } catch (cause) {
-    throw new Interruption('the connection broke', { cause });
+    throw lost(cause);
   }
-}
-
-/** The error for a request without a response. */
-function failureOf({ host }: CallContext, cause: unknown): Error {
-  const failure = classifyFailure(cause, false);
-  if (failure.retryable) return new Interruption('the service cannot be reached', { cause });
-  return toCallError(failure, streamEvents, { call: trace, host, sent: failure.reached });
-}
-
-/** The error for a response that is no stream of events. */
-async function refusalOf({ host, timing }: CallContext, response: TransportResponse): Promise<Error> {
-  const { status, headers } = response;
-  if (status === 429 || status >= 500) {
-    const retryAfterMs = readRetryAfter(headers, timing.now());
-    return new Interruption(`the service answered ${status}`, { retryAfterMs });
-  }
-  if (status === 200) {
-    const details = { call: trace, status, foreign: true };
-    return new ProtocolError('the service answered 200 with no stream of events', details);
-  }
-  const text = await readText(chunksOf(response), maxResponseBytes(streamEvents));
-  const result = readResult(streamEvents, { kind: 'response', status, headers, text }, timing.now());
-  if (result.kind === 'success') return new Interruption(`the service answered ${status}`);
-  return toCallError(result, streamEvents, { call: trace, host, sent: true });
 }
 
 /** Reads the data of one event. Throws `ProtocolError`. */
@@ -168,14 +138,12 @@ function readEvent(data: string): Event {
   try {
     return Event.parse(JSON.parse(data));
   } catch (cause) {
-    throw outsideContract(cause);
+    throw outsideContract('sent an event in a shape outside its contract', cause);
   }
 }
 
-function outsideContract(cause: unknown): ProtocolError {
-  const details = { call: trace, status: 200, foreign: false };
-  return new ProtocolError('the service sent an event in a shape outside its contract', details, { cause });
-}
+const outsideContract = (what: string, cause?: unknown) =>
+  new ProtocolError(`the service ${what}`, { call: trace, status: 200, foreign: false }, { cause });
 
 /** A line, or the data of one event, that is longer comes from no service of ours. */
 const MAX_LENGTH = 16 * 1024 * 1024;
@@ -193,7 +161,7 @@ function eventReader(position: Position): (text: string) => Event[] {
       position.retryMs = ms;
     },
     onError: (error) => {
-      if (error.type === 'max-buffer-size-exceeded') throw outsideContract(error);
+      if (error.type === 'max-buffer-size-exceeded') throw outsideContract('sent an event that does not end', error);
     },
   });
   return (text) => {

@@ -20,12 +20,8 @@ export interface ListAllOptions extends Pick<CallOptions, 'signal'> {
 }
 
 /**
- * Reads a list by page number; items may be missed while it changes:
- * `for await (const customer of listAll(client.customers.list, {}))`.
- *
- * Only one page is in memory at a time; the next one is requested when its first item is needed. The pages are separate
- * requests: what is created meanwhile may be missing, and when items are deleted meanwhile, those after them move up to
- * the page that was read already and may be missing too.
+ * Reads a list by page number, one page in memory at a time: `for await (const customer of listAll(client.customers.list, {}))`.
+ * The pages are separate requests: what is created or moves up meanwhile may be missed.
  */
 export async function* listAll<Input, Item>(
   list: ListOperation<Input, Item>,
@@ -39,10 +35,7 @@ export async function* listAll<Input, Item>(
   }
 }
 
-/**
- * A part of a list that is walked through; `next` in its meta is where the one after it begins, or null. A list that takes
- * page numbers too answers those with pages.
- */
+/** A part of a list that is walked through; `next` is where the one after it begins, or null. A page has none. */
 export interface ListPart<Item> {
   readonly items: readonly Item[];
   readonly meta: { readonly next: string | null } | { readonly totalPages: number };
@@ -57,11 +50,8 @@ export type WalkOperation<Input, Item> = (
 const NO_CURSOR = { call: { operation: 'a list', idempotencyKey: null, attempts: 1 }, status: 200, foreign: false };
 
 /**
- * Reads a list by cursor; none is missed while it changes:
- * `for await (const key of walkList(client.keys.list, { status: 'full' }))`.
- *
- * What is there from the first request to the last comes once. What is created meanwhile is left out. Only one part is in
- * memory at a time; the next one is requested when its first item is needed.
+ * Reads a list by cursor, one part in memory at a time: `for await (const key of walkList(client.keys.list, { status: 'full' }))`.
+ * What is there from the first request to the last comes once; what is created meanwhile is left out.
  */
 export async function* walkList<Input, Item>(
   list: WalkOperation<Input, Item>,

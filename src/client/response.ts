@@ -1,43 +1,10 @@
 import { z } from 'zod';
-import type { Endpoint } from '../contract/endpoint.ts';
-import type { NetworkFailure, RawResponse } from './attempt.ts';
+import { type AnyEndpoint, type Endpoint, reasonsOf } from '../contract/endpoint.ts';
+import { type ApiError, type CallTrace, readApiError } from '../contract/errors.ts';
+import type { RawResponse } from './attempt.ts';
+import { ProtocolError } from './errors.ts';
 import type { ResponseHeaders } from './network.ts';
 import type { DeprecationNotice } from './options.ts';
-
-/** How one attempt ended. */
-export type AttemptResult = Success | FailedAttempt;
-
-/** An attempt without a payload. */
-export type FailedAttempt = ErrorResponse | InvalidResponse | NetworkFailure;
-
-/** The payload without its envelope. */
-interface Success {
-  readonly kind: 'success';
-  readonly payload: unknown;
-}
-
-/** An error of the service: `{message, code}`. */
-export interface ErrorResponse {
-  readonly kind: 'error-response';
-  readonly status: number;
-  readonly code: number;
-  readonly message: string;
-  readonly retryAfterMs: number | null;
-  /** The fields that are missing or wrong, as far as the service names them. */
-  readonly fields: readonly string[];
-}
-
-/** A response outside the contract. */
-export interface InvalidResponse {
-  readonly kind: 'invalid-response';
-  readonly status: number;
-  /** Completes the sentence "the service …". */
-  readonly message: string;
-  readonly retryAfterMs: number | null;
-  /** Whether no lkm service has handled the request; {@link isForeign} says when. */
-  readonly foreign: boolean;
-  readonly cause?: unknown;
-}
 
 const MIB = 1024 * 1024;
 
@@ -53,29 +20,37 @@ type ReplyOf = Pick<Endpoint, 'reply'>;
 export const maxResponseBytes = ({ reply }: ReplyOf): number =>
   fieldsOf(reply).data instanceof z.ZodArray ? MAX_LIST_BYTES : MAX_RESPONSE_BYTES;
 
-/** Checks a response against the endpoint's contract; `now` is in milliseconds since 1970. */
-export function readResult({ reply }: ReplyOf, response: RawResponse, now: number): AttemptResult {
+/** The payload of a response, or the error that it is or amounts to; `now` is in milliseconds since 1970. */
+export function readReply(
+  endpoint: AnyEndpoint,
+  response: RawResponse,
+  call: CallTrace,
+  now: number,
+): { readonly payload: unknown } | ApiError | ProtocolError {
+  const { reply } = endpoint;
   const { status, headers, text } = response;
   const retryAfterMs = readRetryAfter(headers, now);
-  const invalid = (message: string, foreign: boolean, cause?: unknown): InvalidResponse => {
-    return { kind: 'invalid-response', status, message, retryAfterMs, foreign, cause };
+  const invalid = (message: string, isForeign: boolean, cause?: unknown) => {
+    // It says nothing of an earlier attempt.
+    const foreign = isForeign && !(call.idempotencyKey !== null && call.mayHaveRunBefore);
+    return new ProtocolError(`the service answered ${message}`, { call, status, foreign, retryAfterMs }, { cause });
   };
-  if (isRedirect(status)) return invalid(`answered with ${describeRedirect(response)}; check the base URL`, true);
-  if (text === null) return invalid(`answered ${status} with more than ${maxResponseBytes({ reply })} bytes`, false);
+  if (isRedirect(status)) return invalid(`with ${describeRedirect(response)}; check the base URL`, true);
+  if (text === null) return invalid(`${status} with more than ${maxResponseBytes(endpoint)} bytes`, false);
   const isText = reply.contentType === 'application/jwt' && isSuccess(status);
   const json = isText ? text : parseJson(text);
   const foreign = isForeign(reply, response, json);
-  if (json === undefined)
-    return invalid(`answered ${status} with something that is not JSON${guessAt(status)}`, foreign);
+  if (json === undefined) return invalid(`${status} with something that is not JSON${guessAt(status)}`, foreign);
   if (!isSuccess(status)) {
-    if (!isErrorPayload(json)) return invalid(`answered ${status} without a message and a code`, foreign);
+    if (!isErrorPayload(json)) return invalid(`${status} without a message and a code`, foreign);
     const { code, message } = json;
-    return { kind: 'error-response', status, code, message, retryAfterMs, fields: readInvalidFields(headers) };
+    const error = { status, code, message, retryAfterMs, fields: readInvalidFields(headers) };
+    return readApiError(error, reasonsOf(endpoint), call);
   }
   try {
-    return { kind: 'success', payload: reply.unwrap(json) };
+    return { payload: reply.unwrap(json) };
   } catch (cause) {
-    return invalid(`answered ${status} in a shape outside its contract${firstIssue(cause)}`, foreign, cause);
+    return invalid(`${status} in a shape outside its contract${firstIssue(cause)}`, foreign, cause);
   }
 }
 
@@ -83,18 +58,7 @@ export function readResult({ reply }: ReplyOf, response: RawResponse, now: numbe
 const guessAt = (status: number): string =>
   status >= 502 && status <= 504 ? ', as a proxy does that cannot reach the service' : '';
 
-/**
- * Whether an invalid response shows that no lkm service has handled the request (decision 0032):
- *
- * | status | body | foreign |
- * |---|---|---|
- * | 3xx | any | yes |
- * | 2xx | not JSON, and not sent as JSON | yes |
- * | 2xx | JSON without the reply's envelope | yes |
- * | 2xx | JSON with the envelope in a wrong shape; JSON that is cut off; too long | no |
- * | 4xx but 408 and 499 | anything but `{message, code}` | yes |
- * | 408, 499, 5xx | anything but `{message, code}` | no: a proxy may send it after the service ran the request |
- */
+/** Whether an invalid response shows that no lkm service has handled the request: the table in decision 0032. */
 function isForeign(reply: ReplyOf['reply'], { status, headers, text }: RawResponse, json: unknown): boolean {
   if (!isSuccess(status)) return status >= 400 && status < 500 && status !== 408 && status !== 499;
   if (reply.contentType === 'application/jwt') return !reply.schema.safeParse(json).success;

@@ -19,11 +19,7 @@ export interface Timing {
 export const systemTiming: Timing = {
   now: Date.now,
   sleep: async (ms, signal) => {
-    try {
-      await delay(Math.min(ms, MAX_TIMER_MS), undefined, signal ? { signal } : {});
-    } catch (cause) {
-      throw signal?.aborted ? signal.reason : cause;
-    }
+    await delay(Math.min(ms, MAX_TIMER_MS), undefined, { signal }).catch(() => signal?.throwIfAborted());
   },
   random: Math.random,
   newKey: () => crypto.randomUUID(),

@@ -72,17 +72,17 @@ export async function withSession<T>(
 ): Promise<T> {
   const sentAt = timing.now();
   const { productId, licenseKey } = input;
-  const { sessionId, currentSessions, maxSessions, ...leased } = await client.keys.checkout(input, { signal });
+  const leased = await client.keys.checkout(input, { signal });
+  const { sessionId, currentSessions, maxSessions } = leased;
   const intervalMs = Math.max(1, leased.heartbeatInterval) * 1_000;
-  const keys = { sessionId, ...leased };
-  const endsAt = endOf(leased, sentAt, intervalMs);
-  const lease: Lease = { address: { productId, licenseKey }, intervalMs, keys, endsAt, hasEnded: false };
+  const endsAt = endOf(leased.expiresAt, sentAt, intervalMs);
+  const lease: Lease = { address: { productId, licenseKey }, intervalMs, keys: leased, endsAt, hasEnded: false };
   const done = new AbortController();
   const lost = new AbortController();
   const kept = keepAlive(client, lease, timing, done.signal).catch((cause: unknown) => {
     if (done.signal.aborted) return;
     lease.hasEnded = !(cause instanceof ApiError) || cause.reason === 'sessionNotFound';
-    lost.abort(lostBy(cause));
+    lost.abort(new SessionLostError('the lease of the session was lost', { cause }));
   });
   try {
     const signals = signal === undefined ? [lost.signal] : [lost.signal, signal];
@@ -98,8 +98,6 @@ export async function withSession<T>(
   }
 }
 
-const lostBy = (cause: unknown) => new SessionLostError('the lease of the session was lost', { cause });
-
 /** A lease as it stands after the last heartbeat. */
 interface Lease {
   readonly address: { readonly productId: string; readonly licenseKey: string };
@@ -111,10 +109,10 @@ interface Lease {
 }
 
 /** No lease is shorter than the interval, so a clock that is ahead of the service's does not end one at once. */
-const endOf = ({ expiresAt }: { readonly expiresAt: string }, sentAt: number, intervalMs: number): number =>
+const endOf = (expiresAt: string, sentAt: number, intervalMs: number): number =>
   Math.max(Date.parse(expiresAt), sentAt + intervalMs);
 
-/** Sends heartbeats until the work is done. Rejects when the lease is lost. */
+/** Sends heartbeats until the work is done. Rejects when the service refuses, and when the lease has ended. */
 async function keepAlive(client: SessionClient, lease: Lease, timing: Timing, done: AbortSignal): Promise<never> {
   for (;;) {
     // Where the interval is as long as the lease, it would be too late.
@@ -126,47 +124,32 @@ async function keepAlive(client: SessionClient, lease: Lease, timing: Timing, do
 
 /**
  * Prolongs the lease, in as many attempts as fit into it. They are one request under one idempotency key, so that it does
- * not matter whose response was lost. Rejects when the service refuses, and when the lease has ended.
+ * not matter whose response was lost.
  */
 async function prolong(client: SessionClient, lease: Lease, timing: Timing, done: AbortSignal): Promise<void> {
   const request = { ...lease.address, ...signRequest(lease.keys) };
   const idempotencyKey = timing.newKey();
   const sentAt = timing.now();
   for (;;) {
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, done]);
+    // An attempt is ended with the lease; after a suspension of the machine it still gets a moment.
+    const late = timing.sleep(Math.max(RETRY_MS, lease.endsAt - timing.now()), signal).then(() => {
+      throw new Error('the lease has ended');
+    });
     try {
-      const { nextNonce, expiresAt } = await withinLease(lease, timing, done, (signal) =>
-        client.keys.heartbeat(request, { idempotencyKey, signal }),
-      );
+      const answer = client.keys.heartbeat(request, { idempotencyKey, signal });
+      const { nextNonce, expiresAt } = await Promise.race([answer, late]);
       lease.keys = { ...lease.keys, nextNonce };
-      lease.endsAt = endOf({ expiresAt }, sentAt, lease.intervalMs);
+      lease.endsAt = endOf(expiresAt, sentAt, lease.intervalMs);
       return;
     } catch (error) {
       const remainingMs = lease.endsAt - timing.now();
       if (done.aborted || isRefusal(error) || remainingMs <= 0) throw error;
       await timing.sleep(Math.min(RETRY_MS, remainingMs), done);
+    } finally {
+      over.abort();
     }
-  }
-}
-
-/** An attempt is ended with the lease; after a suspension of the machine it still gets a moment. */
-async function withinLease<T>(
-  lease: Lease,
-  timing: Timing,
-  done: AbortSignal,
-  attempt: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const answered = new AbortController();
-  const late = new AbortController();
-  const timeMs = Math.max(RETRY_MS, lease.endsAt - timing.now());
-  const timer = timing.sleep(timeMs, AbortSignal.any([answered.signal, done])).then(
-    () => late.abort(lostBy(undefined)),
-    () => {},
-  );
-  try {
-    return await attempt(AbortSignal.any([late.signal, done]));
-  } finally {
-    answered.abort();
-    await timer;
   }
 }
 

@@ -27,6 +27,7 @@ it('many calls under one signal leave nothing of themselves behind', async () =>
       },
       request,
       { timeoutMs: 1_000, maxBytes: 1_000, signal },
+      { call: { operation: 'GET /key', idempotencyKey: null, attempts: 1 }, host: 'licensing.example.com' },
     );
   }
   await turn();

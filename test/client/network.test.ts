@@ -171,8 +171,9 @@ test.each([
   const transport = openNetwork({ connectTimeoutMs: 50, useProxy: false, ...options });
   const limits = { timeoutMs: 60_000, maxBytes: 1_000 };
   const request = { url: `${urlOf(address)}/key`, method: 'GET', headers: {}, body: null } as const;
-  expect(await sendOnce(transport, request, limits)).toMatchObject({
-    kind: 'network-failure',
+  const call = { operation: 'GET /key', idempotencyKey: null, attempts: 1 };
+  expect(await sendOnce(transport, request, limits, { call, host: address })).toMatchObject({
+    name: 'NetworkError',
     reached: false,
     unreachable: true,
     timedOut: false,

@@ -1,4 +1,12 @@
-import { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolError } from '../../client/errors.ts';
+import {
+  type CallError,
+  InputError,
+  type InputIssue,
+  isCallError,
+  NetworkError,
+  outcomeUnknown,
+  ProtocolError,
+} from '../../client/errors.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { firstLower } from '../output/words.ts';
 import { addressIn, adviseOn, explainConnection, type Situation } from './advice.ts';
@@ -23,8 +31,6 @@ export interface Report {
   readonly retryable: boolean;
   readonly idempotencyKey: string | null;
 }
-
-type CallError = ApiError | NetworkError | ProtocolError;
 
 /** Turns any error into a report: its name, its message, the exit code and what to do next. */
 export function toReport(error: unknown, situation: Situation): Report {
@@ -54,9 +60,6 @@ function inputIssue({ path, message }: InputIssue): string {
 /** Recognised by its name: the class belongs to the server, which the command loads late. */
 const isStartupError = (error: unknown): error is Error & { hint: string } =>
   error instanceof Error && error.name === 'StartupError' && 'hint' in error && typeof error.hint === 'string';
-
-const isCallError = (error: unknown): error is CallError =>
-  error instanceof ApiError || error instanceof NetworkError || error instanceof ProtocolError;
 
 const statusOf = (error: CallError) => ('status' in error ? { status: error.status } : {});
 

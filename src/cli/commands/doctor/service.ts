@@ -1,9 +1,7 @@
 import { type RawResponse, sendOnce } from '../../../client/attempt.ts';
-import { toCallError } from '../../../client/errors.ts';
 import { fetchTransport, openNetwork } from '../../../client/network.ts';
 import { readBaseUrl } from '../../../client/request.ts';
 import { apiVersion } from '../../../contract/index.ts';
-import { stats } from '../../../contract/stats.ts';
 import { findToken } from '../../config/token.ts';
 import type { CommandContext } from '../../context.ts';
 import { count, expiry, typedDuration } from '../../output/words.ts';
@@ -58,10 +56,11 @@ async function get(
     : openNetwork({ connectTimeoutMs: timeoutMs, useProxy: !isLoopback, ca });
   const headers = { accept: 'application/json', 'user-agent': `lkm/${io.version}` };
   const request = { url: `${href}${path}`, method: 'GET', headers, body: null } as const;
-  const response = await sendOnce(transport, request, { timeoutMs, maxBytes: MAX_BYTES, signal: io.stop });
-  if (response.kind === 'response') return response;
-  const call = { operation: `GET ${path}`, idempotencyKey: null, attempts: 1, mayHaveRunBefore: false };
-  throw toCallError(response, stats.get, { call, host, sent: response.reached });
+  const call = { operation: `GET ${path}`, idempotencyKey: null, attempts: 1 };
+  const limits = { timeoutMs, maxBytes: MAX_BYTES, signal: io.stop };
+  const response = await sendOnce(transport, request, limits, { call, host });
+  if (response instanceof Error) throw response;
+  return response;
 }
 
 function checkNetwork({ status, text }: RawResponse, tookMs: number, host: string): Check {

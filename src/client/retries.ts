@@ -1,0 +1,86 @@
+import { ApiError } from '../contract/errors.ts';
+import { type CallError, isInProgress, NetworkError } from './errors.ts';
+
+/** How long and how often a call may be repeated; `ClientOptions` documents each. */
+export interface RetryLimits {
+  /** Null when the caller set no number. */
+  readonly maxRetries: number | null;
+  readonly maxElapsedMs: number;
+  readonly maxUnreachableMs: number;
+  readonly maxWaitMs: number;
+}
+
+/** The number of retries when the caller sets none. */
+const DEFAULT_RETRIES = 4;
+
+const BASE_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 5_000;
+/** Waits add up to the time allowed even if the jitter is always 0. */
+const MIN_BACKOFF_MS = 50;
+
+/** A failed attempt that took `durationMs`; `random` is at least 0 and below 1. */
+interface FailedAttempt {
+  readonly error: CallError;
+  readonly durationMs: number;
+  readonly random: number;
+}
+
+/**
+ * Counts the failed attempts of one call. The function it returns tells the milliseconds until the next attempt, or null
+ * when the call ends with this one: exponential backoff with full jitter, or what the service asks for. Reads and mutations
+ * alike, since the idempotency key makes a repetition safe. Decision 0032 has the numbers.
+ */
+export function countRetries(limits: RetryLimits): (failed: FailedAttempt) => number | null {
+  const { maxRetries, maxWaitMs } = limits;
+  let failures = 0;
+  /** Failures in which the service could be reached. */
+  let reachedFailures = 0;
+  /** Milliseconds since the first failure other than a rate limit: attempts and waits. */
+  let failingMs = 0;
+  let inProgress = 0;
+  let inProgressMs = 0;
+
+  /** A request in progress is waited for up to `maxWaitMs` in all; the minimum makes sure that the waits add up. */
+  function waitForOther({ retryAfterMs }: ApiError, random: number): number | null {
+    inProgress += 1;
+    const waitMs = Math.max(BASE_BACKOFF_MS, retryAfterMs ?? backoff(inProgress, random));
+    if (inProgressMs + waitMs > maxWaitMs) return null;
+    inProgressMs += waitMs;
+    return waitMs;
+  }
+
+  return ({ error, durationMs, random }) => {
+    if (failingMs > 0) failingMs += durationMs;
+    if (error instanceof ApiError && isInProgress(error)) return waitForOther(error, random);
+    failures += 1;
+    if (!isOutage(error)) reachedFailures += 1;
+    const isWithinRetries =
+      maxRetries === null ? isOutage(error) || reachedFailures <= DEFAULT_RETRIES : failures <= maxRetries;
+    if (!isTransient(error) || !isWithinRetries) return null;
+    // Only these statuses use `Retry-After` in the contract.
+    const askedMs = hasStatus(error, 429, 503) && 'retryAfterMs' in error ? error.retryAfterMs : null;
+    if (askedMs !== null && askedMs > maxWaitMs) return null;
+    const backoffMs = backoff(failures, random);
+    if (hasStatus(error, 429)) return askedMs ?? Math.min(backoffMs, maxWaitMs);
+    const remainingMs = (isUnreachable(error) ? limits.maxUnreachableMs : limits.maxElapsedMs) - failingMs;
+    if (!(remainingMs > 0)) return null;
+    const waitMs = askedMs === null ? Math.min(backoffMs, Math.ceil(remainingMs)) : Math.max(MIN_BACKOFF_MS, askedMs);
+    failingMs += waitMs;
+    return waitMs;
+  };
+}
+
+/** Whether another attempt may succeed. */
+export const isTransient = (error: CallError): boolean =>
+  error instanceof NetworkError ? error.retryable : hasStatus(error, 429, 500, 502, 503, 504);
+
+/** The service, or the proxy in front of it, is down for now, as in a restart. */
+const isOutage = (error: CallError): boolean => isUnreachable(error) || hasStatus(error, 502, 503, 504);
+
+const isUnreachable = (error: CallError): boolean => error instanceof NetworkError && error.unreachable;
+
+const hasStatus = (error: CallError, ...statuses: readonly number[]): boolean =>
+  'status' in error && statuses.includes(error.status);
+
+const backoff = (attempt: number, random: number) =>
+  Math.max(MIN_BACKOFF_MS, Math.floor(random * Math.min(MAX_BACKOFF_MS, BASE_BACKOFF_MS * 2 ** (attempt - 1))));
