@@ -13,194 +13,119 @@ import {
   scopesOf,
   seesSecrets,
   seesWholeLicense,
+  unrestricted,
   type WantedToken,
 } from '../../src/domain/access.ts';
 
-describe('scopesOf', () => {
-  it.each<[TokenKind, readonly Scope[]]>([
-    ['admin', scopes],
-    ['read-only', ['license:read', 'customer:read', 'product:read', 'event:read', 'webhook:read', 'audit:read']],
-    ['client', ['license:read', 'license:activate', 'license:sign']],
-    ['scoped', ['license:write', 'audit:read']],
-  ])('gives kind %s its scopes', (kind, held) => {
-    expect(scopesOf(kind, ['audit:read', 'license:write', 'audit:read'])).toEqual(held);
-  });
-
-  it('gives a scoped token nothing that was not given', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom(...scopes)), (given) => {
-        expect(new Set(scopesOf('scoped', given))).toEqual(new Set(given));
-      }),
-    );
-  });
+const caller = (
+  kind: TokenKind,
+  given: readonly Scope[] = [],
+  productIds: readonly string[] | null = null,
+): Caller => ({
+  accountId: 'acc_1' as AccountId,
+  tokenId: 'tok_1' as TokenId,
+  kind,
+  scopes: new Set(scopesOf(kind, given)),
+  ...unrestricted,
+  productIds: productIds && new Set(productIds),
 });
 
-describe('allows', () => {
-  it.each<[TokenKind, Scope | 'none', boolean]>([
-    ['admin', 'token:write', true],
-    ['read-only', 'license:read', true],
-    ['read-only', 'license:write', false],
-    ['read-only', 'token:read', false],
-    ['client', 'license:activate', true],
-    ['client', 'license:read', true],
-    ['client', 'license:write', false],
-    ['client', 'none', true],
-    ['scoped', 'none', true],
-  ])('answers for kind %s and %s: %s', (kind, scope, answer) => {
-    expect(allows(caller(kind), scope)).toBe(answer);
-  });
-});
-
-describe('mayCall', () => {
-  it.each<[TokenKind, boolean, boolean]>([
-    ['admin', false, true],
-    ['read-only', false, true],
-    ['read-only', true, true],
-    ['client', false, false],
-    ['client', true, true],
-  ])(
-    'answers for kind %s, which holds the scope, on an endpoint that is open to clients (%s): %s',
-    (kind, open, answer) => {
-      expect(mayCall(caller(kind), { scope: 'license:read', openToClients: open })).toBe(answer);
-    },
+it.each<[TokenKind, readonly Scope[]]>([
+  ['admin', scopes],
+  ['read-only', ['license:read', 'customer:read', 'product:read', 'event:read', 'webhook:read', 'audit:read']],
+  ['client', ['license:read', 'license:activate', 'license:sign']],
+  ['scoped', ['license:write', 'audit:read']],
+])('a token of kind %s has its scopes and no others', (kind, held) => {
+  expect(scopesOf(kind, ['audit:read', 'license:write', 'audit:read'])).toEqual(held);
+  expect(scopes.filter((scope) => allows(caller(kind, ['audit:read', 'license:write']), scope)).sort()).toEqual(
+    [...held].sort(),
   );
-
-  it('asks for the scope as well', () => {
-    expect(mayCall(caller('client'), { scope: 'license:write', openToClients: true })).toBe(false);
-  });
+  expect(allows(caller(kind), 'none')).toBe(true);
 });
 
-describe('a token that is shipped inside an application', () => {
-  it.each<[TokenKind, boolean]>([
-    ['admin', true],
-    ['read-only', true],
-    ['scoped', true],
-    ['client', false],
-  ])('is of kind client alone: %s sees and frees other devices: %s', (kind, answer) => {
-    expect(seesWholeLicense(caller(kind))).toBe(answer);
-    expect(mayFree(caller(kind), null)).toBe(answer);
-    expect(mayFree(caller(kind), 'host-1')).toBe(true);
-  });
+it('a token of kind client needs an endpoint that is open to it, and the scope as well', () => {
+  const endpoint = { scope: 'license:read', openToClients: false } as const;
+  const open = { ...endpoint, openToClients: true };
+  expect(tokenKinds.filter((kind) => mayCall(caller(kind, ['license:read']), endpoint))).not.toContain('client');
+  expect(tokenKinds.filter((kind) => mayCall(caller(kind, ['license:read']), open))).toEqual(tokenKinds);
+  expect(mayCall(caller('client'), { ...open, scope: 'license:write' })).toBe(false);
 });
 
-describe('seesSecrets', () => {
-  it.each<[TokenKind, readonly Scope[], boolean]>([
-    ['admin', [], true],
-    ['read-only', [], false],
-    ['client', [], false],
-    ['scoped', ['license:read', 'license:write'], false],
-    ['scoped', ['license:reveal'], true],
-  ])('answers for kind %s with %j: %s', (kind, given, answer) => {
-    expect(seesSecrets(caller(kind, given))).toBe(answer);
-  });
+it('a token of kind client alone neither sees nor frees other devices', () => {
+  const others = tokenKinds.filter((kind) => kind !== 'client');
+  expect(tokenKinds.filter((kind) => seesWholeLicense(caller(kind)))).toEqual(others);
+  expect(tokenKinds.filter((kind) => mayFree(caller(kind), null))).toEqual(others);
+  expect(tokenKinds.filter((kind) => mayFree(caller(kind), 'host-1'))).toEqual(tokenKinds);
 });
 
-it('lets an admin see secrets by its kind alone', () => {
+it('an admin, or whoever may reveal them, sees secrets', () => {
+  expect(tokenKinds.filter((kind) => seesSecrets(caller(kind, ['license:read', 'license:write'])))).toEqual(['admin']);
+  expect(seesSecrets(caller('scoped', ['license:reveal']))).toBe(true);
   expect(seesSecrets({ ...caller('admin'), scopes: new Set() })).toBe(true);
 });
 
-describe('anonymous', () => {
-  it('holds no scope, can access no product and sees no secret', () => {
-    expect(scopes.filter((scope) => allows(anonymous, scope))).toEqual([]);
-    expect([canAccessProduct(anonymous, 'prod_a'), seesSecrets(anonymous)]).toEqual([false, false]);
-  });
+it('nobody holds no scope, can access no product and sees no secret', () => {
+  expect(scopes.filter((scope) => allows(anonymous, scope))).toEqual([]);
+  expect([canAccessProduct(anonymous, 'prod_a'), seesSecrets(anonymous)]).toEqual([false, false]);
 });
 
-describe('canAccessProduct', () => {
-  it.each([
-    [null, true],
-    [['prod_a', 'prod_b'], true],
-    [['prod_b'], false],
-    [[], false],
-  ])('answers for prod_a and a caller of the products %j: %s', (productIds, answer) => {
-    expect(canAccessProduct(caller('admin', [], productIds), 'prod_a')).toBe(answer);
-  });
+it.each([
+  [null, true],
+  [['prod_a', 'prod_b'], true],
+  [['prod_b'], false],
+  [[], false],
+])('a caller of the products %j can access prod_a: %s', (productIds, answer) => {
+  expect(canAccessProduct(caller('admin', [], productIds), 'prod_a')).toBe(answer);
 });
 
-/** The rights of a token that may do nothing. */
-const nothing: WantedToken = {
-  kind: 'scoped',
-  scopes: [],
-  productIds: null,
-  networks: null,
-  rateLimit: null,
-  expiresAt: null,
-};
+describe('a token is made', () => {
+  /** May do nothing. */
+  const nothing: WantedToken = {
+    kind: 'scoped',
+    scopes: [],
+    productIds: null,
+    networks: null,
+    rateLimit: null,
+    expiresAt: null,
+  };
+  const admin = caller('admin');
+  const soon = '2027-01-01T00:00:00.000Z' as Instant;
+  const later = '2027-01-01T00:00:00.001Z' as Instant;
+  const net = (...networks: string[]) => ({ ...admin, networks });
 
-describe('mayMint', () => {
-  const writer = ['token:write', 'license:read'] as const;
-
-  it.each<[string, Caller, readonly Scope[], readonly string[] | null, boolean]>([
-    ['admin may make an admin', caller('admin'), scopes, null, true],
-    ['a scoped caller may pass on a part', caller('scoped', writer), ['license:read'], null, true],
-    ['a scoped caller may not add a scope', caller('scoped', writer), ['license:read', 'license:write'], null, false],
-    ['a caller of all products may narrow them', caller('admin'), [], ['prod_a'], true],
-    ['a caller of some products may pass on a part', caller('admin', [], ['prod_a', 'prod_b']), [], ['prod_a'], true],
-    ['a caller of some products may not add one', caller('admin', [], ['prod_a']), [], ['prod_a', 'prod_b'], false],
-    ['a caller of some products may not give all', caller('admin', [], ['prod_a']), [], null, false],
-  ])('%s', (_, by, wanted, productIds, answer) => {
-    expect(mayMint(by, { ...nothing, scopes: wanted, productIds })).toBe(answer);
+  it.each<[string, Caller, Partial<WantedToken>, boolean]>([
+    ['an admin by an admin', admin, { kind: 'admin', scopes }, true],
+    ['an admin by another one that has every scope', caller('scoped', scopes), { kind: 'admin', scopes }, false],
+    ['keys by a caller that may create only so many', { ...admin, maxIssues: 5 }, { scopes: ['license:write'] }, false],
+    ['others by such a caller', { ...admin, maxIssues: 5 }, { scopes: ['license:read', 'token:write'] }, true],
+    ['with an end by one without', admin, { expiresAt: soon }, true],
+    ['with the same end', { ...admin, expiresAt: soon }, { expiresAt: soon }, true],
+    ['with a later end', { ...admin, expiresAt: soon }, { expiresAt: later }, false],
+    ['without an end by one that ends', { ...admin, expiresAt: soon }, {}, false],
+    ['with a rate limit by one without', admin, { rateLimit: 60 }, true],
+    ['with the same rate limit', { ...admin, rateLimit: 60 }, { rateLimit: 60 }, true],
+    ['with a higher rate limit', { ...admin, rateLimit: 60 }, { rateLimit: 61 }, false],
+    ['without a rate limit by one with', { ...admin, rateLimit: 60 }, {}, false],
+    ['for a network by one of any', admin, { networks: ['10.0.0.0/8'] }, true],
+    ['for any network by one of some', net('10.0.0.0/8'), {}, false],
+    ['for networks inside', net('10.0.0.0/8'), { networks: ['10.1.0.0/16', '10.2.3.4'] }, true],
+    ['for a wider network', net('10.0.0.0/8'), { networks: ['10.0.0.0/7'] }, false],
+    ['for one inside and one outside', net('10.0.0.0/8'), { networks: ['10.1.0.0/16', '11.0.0.1'] }, false],
+    ['for one inside the first of two', net('2001:db8::/32', '10.0.0.0/8'), { networks: ['2001:db8:1::/48'] }, true],
+    ['for IPv6 by one of IPv4', net('0.0.0.0/0'), { networks: ['::/0'] }, false],
+    ['for IPv4 written as IPv6', net('0.0.0.0/0'), { networks: ['::ffff:10.0.0.1'] }, true],
+  ])('%s', (_, by, wanted, answer) => {
+    expect(mayMint(by, { ...nothing, ...wanted })).toBe(answer);
   });
 
-  it.each<[readonly Scope[], boolean]>([
-    [['license:write'], false],
-    [['license:read', 'license:write'], false],
-    [['license:read', 'token:write'], true],
-  ])('lets a caller that may create only so many keys pass on %j: %s', (wanted, answer) => {
-    expect(mayMint({ ...caller('admin'), maxIssues: 5 }, { ...nothing, scopes: wanted })).toBe(answer);
-  });
-
-  it.each<[string | null, string | null, boolean]>([
-    [null, '2027-01-01T00:00:00.000Z', true],
-    ['2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z', true],
-    ['2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.001Z', false],
-    ['2027-01-01T00:00:00.000Z', null, false],
-  ])('lets a caller that expires at %s make a token that expires at %s: %s', (own, wanted, answer) => {
-    const by = { ...caller('admin'), expiresAt: own as Instant | null };
-    expect(mayMint(by, { ...nothing, expiresAt: wanted as Instant | null })).toBe(answer);
-  });
-
-  it.each<[readonly string[] | null, readonly string[] | null, boolean]>([
-    [null, null, true],
-    [null, ['10.0.0.0/8'], true],
-    [['10.0.0.0/8'], null, false],
-    [['10.0.0.0/8'], ['10.1.0.0/16', '10.2.3.4'], true],
-    [['10.0.0.0/8'], ['10.0.0.0/7'], false],
-    [['10.0.0.0/8'], ['10.1.0.0/16', '11.0.0.1'], false],
-    [['2001:db8::/32', '10.0.0.0/8'], ['2001:db8:1::/48'], true],
-    [['0.0.0.0/0'], ['::/0'], false],
-    [['0.0.0.0/0'], ['::ffff:10.0.0.1'], true],
-  ])('lets a caller from %j make a token for %j: %s', (networks, wanted, answer) => {
-    expect(mayMint({ ...caller('admin'), networks }, { ...nothing, networks: wanted })).toBe(answer);
-  });
-
-  it.each<[number | null, number | null, boolean]>([
-    [null, null, true],
-    [null, 60, true],
-    [60, 60, true],
-    [60, 61, false],
-    [60, null, false],
-  ])('lets a caller with a rate limit of %s make a token with one of %s: %s', (rateLimit, wanted, answer) => {
-    expect(mayMint({ ...caller('admin'), rateLimit }, { ...nothing, rateLimit: wanted })).toBe(answer);
-  });
-
-  it('lets nobody but an admin make an admin, whatever scopes it holds', () => {
-    const wanted = { ...nothing, kind: 'admin', scopes } as const;
-    expect([mayMint(caller('scoped', scopes), wanted), mayMint(caller('admin'), wanted)]).toEqual([false, true]);
-  });
-
-  it('never lets a token do what its maker may not', () => {
+  it('never with a kind, a scope or a product that its maker has not', () => {
     const given = fc.uniqueArray(fc.constantFrom(...scopes));
     const products = fc.option(fc.uniqueArray(fc.constantFrom('prod_a', 'prod_b', 'prod_c')));
     const someone = fc.tuple(fc.constantFrom(...tokenKinds), given, products).map((parts) => caller(...parts));
     fc.assert(
       fc.property(someone, someone, (maker, made) => {
-        const granted = mayMint(maker, {
-          ...nothing,
-          kind: made.kind,
-          scopes: [...made.scopes],
-          productIds: made.productIds && [...made.productIds],
-        });
+        const productIds = made.productIds && [...made.productIds];
+        const granted = mayMint(maker, { ...nothing, kind: made.kind, scopes: [...made.scopes], productIds });
         const kindKept = made.kind !== 'admin' || maker.kind === 'admin';
         const scopesKept = scopes.every((scope) => !allows(made, scope) || allows(maker, scope));
         const productsKept = ['prod_a', 'prod_b', 'prod_c', 'prod_d'].every(
@@ -211,17 +136,3 @@ describe('mayMint', () => {
     );
   });
 });
-
-function caller(kind: TokenKind, given: readonly Scope[] = [], productIds: readonly string[] | null = null): Caller {
-  return {
-    accountId: 'acc_1' as AccountId,
-    tokenId: 'tok_1' as TokenId,
-    kind,
-    scopes: new Set(scopesOf(kind, given)),
-    productIds: productIds && new Set(productIds),
-    networks: null,
-    maxIssues: null,
-    rateLimit: null,
-    expiresAt: null,
-  };
-}

@@ -46,9 +46,8 @@ describe('the check of an audit log', () => {
   const head = log[5] as Row;
 
   it('finds nothing wrong with one that is whole, nor with an empty one', () => {
-    expect(problemsOf(log, { stored: [checkpointAt(log[2]), checkpointAt(head)], kept: checkpointAt(log[3]) })).toEqual(
-      [],
-    );
+    const stored = [checkpointAt(log[2]), checkpointAt(head)];
+    expect(problemsOf(log, { stored, kept: checkpointAt(log[3]) })).toEqual([]);
     expect(problemsOf([])).toEqual([]);
   });
 
@@ -74,28 +73,25 @@ describe('the check of an audit log', () => {
     expect(problemsOf(rows, { head })).toEqual(problems);
   });
 
-  it('names an end that was removed with its head, by a checkpoint', () => {
-    expect(problemsOf(log.slice(0, 4), { stored: [checkpointAt(head)] })).toEqual(['cut_off 6']);
-  });
+  const forged = logOf(6, 'forged');
+  const older = log.slice(0, 4);
+  const wrongKey = checkpointAt(log[3], createSigner(otherPem));
+  const changed = { ...checkpointAt(log[3]), at: '2026-11-22T10:00:00.000Z' as Instant };
+  const put = { stored: [checkpointAt(older[3])], kept: checkpointAt(head) };
 
-  it('names a log that was written anew, by a checkpoint', () => {
-    const forged = logOf(6, 'forged');
-    expect(problemsOf(forged, { stored: [checkpointAt(log[3])] })).toEqual(['checkpoint_mismatch 4']);
-    expect(problemsOf(forged, { head })).toEqual(['not_the_head 6']);
-  });
-
-  it('names a checkpoint that was signed by another key, or changed', () => {
-    const { stored, ...changed } = { stored: checkpointAt(log[3], createSigner(otherPem)), ...checkpointAt(log[3]) };
-    expect(problemsOf(log, { stored: [stored] })).toEqual(['checkpoint_signature 4']);
-    expect(problemsOf(log, { stored: [{ ...changed, at: '2026-11-22T10:00:00.000Z' as Instant }] })).toEqual([
-      'checkpoint_signature 4',
-    ]);
-  });
-
-  it('names an older database that was put back, by a checkpoint that was kept elsewhere', () => {
-    const older = log.slice(0, 4);
-    expect(problemsOf(older, { stored: [checkpointAt(older[3])], kept: checkpointAt(head) })).toEqual([
-      'older_database 6',
-    ]);
+  it.each<[string, Row[], Partial<AuditWitnesses> & { head?: Row }, string[]]>([
+    ['an end that was removed with its head, by a checkpoint', older, { stored: [checkpointAt(head)] }, ['cut_off 6']],
+    [
+      'a log that was written anew, by a checkpoint',
+      forged,
+      { stored: [checkpointAt(log[3])] },
+      ['checkpoint_mismatch 4'],
+    ],
+    ['a log that was written anew, by its head', forged, { head }, ['not_the_head 6']],
+    ['a checkpoint that was signed by another key', log, { stored: [wrongKey] }, ['checkpoint_signature 4']],
+    ['a checkpoint that was changed', log, { stored: [changed] }, ['checkpoint_signature 4']],
+    ['an older database, by a checkpoint that was kept elsewhere', older, put, ['older_database 6']],
+  ])('names %s', (_, rows, witnesses, problems) => {
+    expect(problemsOf(rows, witnesses)).toEqual(problems);
   });
 });

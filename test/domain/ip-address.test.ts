@@ -10,24 +10,22 @@ const nearly = fc.oneof(
   fc.string({ unit: fc.constantFrom(':', ':', '.', '1', '0', 'f', 'g', '255', '256'), maxLength: 16 }),
 );
 
-describe('toIpAddress', () => {
-  it('takes what Node takes for an address, and nothing else', () => {
-    const isTaken = (text: string) => {
-      try {
-        return toIpAddress(text) === text;
-      } catch {
-        return false;
-      }
-    };
-    fc.assert(
-      fc.property(nearly, (text) => {
-        expect(isTaken(text)).toBe(isIP(text) !== 0);
-      }),
-      { numRuns: 4000 },
-    );
-    const others = ['::1.2.3.999', '1::2::3', ':::', '1:2:3:4:5:6:7:8::'];
-    expect(['::', '1:2:3:4:5:6:7::', 'fe80::1%eth0', ...others].filter(isTaken)).toHaveLength(3);
-  });
+it('takes what Node takes for an address, and nothing else', () => {
+  const isTaken = (text: string) => {
+    try {
+      return toIpAddress(text) === text;
+    } catch {
+      return false;
+    }
+  };
+  fc.assert(
+    fc.property(nearly, (text) => {
+      expect(isTaken(text)).toBe(isIP(text) !== 0);
+    }),
+    { numRuns: 4000 },
+  );
+  const others = ['::1.2.3.999', '1::2::3', ':::', '1:2:3:4:5:6:7:8::'];
+  expect(['::', '1:2:3:4:5:6:7::', 'fe80::1%eth0', ...others].filter(isTaken)).toHaveLength(3);
 });
 
 describe('showIp', () => {
@@ -50,27 +48,7 @@ describe('showIp', () => {
     expect(showIp(ip as IpAddress, false)).toBe(masked);
   });
 
-  it('masks alike all addresses that differ only in what is hidden', () => {
-    const group = fc.nat({ max: 0xffff }).map((value) => value.toString(16));
-    const hidden = fc.tuple(group, group, group, group, group, group);
-    fc.assert(
-      fc.property(hidden, hidden, (a, b) => {
-        expect(mask(`2001:db8:${a.join(':')}`)).toBe(mask(`2001:db8:${b.join(':')}`));
-      }),
-    );
-  });
-
-  it('shows nothing of a text that is not an address', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-        expect(mask(`${text} not an address`)).toBe('*');
-      }),
-    );
-  });
-
   it('shows an address in full, as it was noted, to those who see secrets', () => {
     expect(showIp('::ffff:203.0.113.7' as IpAddress, true)).toBe('::ffff:203.0.113.7');
   });
-
-  const mask = (ip: string) => showIp(ip as IpAddress, false);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { isLicenseClaims, type LicenseClaims } from '../../../src/domain/license-file/claims.ts';
 
 const claims: LicenseClaims = {
@@ -20,45 +20,34 @@ const claims: LicenseClaims = {
   v: 1,
 };
 
-describe('isLicenseClaims', () => {
-  it.each([
-    {},
-    { licenseExp: 3 },
-    { licenseType: 'floating' },
-    { customer: { id: 'cus_1', name: 'Zoë' } },
-    { features: {} },
-    { added: 'later' },
-  ])('takes claims with %j', (changes) => {
-    expect(isLicenseClaims({ ...claims, ...changes })).toBe(true);
-  });
+it.each([
+  {},
+  { licenseExp: 3 },
+  { licenseType: 'floating' },
+  { customer: { id: 'cus_1', name: 'Zoë' } },
+  { features: {} },
+  { added: 'later' },
+])('takes claims with %j', (changes) => {
+  expect(isLicenseClaims({ ...claims, ...changes })).toBe(true);
+});
 
-  it.each(Object.keys(claims))('misses %s', (name) => {
-    const { [name as keyof LicenseClaims]: _, ...rest } = claims;
-    expect(isLicenseClaims(rest)).toBe(false);
-  });
+it.each([
+  ...Object.keys(claims).map((name) => ({ [name]: undefined })),
+  ...['iss', 'jti', 'sub', 'key', 'productId', 'machine'].map((name) => ({ [name]: 1 })),
+  ...['iat', 'nbf', 'exp', 'licenseExp'].flatMap((name) => [{ [name]: 1.5 }, { [name]: '1' }]),
+  { exp: null },
+  { exp: 1e300 },
+  { type: 'online' },
+  { v: 2 },
+  { v: '1' },
+  { is_trial: 1 },
+  { licenseType: 'other' },
+  ...[null, [], { a: null }, { a: {} }].map((features) => ({ features })),
+  ...['cus_1', { id: 'cus_1' }, []].map((customer) => ({ customer })),
+])('refuses claims with %o', (changes) => {
+  expect(isLicenseClaims({ ...claims, ...changes })).toBe(false);
+});
 
-  it.each([
-    ...['iss', 'jti', 'sub', 'key', 'productId', 'machine'].map((name) => ({ [name]: 1 })),
-    ...['iat', 'nbf', 'exp', 'licenseExp'].flatMap((name) => [{ [name]: 1.5 }, { [name]: '1' }]),
-    { exp: null },
-    { exp: 1e300 },
-    { type: 'online' },
-    { v: 2 },
-    { v: '1' },
-    { is_trial: 1 },
-    { licenseType: 'other' },
-    { features: null },
-    { features: [] },
-    { features: { a: null } },
-    { features: { a: {} } },
-    { customer: 'cus_1' },
-    { customer: { id: 'cus_1' } },
-    { customer: [] },
-  ])('refuses claims with %j', (changes) => {
-    expect(isLicenseClaims({ ...claims, ...changes })).toBe(false);
-  });
-
-  it.each([undefined, null, 'claims', 1, [[claims]]])('refuses %j', (value) => {
-    expect(isLicenseClaims(value)).toBe(false);
-  });
+it.each([undefined, null, 'claims', 1, [[claims]]])('refuses %j', (value) => {
+  expect(isLicenseClaims(value)).toBe(false);
 });

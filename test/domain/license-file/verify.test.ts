@@ -11,6 +11,9 @@ import {
 } from '../../../src/domain/license-file/verify.ts';
 import { hostId, licenseWith, now, privatePems, publicPemOf } from '../examples.ts';
 
+const at = (time: string) => `2026-11-21T${time}Z` as Instant;
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+
 const [ours, theirs] = [createSigner(privatePems[0]), createSigner(privatePems[1])];
 const [ourJwk, theirJwk] = [toJwk(publicPemOf(privatePems[0])), toJwk(publicPemOf(privatePems[1]))];
 const facts: FileFacts = {
@@ -24,11 +27,15 @@ const facts: FileFacts = {
 const text = signLicenseFile(ours, facts);
 const file = JSON.parse(text);
 const [head = '', body = '', tail = ''] = file.licenseToken.split('.');
-const claims = JSON.parse(decode(body));
+const claims = JSON.parse(Buffer.from(body, 'base64url').toString());
+const fileWith = (changes: object) => JSON.stringify({ ...file, ...changes });
+const withHeader = (header: object) => fileWith({ licenseToken: `${encode(header)}.${body}.${tail}` });
 const header = { alg: 'EdDSA', typ: 'lic+jwt', kid: ours.kid };
 
 /** Now, in whole seconds since 1970. */
 const watermark = claims.iat;
+
+const nothing = { claims: null, watermark, revocations: null };
 
 /** Everything as it should be. */
 const options: VerifyOptions = { keys: [theirJwk, ourJwk], now, hostId, productId: facts.license.productId };
@@ -52,11 +59,7 @@ describe('verifyLicenseFile', () => {
     ['a clock set back by more than 60 s', { watermark: watermark + 61 }, 'clock_rolled_back'],
     ['a clock that was put right', { watermark: watermark + 60 }, 'ok'],
     ['a clock that stands still', { watermark }, 'ok'],
-    [
-      'a clock in the last minute, and a watermark after the end',
-      { now: at('10:59:59.000'), watermark: claims.exp },
-      'token_expired',
-    ],
+    ['a watermark after the end', { now: at('10:59:59.000'), watermark: claims.exp }, 'token_expired'],
     ['a clock 60 s behind', { now: at('09:59:00.000') }, 'ok'],
     ['a clock more than 60 s behind', { now: at('09:58:59.999') }, 'not_yet_valid'],
     ['the last millisecond', { now: at('10:59:59.999') }, 'ok'],
@@ -152,12 +155,9 @@ describe('a forged file', () => {
     for (let bit = 0; bit < token.length * 8; bit++) {
       const flipped = Buffer.from(token);
       flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-      expect(verifyLicenseFile(fileWith({ licenseToken: flipped.toString('latin1') }), options)).toEqual({
-        verdict: expect.stringMatching(/^(token_malformed|signature_invalid)$/),
-        claims: null,
-        watermark,
-        revocations: null,
-      });
+      const verdict = expect.stringMatching(/^(token_malformed|signature_invalid)$/);
+      const forged = fileWith({ licenseToken: flipped.toString('latin1') });
+      expect(verifyLicenseFile(forged, options)).toEqual({ verdict, ...nothing });
     }
   });
 
@@ -204,36 +204,23 @@ describe('a forged file', () => {
       'token_malformed',
     ],
   ])('is found with %s', (_, licenseToken, verdict) => {
-    expect(verifyLicenseFile(fileWith({ licenseToken }), options)).toEqual({
-      verdict,
-      claims: null,
-      watermark,
-      revocations: null,
-    });
+    expect(verifyLicenseFile(fileWith({ licenseToken }), options)).toEqual({ verdict, ...nothing });
   });
 
-  it.each<[string, object, Verdict]>([
-    ['another key on the envelope', { signedKey: 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAA' }, 'signature_invalid'],
-    ['another keyId on the envelope', { keyId: theirs.kid }, 'token_malformed'],
-  ])('is found with %s', (_, changes, verdict) => {
-    expect(verifyLicenseFile(fileWith(changes), options)).toEqual({
-      verdict,
-      claims: null,
-      watermark,
-      revocations: null,
+  it('is found with another key or keyId on the envelope', () => {
+    const verdictWith = (changes: object) => verifyLicenseFile(fileWith(changes), options);
+    expect(verdictWith({ signedKey: 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAA' })).toEqual({
+      verdict: 'signature_invalid',
+      ...nothing,
     });
+    expect(verdictWith({ keyId: theirs.kid })).toEqual({ verdict: 'token_malformed', ...nothing });
   });
-});
 
-it('takes a signed file to pieces only after its key: what is signed by an unknown key is not believed', () => {
-  const foreign = signLicenseFile(theirs, facts);
-  expect(verifyLicenseFile(foreign, { ...options, keys: [ourJwk] })).toEqual({
-    verdict: 'unknown_kid',
-    claims: null,
-    watermark,
-    revocations: null,
+  it('is not believed when an unknown key has signed it', () => {
+    const foreign = signLicenseFile(theirs, facts);
+    expect(verifyLicenseFile(foreign, { ...options, keys: [ourJwk] })).toEqual({ verdict: 'unknown_kid', ...nothing });
+    expect(verifyLicenseFile(foreign, options).verdict).toBe('ok');
   });
-  expect(verifyLicenseFile(foreign, options).verdict).toBe('ok');
 });
 
 describe('readLicenseEnvelope', () => {
@@ -259,17 +246,17 @@ describe('readLicenseEnvelope', () => {
     ['JSON that is not an object', '[]'],
     ['null', 'null'],
     ['the answer around the file', JSON.stringify({ file: text })],
-    ['another format', withMember('format', 'lkm-lic/2')],
-    ...['format', 'licenseToken', 'signedKey', 'keyId'].map((name) => [`no ${name}`, withMember(name, undefined)]),
-    ['a token that is not text', withMember('licenseToken', [head, body, tail])],
-    ['a token of two parts', withMember('licenseToken', `${head}.${body}`)],
-    ['a token of four parts', withMember('licenseToken', `${head}.${body}.${tail}.`)],
-    ['a keyId that is not the token’s', withMember('keyId', 'another')],
-    ['a header that is not JSON', withMember('licenseToken', `e30x.${body}.${tail}`)],
-    ['claims that are not ours', withMember('licenseToken', `${head}.e30.${tail}`)],
-    ['padding', withMember('licenseToken', `${head}.${body}.${tail}==`)],
-    ['base64 instead of base64url', withMember('licenseToken', `${head}.${body}.++//`)],
-    ['white space in the token', withMember('licenseToken', `${head}.${body}. ${tail}`)],
+    ['another format', fileWith({ format: 'lkm-lic/2' })],
+    ...['format', 'licenseToken', 'signedKey', 'keyId'].map((name) => [`no ${name}`, fileWith({ [name]: undefined })]),
+    ['a token that is not text', fileWith({ licenseToken: [head, body, tail] })],
+    ['a token of two parts', fileWith({ licenseToken: `${head}.${body}` })],
+    ['a token of four parts', fileWith({ licenseToken: `${head}.${body}.${tail}.` })],
+    ['a keyId that is not the token’s', fileWith({ keyId: 'another' })],
+    ['a header that is not JSON', fileWith({ licenseToken: `e30x.${body}.${tail}` })],
+    ['claims that are not ours', fileWith({ licenseToken: `${head}.e30.${tail}` })],
+    ['padding', fileWith({ licenseToken: `${head}.${body}.${tail}==` })],
+    ['base64 instead of base64url', fileWith({ licenseToken: `${head}.${body}.++//` })],
+    ['white space in the token', fileWith({ licenseToken: `${head}.${body}. ${tail}` })],
     ...['none', 'None', 'HS256', 'ES256', 'eddsa', 'Ed25519', undefined].map((alg) => [
       `alg ${alg}`,
       withHeader({ ...header, alg }),
@@ -286,37 +273,13 @@ describe('readLicenseEnvelope', () => {
     const spare: Record<string, string> = { A: 'B', Q: 'R', g: 'h', w: 'x' };
     const respelt = tail.slice(0, -1) + spare[tail.slice(-1)];
     expect(Buffer.from(respelt, 'base64url')).toEqual(Buffer.from(tail, 'base64url'));
-    expect(readLicenseEnvelope(withMember('licenseToken', `${head}.${body}.${respelt}`))).toBeNull();
+    expect(readLicenseEnvelope(fileWith({ licenseToken: `${head}.${body}.${respelt}` }))).toBeNull();
   });
 
   it('reads up to 64 KiB, counted in bytes', () => {
     const space = 64 * 1024 - text.length;
     expect(readLicenseEnvelope(text + ' '.repeat(space))).not.toBeNull();
     expect(readLicenseEnvelope(text + ' '.repeat(space + 1))).toBeNull();
-    expect(readLicenseEnvelope(withMember('note', 'é'.repeat(space / 2)))).toBeNull();
+    expect(readLicenseEnvelope(fileWith({ note: 'é'.repeat(space / 2) }))).toBeNull();
   });
 });
-
-function at(time: string): Instant {
-  return `2026-11-21T${time}Z` as Instant;
-}
-
-function fileWith(changes: object): string {
-  return JSON.stringify({ ...file, ...changes });
-}
-
-function encode(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString('base64url');
-}
-
-function decode(part: string): string {
-  return Buffer.from(part, 'base64url').toString();
-}
-
-function withMember(name: string, value: unknown): string {
-  return fileWith({ [name]: value });
-}
-
-function withHeader(header: object): string {
-  return withMember('licenseToken', `${encode(header)}.${body}.${tail}`);
-}
