@@ -8,18 +8,14 @@ import { issued, licenseKey, productId } from './examples.ts';
 import { fakeTiming, noon } from './fake-timing.ts';
 import { unusedAddress } from './loopback.ts';
 
-const refuseConnection = async (): Promise<Response> => {
-  const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
-  throw new TypeError('fetch failed', { cause });
+const systemError = (system: object) => async (): Promise<Response> => {
+  throw new TypeError('fetch failed', { cause: Object.assign(new Error('no connection'), system) });
 };
+const refuseConnection = systemError({ code: 'ECONNREFUSED', syscall: 'connect' });
 const answer = async () => Response.json(issued);
 const badGateway = async () => new Response('<h1>Bad Gateway</h1>', { status: 502 });
 const unavailable = async () =>
   Response.json({ message: 'no', code: 1 }, { status: 503, headers: { 'retry-after': '1' } });
-const reset = async (): Promise<Response> => {
-  throw new TypeError('fetch failed', { cause: Object.assign(new Error('read'), { code: 'ECONNRESET' }) });
-};
-
 /** A service that behaves like `down` for a time and then answers, with a client whose time is set. */
 function outage(down: Fetch, durationMs: number, options: Partial<ClientOptions> = {}) {
   const timing = { ...fakeTiming(), ...options.timing };
@@ -50,40 +46,25 @@ describe('a restart of ten seconds is outlasted, whatever the jitter, when', () 
   });
 });
 
-test('a service that stays away is tried for 30 seconds, a few times', async () => {
-  const { create, requests, elapsedMs } = outage(refuseConnection, 3_600_000);
+test.each<[string, Fetch]>([
+  ['refuses connections', refuseConnection],
+  ['accepts no connection within the time', systemError({ code: 'UND_ERR_CONNECT_TIMEOUT' })],
+  ['cannot be found by a busy name server', systemError({ code: 'EAI_AGAIN', syscall: 'getaddrinfo' })],
+])('a service that %s is tried for 30 seconds, a few times: nothing was sent', async (_title, down) => {
+  const { create, requests, elapsedMs } = outage(down, 3_600_000);
   await expect(create()).rejects.toMatchObject({ name: 'NetworkError', sent: false });
   expect(elapsedMs()).toBe(30_000);
   expect(requests()).toBeLessThan(20);
 });
 
-test.each([
-  ['no connection within the time', { code: 'UND_ERR_CONNECT_TIMEOUT' }],
-  ['a name server that is busy', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }],
-])('%s counts as a service that stays away: nothing was sent', async (_title, system) => {
-  const { create, elapsedMs } = outage(async () => {
-    throw new TypeError('fetch failed', { cause: Object.assign(new Error('no connection'), system) });
-  }, 3_600_000);
-  await expect(create()).rejects.toMatchObject({ name: 'NetworkError', sent: false });
-  expect(elapsedMs()).toBe(30_000);
-});
-
-test('a number of retries bounds the attempts on a service that stays away', async () => {
-  const { create, requests } = outage(refuseConnection, 3_600_000, { maxRetries: 2 });
-  await expect(create()).rejects.toMatchObject({ call: { attempts: 3 } });
-  expect(requests()).toBe(3);
-});
-
-test('no time allowed means no retry', async () => {
-  const { create, requests } = outage(refuseConnection, 3_600_000, { maxElapsedMs: 0 });
-  await expect(create()).rejects.toMatchObject({ name: 'NetworkError' });
-  expect(requests()).toBe(1);
-});
-
-test('lost responses are repeated four times, since each may have been carried out', async () => {
-  const { create, requests } = outage(reset, 3_600_000);
-  await expect(create()).rejects.toMatchObject({ name: 'NetworkError', sent: true });
-  expect(requests()).toBe(5);
+test.each<[string, Fetch, Partial<ClientOptions>, number]>([
+  ['a number of retries bounds the attempts on a service that stays away', refuseConnection, { maxRetries: 2 }, 3],
+  ['no time allowed means no retry', refuseConnection, { maxElapsedMs: 0 }, 1],
+  ['lost responses are repeated four times', systemError({ code: 'ECONNRESET' }), {}, 5],
+])('%s', async (_title, down, options, attempts) => {
+  const { create, requests } = outage(down, 3_600_000, options);
+  await expect(create()).rejects.toMatchObject({ name: 'NetworkError', call: { attempts } });
+  expect(requests()).toBe(attempts);
 });
 
 test('waits for a server that comes up late, with the same key and the same bytes', async () => {

@@ -12,189 +12,118 @@ import { manualTiming } from './manual-timing.ts';
 
 const MINUTE = 60_000;
 const input = { productId: 'prod_0000000000000000000001', licenseKey: '7KQ2M-X9D4R-HTB31-0WVJ6-85SB5' };
-
 const call = { operation: 'POST /key/heartbeat', idempotencyKey: null, attempts: 1 };
-
 const unreachable = () => new NetworkError('no answer', { call, sent: true, timedOut: false });
+const fail = (error: unknown) => async (): Promise<never> => {
+  throw error;
+};
 
-type Heartbeat = SessionClient['keys']['heartbeat'];
-
-/** A service whose leases last 15 minutes, with heartbeats every 5, and what it was asked when. */
-function service({
-  heartbeat,
-  checkin,
-  aheadMs = 0,
-  intervalSeconds = 300,
-}: {
-  readonly heartbeat?: (attempt: number) => Promise<void> | void;
+interface Behaviour {
+  readonly checkout?: () => Promise<void>;
+  readonly heartbeat?: (attempt: number) => Promise<void>;
   readonly checkin?: () => Promise<void>;
   /** How far its clock is ahead of the client's. */
   readonly aheadMs?: number;
   readonly intervalSeconds?: number;
-} = {}) {
+}
+
+/** Runs a session of a service whose leases last 15 minutes, with heartbeats every 5; tells what it was asked when. */
+function startSession(behaviour: Behaviour = {}, options: SessionOptions = {}) {
+  const { aheadMs = 0, intervalSeconds = 300 } = behaviour;
   const timing = manualTiming();
   const requests: string[] = [];
   const keys: (string | undefined)[] = [];
-  const minute = () => (timing.now() - noon) / MINUTE;
+  const note = (what: string) => requests.push(`${(timing.now() - noon) / MINUTE} ${what}`);
   const expiresAt = () => new Date(timing.now() + aheadMs + 15 * MINUTE).toISOString() as never;
   let beats = 0;
-  const client: SessionClient = {
-    keys: {
-      checkout: async () => {
-        requests.push(`${minute()} checkout`);
-        return {
-          message: 'Session checked out',
-          sessionId: 'ses_1',
-          sessionSecret: 'secret',
-          nextNonce: 'nonce-0',
-          expiresAt: expiresAt(),
-          heartbeatInterval: intervalSeconds,
-          currentSessions: 1,
-          maxSessions: 2,
-        };
-      },
-      heartbeat: (async ({ timestamp }, { idempotencyKey, signal } = {}) => {
-        requests.push(`${minute()} heartbeat ${timestamp}`);
-        keys.push(idempotencyKey);
-        const ended = new Promise<never>((_, reject) => {
-          signal?.addEventListener('abort', () => reject(signal.reason));
-        });
-        await Promise.race([heartbeat?.(keys.length), ended]);
-        beats += 1;
-        return { message: 'Session prolonged', expiresAt: expiresAt(), nextNonce: `nonce-${beats}` };
-      }) satisfies Heartbeat,
-      checkin: async ({ timestamp }) => {
-        requests.push(`${minute()} checkin ${timestamp}`);
-        await checkin?.();
-        return { message: 'Session checked in' };
-      },
+  const operations: SessionClient['keys'] = {
+    checkout: async () => {
+      note('checkout');
+      await behaviour.checkout?.();
+      const secrets = { sessionId: 'ses_1', sessionSecret: 'secret', nextNonce: 'nonce-0' };
+      const seats = { currentSessions: 1, maxSessions: 2 };
+      return { message: '', ...secrets, ...seats, expiresAt: expiresAt(), heartbeatInterval: intervalSeconds };
+    },
+    heartbeat: async ({ timestamp }, { idempotencyKey, signal } = {}) => {
+      note(`heartbeat ${timestamp}`);
+      keys.push(idempotencyKey);
+      const ended = Promise.withResolvers<never>();
+      signal?.addEventListener('abort', () => ended.reject(signal.reason));
+      await Promise.race([behaviour.heartbeat?.(keys.length), ended.promise]);
+      beats += 1;
+      return { message: '', expiresAt: expiresAt(), nextNonce: `nonce-${beats}` };
+    },
+    checkin: async ({ timestamp }) => {
+      note(`checkin ${timestamp}`);
+      await behaviour.checkin?.();
+      return { message: '' };
     },
   };
   const work = Promise.withResolvers<string>();
-  let signal: AbortSignal | undefined;
-  const run = (options: SessionOptions = {}) => {
-    const ran = withSession(
-      client,
-      input,
-      (session) => {
-        signal = session.signal;
-        return work.promise;
-      },
-      { timing, ...options },
-    );
-    // Looked at later.
-    ran.catch(() => {});
-    return ran;
+  const seen: Parameters<Parameters<typeof withSession>[2]>[0][] = [];
+  const begin = (session: (typeof seen)[number]) => {
+    seen.push(session);
+    return work.promise;
   };
-  return { timing, requests, keys, client, work, run, lostBy: () => signal?.reason as unknown };
+  const ran = withSession({ keys: operations }, input, begin, { timing, ...options });
+  // Looked at later.
+  ran.catch(() => {});
+  return { ran, timing, requests, keys, work, seen, lostBy: () => seen[0]?.signal.reason as unknown };
 }
 
 describe('a session', () => {
   test('is leased, kept alive while the work runs, and given back', async () => {
-    const { timing, requests, keys, work, run, lostBy } = service();
-    const ran = run();
+    const { ran, timing, requests, keys, work, seen, lostBy } = startSession();
     await timing.pass(12 * MINUTE);
+    expect(seen).toMatchObject([
+      { sessionId: 'ses_1', currentSessions: 1, maxSessions: 2, signal: { aborted: false } },
+    ]);
     work.resolve('done');
     expect(await ran).toBe('done');
+    await timing.pass(60 * MINUTE);
     expect(requests).toEqual(['0 checkout', '5 heartbeat nonce-0', '10 heartbeat nonce-1', '12 checkin nonce-2']);
     expect(new Set(keys).size).toBe(2);
     expect(lostBy()).toBeUndefined();
   });
 
-  test('tells the work what it has', async () => {
-    const { client, timing } = service();
-    const seen = await withSession(
-      client,
-      input,
-      ({ signal, ...session }) => ({ ...session, aborted: signal.aborted }),
-      {
-        timing,
-      },
-    );
-    expect(seen).toEqual({ sessionId: 'ses_1', currentSessions: 1, maxSessions: 2, aborted: false });
-  });
-
-  test('sends no heartbeat after the work', async () => {
-    const { timing, requests, work, run } = service();
-    const ran = run();
-    work.resolve('done');
-    await ran;
-    await timing.pass(60 * MINUTE);
-    expect(requests).toEqual(['0 checkout', '0 checkin nonce-0']);
-  });
-
   test('is given back when the work fails, whose error is passed on', async () => {
     const failed: unknown[] = [];
-    const { requests, work, run } = service({
-      checkin: async () => {
-        throw unreachable();
-      },
-    });
-    const ran = run({ onReturnFailed: (error) => failed.push(error) });
+    const onReturnFailed = (error: unknown) => failed.push(error);
+    const { ran, requests, work } = startSession({ checkin: fail(unreachable()) }, { onReturnFailed });
     work.reject(new Error('of the work'));
     await expect(ran).rejects.toThrow('of the work');
     expect(requests).toEqual(['0 checkout', '0 checkin nonce-0']);
     expect(failed).toEqual([expect.any(NetworkError)]);
   });
 
-  test('that cannot be given back keeps the result of the work', async () => {
-    const { work, run } = service({
-      checkin: async () => {
-        throw unreachable();
-      },
-    });
-    const ran = run();
-    work.resolve('done');
-    expect(await ran).toBe('done');
-  });
-
-  test('keeps the result of the work when the one who is told of it throws', async () => {
-    const { work, run } = service({
-      checkin: async () => {
-        throw unreachable();
-      },
-    });
-    const ran = run({
-      onReturnFailed: () => {
-        throw new Error('of the callback');
-      },
-    });
-    work.resolve('done');
-    expect(await ran).toBe('done');
+  test('keeps the result of the work when it cannot be given back, and when the one who is told of it throws', async () => {
+    const onReturnFailed = () => {
+      throw new Error('of the callback');
+    };
+    for (const options of [{}, { onReturnFailed }]) {
+      const { ran, work } = startSession({ checkin: fail(unreachable()) }, options);
+      work.resolve('done');
+      expect(await ran).toBe('done');
+    }
   });
 
   test('that has ended by itself counts as given back', async () => {
     const failed: unknown[] = [];
-    const { work, run } = service({
-      checkin: async () => {
-        throw apiError('sessionNotFound');
-      },
-    });
-    const ran = run({ onReturnFailed: (error) => failed.push(error) });
+    const onReturnFailed = (error: unknown) => failed.push(error);
+    const { ran, work } = startSession({ checkin: fail(apiError('sessionNotFound')) }, { onReturnFailed });
     work.resolve('done');
     await ran;
     expect(failed).toEqual([]);
   });
 
   test('that is refused does not begin the work', async () => {
-    const { client, timing } = service();
-    const refusing = { keys: { ...client.keys, checkout: () => Promise.reject(apiError('sessionLimit')) } };
-    let began = false;
-    const ran = withSession(
-      refusing,
-      input,
-      () => {
-        began = true;
-      },
-      { timing },
-    );
+    const { ran, seen } = startSession({ checkout: fail(apiError('sessionLimit')) });
     await expect(ran).rejects.toMatchObject({ reason: 'sessionLimit' });
-    expect(began).toBe(false);
+    expect(seen).toEqual([]);
   });
 
   test('is prolonged in time where the interval is as long as the lease', async () => {
-    const { timing, requests, work, run } = service({ intervalSeconds: 900 });
-    const ran = run();
+    const { ran, timing, requests, work } = startSession({ intervalSeconds: 900 });
     await timing.pass(8 * MINUTE);
     work.resolve('done');
     await ran;
@@ -202,8 +131,7 @@ describe('a session', () => {
   });
 
   test('is not given up where the clock of the service is far behind', async () => {
-    const { timing, work, run, lostBy } = service({ aheadMs: -60 * MINUTE });
-    const ran = run();
+    const { ran, timing, work, lostBy } = startSession({ aheadMs: -60 * MINUTE });
     await timing.pass(30 * MINUTE);
     expect(lostBy()).toBeUndefined();
     work.resolve('done');
@@ -211,9 +139,8 @@ describe('a session', () => {
   });
 
   test('ends with the signal of the caller, and is given back all the same', async () => {
-    const { timing, requests, work, run, lostBy } = service();
     const controller = new AbortController();
-    const ran = run({ signal: controller.signal });
+    const { ran, timing, requests, work, lostBy } = startSession({}, { signal: controller.signal });
     await timing.pass(MINUTE);
     controller.abort('enough');
     expect(lostBy()).toBe('enough');
@@ -224,34 +151,25 @@ describe('a session', () => {
 });
 
 describe('a heartbeat', () => {
-  test('without an answer is repeated as the same request, and the lease goes on', async () => {
-    const { timing, requests, keys, work, run, lostBy } = service({
-      heartbeat: async (attempt) => {
-        if (attempt < 3) throw unreachable();
-      },
-    });
-    const ran = run();
+  test.each([
+    unreachable(),
+    ...(['serverError', 'unavailable', 'rateLimited', 'requestInProgress'] as const).map((reason) => apiError(reason)),
+  ])('without an answer, or with %s, is repeated as the same request, and the lease goes on', async (error) => {
+    const heartbeat = async (attempt: number) => {
+      if (attempt < 3) throw error;
+    };
+    const { ran, timing, requests, keys, work, lostBy } = startSession({ heartbeat });
     await timing.pass(6 * MINUTE);
     expect(lostBy()).toBeUndefined();
     work.resolve('done');
     await ran;
     expect(keys).toEqual([keys[0], keys[0], keys[0]]);
-    expect(requests.map((request) => request.split(' ').slice(1).join(' '))).toEqual([
-      'checkout',
-      'heartbeat nonce-0',
-      'heartbeat nonce-0',
-      'heartbeat nonce-0',
-      'checkin nonce-1',
-    ]);
+    const [first, ...more] = requests.map((request) => request.replace(/^\S+ /, ''));
+    expect([first, ...more]).toEqual(['checkout', ...Array(3).fill('heartbeat nonce-0'), 'checkin nonce-1']);
   });
 
   test('that gets no answer until the lease ends loses it', async () => {
-    const { timing, requests, work, run, lostBy } = service({
-      heartbeat: async () => {
-        throw unreachable();
-      },
-    });
-    const ran = run();
+    const { ran, timing, requests, work, lostBy } = startSession({ heartbeat: fail(unreachable()) });
     await timing.pass(15 * MINUTE - 1);
     expect(lostBy()).toBeUndefined();
     await timing.pass(1);
@@ -262,58 +180,24 @@ describe('a heartbeat', () => {
   });
 
   test('that hangs is ended with the lease', async () => {
-    const { timing, work, run, lostBy } = service({ heartbeat: () => new Promise(() => {}) });
-    const ran = run();
+    const { ran, timing, work, lostBy } = startSession({ heartbeat: () => new Promise(() => {}) });
     await timing.pass(15 * MINUTE);
     expect(lostBy()).toBeInstanceOf(SessionLostError);
     work.resolve('all the same');
     expect(await ran).toBe('all the same');
   });
 
-  test.each(['licenseDisabled', 'signatureRefused', 'invalidToken'] as const)(
-    'that is refused with %s loses the lease at once, and the seat is given back',
-    async (reason) => {
-      const { timing, requests, work, run, lostBy } = service({
-        heartbeat: async () => {
-          throw apiError(reason);
-        },
-      });
-      const ran = run();
-      await timing.pass(5 * MINUTE);
-      expect(lostBy()).toMatchObject({ name: 'SessionLostError', cause: { reason } });
-      work.resolve('done');
-      await ran;
-      expect(requests).toEqual(['0 checkout', '5 heartbeat nonce-0', '5 checkin nonce-0']);
-    },
-  );
-
-  test('of a session that has ended loses it, and there is nothing to give back', async () => {
-    const { timing, requests, work, run, lostBy } = service({
-      heartbeat: async () => {
-        throw apiError('sessionNotFound');
-      },
-    });
-    const ran = run();
+  test.each([
+    ['licenseDisabled', ['5 checkin nonce-0']],
+    ['signatureRefused', ['5 checkin nonce-0']],
+    ['invalidToken', ['5 checkin nonce-0']],
+    ['sessionNotFound', []],
+  ] as const)('that is refused with %s loses the lease at once, and is followed by %j', async (reason, checkin) => {
+    const { ran, timing, requests, work, lostBy } = startSession({ heartbeat: fail(apiError(reason)) });
     await timing.pass(5 * MINUTE);
-    expect(lostBy()).toMatchObject({ cause: { reason: 'sessionNotFound' } });
+    expect(lostBy()).toMatchObject({ name: 'SessionLostError', cause: { reason } });
     work.resolve('done');
     await ran;
-    expect(requests).toEqual(['0 checkout', '5 heartbeat nonce-0']);
+    expect(requests).toEqual(['0 checkout', '5 heartbeat nonce-0', ...checkin]);
   });
-
-  test.each(['serverError', 'unavailable', 'rateLimited', 'requestInProgress'] as const)(
-    'that is answered with %s is repeated',
-    async (reason) => {
-      const { timing, work, run, lostBy } = service({
-        heartbeat: async (attempt) => {
-          if (attempt === 1) throw apiError(reason);
-        },
-      });
-      const ran = run();
-      await timing.pass(14 * MINUTE);
-      expect(lostBy()).toBeUndefined();
-      work.resolve('done');
-      expect(await ran).toBe('done');
-    },
-  );
 });
