@@ -18,17 +18,16 @@ const operations: readonly { readonly path: string; readonly method: string; rea
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 
+const known = [...listEndpoints(), { name: 'events.stream', endpoint: streamEvents }];
+
 describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1', async () => {
     expect(await new Validator().validate(toOpenApi())).toEqual({ valid: true });
   });
 
-  it('is what docs/openapi.json says', () => {
+  it('is what docs/openapi.json says, and what the server serves', async () => {
     const file = readFileSync(join(import.meta.dirname, '../../docs/openapi.json'), 'utf8');
     expect(file, 'docs/openapi.json is out of date: npm run openapi').toBe(`${JSON.stringify(document, null, 2)}\n`);
-  });
-
-  it('is what the server serves', async () => {
     await using world = await createWorld();
     expect((await world.call('nobody', 'GET', '/openapi.json')).body).toEqual(document);
   });
@@ -40,9 +39,7 @@ describe('the OpenAPI document', () => {
 
   it('has one operation for each endpoint, under the endpoint’s name', () => {
     expect(operations.map(({ path, method, operation }) => [operation.operationId, method, path]).sort()).toEqual(
-      [...listEndpoints(), { name: 'events.stream', endpoint: streamEvents }]
-        .map(({ name, endpoint }) => [name, endpoint.method.toLowerCase(), endpoint.path])
-        .sort(),
+      known.map(({ name, endpoint }) => [name, endpoint.method.toLowerCase(), endpoint.path]).sort(),
     );
   });
 
@@ -52,124 +49,38 @@ describe('the OpenAPI document', () => {
     expect(open.map(({ path }) => path)).toEqual(['/.well-known/jwks.json', '/.well-known/revocations']);
   });
 
-  it.each(listEndpoints())('lists the statuses that $name may answer, and no others', ({ name, endpoint }) => {
-    const operation = operations.find((each) => each.operation.operationId === name)?.operation;
+  it.each(known)('lists the statuses and the parameters of $name, and no others', ({ endpoint }) => {
+    const { responses, parameters } = document.paths[endpoint.path][endpoint.method.toLowerCase()];
     const guarded = endpoint.scope === 'public' ? [] : [401, 403];
+    const ofMutations = mutates(endpoint) ? [409, 413, 415] : [];
     const own = endpoint.errors.map((reason) => apiErrors[reason].status);
-    const statuses = [
-      endpoint.reply.status,
-      400,
-      ...guarded,
-      ...own,
-      ...(mutates(endpoint) ? [409, 413, 415] : []),
-      429,
-      500,
-      503,
-    ];
-    expect(Object.keys(operation.responses).map(Number)).toEqual([...new Set(statuses)].sort((a, b) => a - b));
+    const statuses = new Set([endpoint.reply.status, 400, ...guarded, ...own, ...ofMutations, 429, 500, 503]);
+    expect(Object.keys(responses).map(Number)).toEqual([...statuses].sort((a, b) => a - b));
+    const namesIn = (place: string) =>
+      parameters.filter((each: Parsed) => each.in === place).map((each: Parsed) => each.name);
+    expect(namesIn('header')).toEqual(mutates(endpoint) ? ['Idempotency-Key', 'X-Idempotency-Key'] : []);
+    const example = Object.keys(exampleOf(endpoint).query).map((field) => field.replace(/^metadata\..*/, 'metadata'));
+    expect(namesIn('query')).toEqual(expect.arrayContaining(example));
   });
 
   it('shows what is on the wire: usesPerKey is text, and dates are text', () => {
-    const schema = document.components.schemas.CreateKeyRequest;
-    expect(schema.required).toEqual(['productId']);
-    expect(schema.properties.usesPerKey.anyOf).toEqual([
-      { type: 'string', pattern: '^[1-9][0-9]{0,8}$' },
-      { type: 'null' },
-    ]);
-    expect(schema.properties.expiryDate.anyOf[0]).toMatchObject({ type: 'string', format: 'date-time' });
+    const { required, properties } = document.components.schemas.CreateKeyRequest;
+    expect(required).toEqual(['productId']);
+    const digits = { type: 'string', pattern: '^[1-9][0-9]{0,8}$' };
+    expect(properties.usesPerKey.anyOf).toEqual([digits, { type: 'null' }]);
+    expect(properties.expiryDate.anyOf[0]).toMatchObject({ type: 'string', format: 'date-time' });
   });
 
-  it('names the parameters of a query, and which of them are required', () => {
-    const named = operations.flatMap(({ operation }) =>
-      parametersOf(operation).map((each) => [operation.operationId, each.name, each.in, each.required]),
-    );
-    expect(named.filter(([, , place]) => place === 'query')).toEqual([
-      ['keys.get', 'productId', 'query', false],
-      ['keys.get', 'licenseKey', 'query', false],
-      ['keys.get', 'reference', 'query', false],
-      ['keys.delete', 'productId', 'query', true],
-      ['keys.delete', 'licenseKey', 'query', true],
-      ['keys.delete', 'force', 'query', false],
-      ['keys.delete', 'ifUpdatedAt', 'query', false],
-      ...[
-        ['productId', 'customerId', 'status', 'within', 'trial', 'licenseType', 'createdAfter', 'createdBefore'],
-        ['expiresAfter', 'expiresBefore', 'text', 'metadata', 'page', 'limit', 'cursor'],
-      ]
-        .flat()
-        .map((name) => ['keys.list', name, 'query', false]),
-      ['keys.why', 'productId', 'query', true],
-      ['keys.why', 'licenseKey', 'query', true],
-      ['keys.why', 'hostId', 'query', false],
-      ['keys.why', 'action', 'query', false],
-      ['keys.why', 'at', 'query', false],
-      ['sessions.list', 'page', 'query', false],
-      ['sessions.list', 'limit', 'query', false],
-      ['sessions.list', 'productId', 'query', false],
-      ['sessions.list', 'licenseKey', 'query', false],
-      ['sessions.delete', 'sessionId', 'query', true],
-      ['sessions.delete', 'productId', 'query', false],
-      ['customers.list', 'page', 'query', false],
-      ['customers.list', 'limit', 'query', false],
-      ['customers.list', 'email', 'query', false],
-      ['customers.list', 'text', 'query', false],
-      ['customers.list', 'active', 'query', false],
-      ['customers.get', 'customerId', 'query', true],
-      ['customers.update', 'customerId', 'query', true],
-      ['customers.delete', 'customerId', 'query', true],
-      ['customers.keys', 'customerId', 'query', true],
-      ['customers.keys', 'page', 'query', false],
-      ['customers.keys', 'limit', 'query', false],
-      ['products.list', 'page', 'query', false],
-      ['products.list', 'limit', 'query', false],
-      ['products.get', 'productId', 'query', true],
-      ['products.update', 'productId', 'query', true],
-      ['tokens.list', 'page', 'query', false],
-      ['tokens.list', 'limit', 'query', false],
-      ['tokens.get', 'tokenId', 'query', true],
-      ['tokens.revoke', 'tokenId', 'query', true],
-      ['tokens.revoke', 'force', 'query', false],
-      ['signingKeys.list', 'page', 'query', false],
-      ['signingKeys.list', 'limit', 'query', false],
-      ['signingKeys.jwks', 'account', 'query', false],
-      ['revocations.export', 'account', 'query', false],
-      ['events.list', 'after', 'query', false],
-      ['events.list', 'limit', 'query', false],
-      ['events.list', 'type', 'query', false],
-      ['events.list', 'resourceId', 'query', false],
-      ['audit.list', 'after', 'query', false],
-      ['audit.list', 'limit', 'query', false],
-      ['audit.checkpoints', 'after', 'query', false],
-      ['audit.checkpoints', 'limit', 'query', false],
-      ['webhooks.list', 'page', 'query', false],
-      ['webhooks.list', 'limit', 'query', false],
-      ['webhooks.get', 'webhookId', 'query', true],
-      ['webhooks.update', 'webhookId', 'query', true],
-      ['webhooks.delete', 'webhookId', 'query', true],
-      ['webhooks.deliveries', 'webhookId', 'query', true],
-      ['webhooks.deliveries', 'state', 'query', false],
-      ['webhooks.deliveries', 'limit', 'query', false],
-      ['webhooks.deliveries', 'cursor', 'query', false],
-      ['stats.get', 'productId', 'query', false],
-      ['events.stream', 'after', 'query', false],
-      ['events.stream', 'type', 'query', false],
-    ]);
-  });
-
-  it('writes the entries of metadata as parameters of their own', () => {
-    const list = operations.find(({ operation }) => operation.operationId === 'keys.list')?.operation;
-    expect(parametersOf(list).find(({ name }) => name === 'metadata')).toMatchObject({
+  it('names the parameters of a query, which of them are required, and entries of metadata as their own', () => {
+    const named = (path: string) =>
+      parametersOf(document.paths[path].get).map(({ name, required }) => `${name}${required ? '' : '?'}`);
+    expect(named('/key/why')).toEqual(['productId', 'licenseKey', 'hostId?', 'action?', 'at?']);
+    expect(named('/webhook/deliveries')).toEqual(['webhookId', 'state?', 'limit?', 'cursor?']);
+    expect(parametersOf(document.paths['/key/list'].get).find(({ name }) => name === 'metadata')).toMatchObject({
       style: 'form',
       explode: true,
       schema: { type: 'object', propertyNames: { pattern: '^metadata\\..' }, maxProperties: 5 },
     });
-  });
-
-  it.each(listEndpoints())('offers both idempotency headers where $name changes something', ({ name, endpoint }) => {
-    const operation = operations.find((each) => each.operation.operationId === name)?.operation;
-    const headers = parametersOf(operation)
-      .filter((each) => each.in === 'header')
-      .map((each) => each.name);
-    expect(headers).toEqual(mutates(endpoint) ? ['Idempotency-Key', 'X-Idempotency-Key'] : []);
   });
 });
 
@@ -183,15 +94,6 @@ describe('what generators make of the document', () => {
       return bodies.filter(({ content }) => contentOf(content).schema.$ref === undefined);
     });
     expect(anonymous).toEqual([]);
-    expect(Object.keys(document.components.schemas)).toEqual(
-      expect.arrayContaining([
-        'CreateKeyRequest',
-        'CreateKeyResponse',
-        'GetKeyResponse',
-        'ListCustomersResponse',
-        'Error',
-      ]),
-    );
   });
 
   it('has true bounds for every integer, and integers for every code', () => {
@@ -210,15 +112,9 @@ describe('what generators make of the document', () => {
   it.each(operations)('describes $method $path and each of its parameters, with examples', ({ operation }) => {
     expect(operation.description.length).toBeGreaterThan(20);
     expect(operation.summary.length).toBeGreaterThan(5);
-    for (const parameter of parametersOf(operation)) expect(parameter.description).toEqual(expect.any(String));
+    for (const { description } of parametersOf(operation)) expect(description).toEqual(expect.any(String));
     const bodies = [operation.requestBody, operation.responses[200] ?? operation.responses[201]].filter(Boolean);
     for (const { content } of bodies) expect(contentOf(content).example).toBeDefined();
-    const { schemas } = document.components;
-    for (const [, property] of Object.entries<Parsed>(schemas.CreateKeyRequest.properties)) {
-      expect(property.description ?? schemas[property.$ref?.split('/').at(-1)]?.description).toEqual(
-        expect.any(String),
-      );
-    }
   });
 
   it('says nothing that only those who work on lkm understand', () => {

@@ -7,37 +7,14 @@ const patterns = [...new Set(collect(toOpenApi()))].sort();
 
 /** Texts of which some match and some do not; none holds a lone surrogate, which other languages have no word for. */
 const samples = [
-  '',
-  ' ',
-  'a',
-  'PpCcSs{}u',
-  'prod_01jd7q3v6ye2wb8x5k9m4n0r7t',
-  'Zoë \u{1f512} \u05d0',
-  'a\u0000b',
-  'a\nb',
-  '\u007f',
-  'x\u0085',
-  '\u00a0',
-  '1',
-  '01',
-  '999999999',
-  '2026-11-21T10:00:00.000Z',
-  '2026-11-21T10:00:00+01:00',
-  'it@ada.example',
-  'it@@ada',
-  'P1Y',
-  'PT',
-  'a key',
-  'key ',
+  ...['', ' ', 'a', 'PpCcSs{}u', 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t', 'Zoë \u{1f512} \u05d0', 'a key', 'key '],
+  ...['a\u0000b', 'a\nb', '\u007f', 'x\u0085', '\u00a0', '1', '01', '999999999', 'P1Y', 'PT'],
+  ...['2026-11-21T10:00:00.000Z', '2026-11-21T10:00:00+01:00', 'it@ada.example', 'it@@ada'],
 ];
 
 const python = spawnSync('python3', ['--version']).status === 0;
 
 describe('the patterns of the document', () => {
-  it('are found', () => {
-    expect(patterns.length).toBeGreaterThan(4);
-  });
-
   it.each(patterns)('mean the same with and without the flag u: %s', (pattern) => {
     const [plain, unicode] = [new RegExp(pattern), new RegExp(pattern, 'u')];
     for (const sample of samples) expect([sample, unicode.test(sample)]).toEqual([sample, plain.test(sample)]);

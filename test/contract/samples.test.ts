@@ -71,16 +71,3 @@ describe('the samples of an endpoint', () => {
     expect(commandLines, 'out of date: npm run openapi').toEqual(await listCommandLines());
   });
 });
-
-describe('parseIsoDuration', () => {
-  it('reads what a field for a length of time takes', () => {
-    expect(parseIsoDuration('P1Y14DT30M')).toEqual({
-      ...{ years: 1, months: 0, weeks: 0, days: 14 },
-      ...{ hours: 0, minutes: 30, seconds: 0 },
-    });
-  });
-
-  it.each(['', 'P', '14d', 'P1Y ', 'PT', 'P12345D'])('refuses %j', (text) => {
-    expect(() => parseIsoDuration(text)).toThrow(RangeError);
-  });
-});
