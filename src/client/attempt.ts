@@ -25,10 +25,7 @@ interface AttemptTrace {
   readonly sentBefore?: boolean;
 }
 
-/**
- * Sends a request once and reads the whole response; returns the error when there is none. Throws only when the caller's
- * signal aborts, with its reason.
- */
+/** Sends a request once; resolves to the whole response or to the error. Throws only the reason of the caller's signal. */
 export async function sendOnce(
   transport: Transport,
   request: PreparedRequest,

@@ -23,9 +23,8 @@ export interface CallContext {
 }
 
 /**
- * Calls an operation and returns its payload. Each attempt sends the same bytes and the same idempotency key.
- *
- * Rejects with `InputError`, `ApiError`, `NetworkError` or `ProtocolError`, or with the reason of the caller's signal.
+ * Calls an operation, with the same bytes and idempotency key each time, and returns its payload. Rejects with `InputError`,
+ * `ApiError`, `NetworkError` or `ProtocolError`, or with the reason of the caller's signal.
  */
 export async function call(
   context: CallContext,

@@ -27,10 +27,7 @@ type Operation<Input, Payload> =
     ? (input?: keyof Input extends never ? Record<string, never> : Input, options?: CallOptions) => Promise<Payload>
     : (input: Input, options?: CallOptions) => Promise<Payload>;
 
-/**
- * `T` as it is read: with the fields that it declares and no others, so that a misspelt one does not compile. Fields that a
- * later service adds are there all the same.
- */
+/** `T` with the fields that it declares and no others, so that a misspelt one does not compile; later ones are there all the same. */
 export type Closed<T> = T extends string | number
   ? T
   : T extends (infer Item)[]
@@ -61,11 +58,9 @@ export type Plain<T> = T extends string & z.$brand
         : T;
 
 /**
- * Makes a client of the service at `options.baseUrl`.
- *
- * Its operations resolve to the payload without envelope and reject with `InputError` (nothing was sent), `ApiError`
- * (the service refused), `NetworkError` (no complete response) or `ProtocolError` (a response outside the contract).
- * Throws `InputError` when the base URL or the token cannot be used.
+ * Makes a client. Its operations resolve to the payload and reject with `InputError` (nothing was sent), `ApiError` (the
+ * service refused), `NetworkError` (no complete response) or `ProtocolError` (a response outside the contract). Throws
+ * `InputError` when the base URL or the token cannot be used.
  */
 export const createClient = (options: ClientOptions): Client => clientOfCall(createCallEndpoint(options));
 

@@ -46,8 +46,8 @@ export class ProtocolError extends Error {
   /** HTTP status of the last response. */
   readonly status: number;
   /**
-   * Whether the response shows that no lkm service has handled the request, so that nothing was changed: the base URL
-   * is probably wrong. False for a mutation of which an earlier attempt may have been carried out. Decision 0032.
+   * Whether no lkm service has handled the request, so that nothing was changed: the base URL is probably wrong. False for a
+   * mutation of which an earlier attempt may have been carried out. Decision 0032.
    */
   readonly foreign: boolean;
   /** How long the response asks to wait (`Retry-After`), in milliseconds; null when it does not say. */
@@ -111,9 +111,6 @@ export const isCallError = (error: unknown): error is CallError =>
 /** A request with the same idempotency key is running. Source: API description, "Idempotency", 4 and 6. */
 export const isInProgress = ({ status, code }: StatusAndCode): boolean => status === 409 && code === 3;
 
-/**
- * Whether an error also holds for the attempts before it. Only one that comes from behind the idempotency check does:
- * an error about the token, scope, size, rate or storage says nothing about an earlier attempt.
- */
+/** Whether an error comes from behind the idempotency check, and so holds for the attempts before it too. */
 export const settles = ({ status, code }: StatusAndCode): boolean =>
   [400, 404, 409].includes(status) || (status === 403 && code !== 1);

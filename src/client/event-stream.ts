@@ -27,12 +27,9 @@ const SILENCE_MS = 45_000;
 const [RETRY_MS, MAX_RETRY_MS] = [1_000, 10_000];
 
 /**
- * Follows the events of an account as they happen: `for await (const event of followEvents({ baseUrl, token }, { after }))`.
- *
- * Each event comes once, in the order of the numbers. When the service cannot be reached it comes back, for as long as it
- * takes, and goes on after the last event; it ends with the signal alone. Rejects with `ApiError` when the service
- * refuses, with `ProtocolError` when something else answers, with `NetworkError` when coming back cannot help, as with a
- * certificate that is not trusted, and with `InputError` when nothing can be sent.
+ * Follows the events of an account: `for await (const event of followEvents({ baseUrl, token }, { after }))`. Each comes
+ * once, in the order of the numbers. When the service is away it comes back, for as long as it takes, and goes on after the
+ * last event. Rejects with `ApiError`, `ProtocolError` or `InputError`, or `NetworkError` when coming back cannot help.
  */
 export async function* followEvents(options: ClientOptions, follow: FollowOptions = {}): AsyncGenerator<Event, void> {
   for await (const events of followParts(options, follow)) yield* events;

@@ -15,15 +15,13 @@ export interface ClientOptions {
   /** Longest duration of one attempt, response included, in milliseconds; default 30 000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * The most attempts after the first. Waits for a request in progress (409/3) do not count.
-   *
-   * By default 4, and while the service cannot be reached (no connection, 502, 503, 504) as many as `maxElapsedMs`
-   * allows, so that a call outlasts a restart of the service. A number given here is that of both, however long they take.
+   * The most attempts after the first; waits for a request in progress (409/3) do not count. Default 4, and as many as
+   * `maxElapsedMs` allows while the service cannot be reached (no connection, 502, 503, 504), as in a restart.
    */
   readonly maxRetries?: number | undefined;
   /**
-   * How long a call that fails is repeated, in milliseconds since its first failure; default 30 000, or without an end
-   * where `maxRetries` is given. It is checked before each wait. A rate limit (429) and a request in progress (409/3) have `maxWaitMs` instead.
+   * How long a failing call is repeated, in milliseconds since its first failure; default 30 000, or without an end where
+   * `maxRetries` is given. A rate limit (429) and a request in progress (409/3) have `maxWaitMs` instead.
    */
   readonly maxElapsedMs?: number | undefined;
   /** The same while no connection can be made; default `maxElapsedMs`. */

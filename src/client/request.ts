@@ -11,10 +11,7 @@ export interface Credentials {
 
 type Inputs = Pick<AnyEndpoint, 'query' | 'body'>;
 
-/**
- * Encodes an input by the contract's schemas: `search` is empty or has its question mark, `body` is JSON text, built once
- * so that every attempt sends the same bytes. Throws an {@link InputError} that lists everything wrong with the input.
- */
+/** Encodes an input by the schemas, as query (`?…` or empty) and JSON text. Throws an {@link InputError} that lists all that is wrong. */
 export function encodeInput(endpoint: Inputs, input: unknown): { search: string; body: string | null } {
   const query = encodePart(endpoint.query, input);
   const body = encodePart(endpoint.body, input);
@@ -81,10 +78,7 @@ function toSearch(fields: Readonly<Record<string, unknown>>): string {
   return search.size === 0 ? '' : `?${search}`;
 }
 
-/**
- * Reads a base URL; `href` has no slash at the end. Throws an {@link InputError} unless it is `https:`, or `http:` on
- * loopback or where allowed.
- */
+/** Reads a base URL; `href` has no slash at the end. Throws {@link InputError}, for plain http beyond loopback too. */
 export function readBaseUrl(text: string, options: { readonly plainHttpAllowed: boolean }) {
   if (!URL.canParse(text)) throw invalidBaseUrl('is not a URL');
   const url = new URL(text);

@@ -107,10 +107,7 @@ function firstIssue(cause: unknown): string {
   return issue ? `: ${issue.path.map(String).join('.')}: ${issue.message}` : '';
 }
 
-/**
- * The delay of a `Retry-After` header in milliseconds; null when it is absent or invalid.
- * A date is read against the response's own `Date`, so that a wrong local clock does not matter.
- */
+/** The delay of a `Retry-After` in milliseconds, or null; a date counts from the response's own `Date`, not from the clock here. */
 export function readRetryAfter(headers: ResponseHeaders, now: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1_000;

@@ -39,10 +39,7 @@ export interface LeasedSession {
 
 /** Options of {@link withSession}. */
 export interface SessionOptions {
-  /**
-   * Ends the checkout, which may leave a seat taken until its lease ends. Later it ends the work through its own signal;
-   * the seat is given back all the same.
-   */
+  /** Ends the checkout, which may leave a seat taken until its lease ends; later the work, after which the seat is given back. */
   readonly signal?: AbortSignal | undefined;
   /** Called when the seat could not be given back; it is free again when the lease ends. What it throws is dropped. */
   readonly onReturnFailed?: ((error: unknown) => void) | undefined;
@@ -59,10 +56,8 @@ export class SessionLostError extends Error {
 const RETRY_MS = 5_000;
 
 /**
- * Leases a session, keeps its lease alive by heartbeats while `work` runs, and gives the seat back when `work` is done,
- * whether it succeeds or not. Resolves or rejects as `work` does; nothing that happens afterwards changes that.
- *
- * Rejects as `client.keys.checkout` does, with `ApiError` `sessionLimit` when no seat is free; `work` is then not called.
+ * Leases a session, keeps its lease alive by heartbeats while `work` runs, and gives the seat back afterwards. Resolves or
+ * rejects as `work` does, or as `client.keys.checkout`: with `ApiError` `sessionLimit` when no seat is free.
  */
 export async function withSession<T>(
   client: SessionClient,
@@ -122,10 +117,7 @@ async function keepAlive(client: SessionClient, lease: Lease, timing: Timing, do
   }
 }
 
-/**
- * Prolongs the lease, in as many attempts as fit into it. They are one request under one idempotency key, so that it does
- * not matter whose response was lost.
- */
+/** Prolongs the lease, in as many attempts as fit into it: one request under one key, so that a lost response does not matter. */
 async function prolong(client: SessionClient, lease: Lease, timing: Timing, done: AbortSignal): Promise<void> {
   const request = { ...lease.address, ...signRequest(lease.keys) };
   const idempotencyKey = timing.newKey();

@@ -2,18 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { changing, flagField, pageFields, request, SearchText } from './fields.ts';
 import { acted, actedList, done } from './reply.ts';
-import {
-  AccountId,
-  Active,
-  CustomerId,
-  Email,
-  IfUpdatedAt,
-  InstantText,
-  Name,
-  resource,
-  shown,
-  shownId,
-} from './scalars.ts';
+import { AccountId, Active, CustomerId, Email, InstantText, Name, resource, shown, shownId } from './scalars.ts';
 
 export const NewCustomer = request('NewCustomer', { name: Name, email: Email.optional() }).describe(
   'A customer to be created',
@@ -83,11 +72,10 @@ export const customers = {
     summary: 'Update a customer',
     description: 'Changes what is given. The keys of an inactive customer cannot be activated, signed or checked out.',
     query: byId,
-    body: changing('UpdateCustomerRequest', ['name', 'email', 'active'], {
+    body: changing('UpdateCustomerRequest', {
       name: Name.optional(),
       email: Email.nullish().describe('null removes it'),
       active: Active.optional().describe('Whether its keys may be used'),
-      ifUpdatedAt: IfUpdatedAt,
     }),
     reply: acted('UpdateCustomerResponse', 'customers.update', Customer),
     example: { email: 'it@ada.example', ifUpdatedAt: '2026-11-21T10:00:00.000Z' },

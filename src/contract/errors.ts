@@ -16,9 +16,7 @@ export interface ApiErrorDetail {
 }
 
 /**
- * Every error of the service: our stable name → HTTP status, `code` and `message` on the wire. A message names the
- * members of {@link ApiErrorDetail} that it is filled with.
- *
+ * Every error of the service: our stable name → HTTP status, `code` and `message`, filled from {@link ApiErrorDetail}.
  * Source: API description, the error tables and "Errors"; codes it does not show are decision 0003.
  */
 export const apiErrors = {
@@ -122,12 +120,7 @@ export interface CallTrace {
   readonly mayHaveRunBefore?: boolean;
 }
 
-/**
- * An error that the service returns. Thrown by use cases, rendered by the server as `{message, code}`, rebuilt by the
- * client.
- *
- * `reason` is null when the response carries a status and code that this contract does not know.
- */
+/** An error that the service returns; `reason` is null when this contract does not know its status and code. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly reason: Reason | null;
@@ -157,10 +150,7 @@ export function apiError(reason: Reason, detail: ApiErrorDetail = {}, options?: 
   return new ApiError({ reason, status, code, message: detail.hint ?? filled, fields: detail.fields ?? [] }, options);
 }
 
-/**
- * Rebuilds an error from a response. Codes repeat on the wire (404/1 has several meanings), so the reason is looked up
- * among those that the endpoint may return, by message first.
- */
+/** Rebuilds an error from a response: by message first, since codes repeat (404/1), among those that the endpoint may return. */
 export function readApiError(error: WireError, possible: readonly Reason[], call: CallTrace): ApiError {
   const matches = possible
     .map((reason) => ({ reason, known: apiErrors[reason] }))

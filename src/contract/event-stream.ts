@@ -17,10 +17,7 @@ const eventStream: Reply<string> = {
   unwrap: (wire) => z.string().parse(wire),
 };
 
-/**
- * Events as they happen. It stands beside the operations of the contract, whose responses are read whole; the OpenAPI
- * document shows it, and `followEvents` of the client reads it. Source: decision 0039.
- */
+/** Events as they happen: beside the contract, whose responses are read whole; in the document. Source: decision 0039. */
 export const streamEvents = endpoint('GET /event/stream', 'event:read', {
   summary: 'Follow events',
   description:

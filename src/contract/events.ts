@@ -47,10 +47,7 @@ const license = {
 const device = { licenseId: LicenseId, productId, hostId };
 const session = { ...device, hostId: hostId.nullable(), expiresAt };
 
-/**
- * What subscribers of the service are told of, and what `data` holds. A type is never renamed. Fields may be added; none
- * is removed within a dated contract.
- */
+/** The types of events, and their `data`. None is renamed, and no field removed within a dated contract. */
 export const eventData = {
   'license.created': license,
   'license.updated': { ...license, changed, before: Members, after: Members },

@@ -29,10 +29,7 @@ export interface MisplacedField {
   readonly message: string;
 }
 
-/**
- * The fields among `names` that another operation or a licence has, and `endpoint` does not. Dropped as unknown fields,
- * they could leave a licence without the limit that it was to have.
- */
+/** The fields among `names` that another operation or a licence has: dropped, they could leave a licence without its limit. */
 export function misplacedFields(endpoint: Inputs, names: readonly string[]): readonly MisplacedField[] {
   const own = fieldsOf(endpoint);
   return names

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { showAs } from './openapi/json-schema.ts';
-import { Count, text } from './scalars.ts';
+import { Count, IfUpdatedAt, text } from './scalars.ts';
 
 /** The JSON body of a request. */
 export const request = <S extends z.ZodRawShape>(id: string, shape: S) => z.object(shape).meta({ id });
@@ -29,12 +29,18 @@ function atMost(max: number, what: string, count: (value: unknown) => number) {
   return z.any().refine((value) => count(value) <= max, { message: `Too big: at most ${max} ${what}`, abort: true });
 }
 
-/** The fields of an object that changes something: at least one of `names` has to be there. */
-export const changing = <S extends z.ZodRawShape>(id: string, names: readonly (keyof S & string)[], shape: S) =>
-  z
-    .object(shape)
+/** The body of a request that changes something, with at least one of `changes`, between what else it may have. */
+export function changing<
+  S extends z.ZodRawShape,
+  A extends z.ZodRawShape = Record<never, never>,
+  M extends z.ZodRawShape = Record<never, never>,
+>(id: string, changes: S, { address, more }: { readonly address?: A; readonly more?: M } = {}) {
+  const names = Object.keys(changes);
+  return z
+    .object({ ...(address as A), ...changes, ...(more as M), ifUpdatedAt: IfUpdatedAt })
     .refine((body) => countGiven(body, names) > 0, `one of ${names.join(', ')} is required`)
     .meta({ id, anyOf: names.map((name) => ({ required: [name] })) });
+}
 
 /** What `refine` takes: a rule for some fields, and what is said of the first when they break it. */
 type FieldRule = readonly [(fields: object) => boolean, { message: string; path: string[] }];
@@ -55,8 +61,8 @@ const countGiven = (fields: object, names: readonly string[]): number =>
   names.filter((name) => fields[name as keyof object] !== undefined).length;
 
 /*
- * The fields of a query string. All of them are text on the wire; use cases and the client see numbers, booleans and
- * lists, and the OpenAPI document names those types. A text field needs none of this.
+ * The fields of a query string. All are text on the wire; use cases and the client see numbers, booleans and lists, and
+ * the OpenAPI document names those types. A text field needs none of this.
  */
 
 /** A whole number from `min` to `max`, in digits, without sign or leading zero. */
@@ -109,11 +115,7 @@ export function positiveDurationField() {
 
 const isPositive = (duration: Duration): boolean => Object.values(duration).some((amount) => amount > 0);
 
-/**
- * Reads an ISO 8601 duration such as `P1Y` or `P14D`, for fields that take a length of time.
- *
- * @throws RangeError for what is none, or has more than four digits for a unit
- */
+/** Reads an ISO 8601 duration such as `P1Y`, of at most four digits for a unit. Throws `RangeError`. */
 export function parseIsoDuration(written: string): Duration {
   if (!durationShape.test(written))
     throw new RangeError(`'${written}' is not an ISO 8601 duration such as P1Y or P14D`);

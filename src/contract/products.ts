@@ -1,8 +1,19 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { changing, pageFields, request } from './fields.ts';
-import { acted, actedList } from './reply.ts';
-import { Active, IfUpdatedAt, InstantText, Name, ProductId, resource, shown, shownId, VersionId } from './scalars.ts';
+import { acted, actedList, data } from './reply.ts';
+import {
+  Active,
+  InstantText,
+  Name,
+  ProductId,
+  resource,
+  shown,
+  shownId,
+  text,
+  VersionId,
+  VersionName,
+} from './scalars.ts';
 
 /** A software title that is distributed. Only active products issue keys. */
 export const Product = resource('Product', 'A software title that is distributed', {
@@ -69,13 +80,43 @@ export const products = {
     summary: 'Update a product',
     description: 'Changes what is given. An inactive product issues no keys; the keys it has go on working.',
     query: byId,
-    body: changing('UpdateProductRequest', ['name', 'active'], {
+    body: changing('UpdateProductRequest', {
       name: ProductName.optional(),
       active: Active.optional().describe('Whether it may issue keys'),
-      ifUpdatedAt: IfUpdatedAt,
     }),
     reply: acted('UpdateProductResponse', 'products.update', Product),
     example: { active: true },
     errors: ['productNotFound', 'stale'],
+  }),
+};
+
+export const productVersions = {
+  /** Adds a version to a product, active. Source: decision 0005. */
+  createVersion: endpoint('POST /product/version', 'product:write', {
+    summary: 'Add a version to a product',
+    description: 'Adds an active version to a product. Its name is unique in the product.',
+    body: request('CreateVersionRequest', {
+      productId: ProductId,
+      version: VersionName,
+      description: text(0, 500).optional().describe('What is new in it'),
+    }),
+    reply: data('CreateVersionResponse', ProductVersion),
+    example: { description: 'The autumn release' },
+    errors: ['productNotFound', 'versionTaken'],
+  }),
+
+  /** Makes a version active or inactive. Source: decision 0005. */
+  updateVersion: endpoint('PUT /product/version', 'product:write', {
+    summary: 'Update a version of a product',
+    description:
+      'Makes a version active or inactive. No further licence gets an inactive one; those that have it keep it. A token ' +
+      'that is limited to some products has to name the product.',
+    body: request('UpdateVersionRequest', {
+      versionId: VersionId,
+      active: Active.describe('Whether licences may be given this version'),
+      productId: ProductId.optional().describe('The product that it is expected to be of'),
+    }),
+    reply: data('UpdateVersionResponse', ProductVersion),
+    errors: ['versionNotFound'],
   }),
 };

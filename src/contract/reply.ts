@@ -18,29 +18,37 @@ export interface Reply<Payload = unknown, Result = Payload> {
 
 type Wire = Readonly<Record<string, unknown>>;
 
-const code = z.literal(0).describe('0 on success');
-
 type Fields<S extends z.ZodRawShape> = z.output<z.ZodObject<S>>;
 
-/** `{code: 0, …}`: the endpoint's own fields beside the code. */
-export function bare<S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> {
-  const { schema, unwrap } = plain(id, { code, ...shape });
-  return {
-    status: 200,
-    schema,
-    wrap: (payload) => ({ code: 0, ...payload }),
-    unwrap(wire) {
-      const { code: _, ...payload } = unwrap(wire) as Wire;
-      return payload as Fields<S>;
-    },
-  };
+/** How the result of a use case is put into the members of a reply, and how a client gets it out of them. */
+interface Envelope<Payload, Result> {
+  wrap(result: Result): Wire;
+  unwrap(wire: Wire): Payload;
 }
 
-/** The endpoint's own fields and nothing else. */
-export function plain<S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> {
+function object<Payload, Result>(
+  id: string,
+  shape: z.ZodRawShape,
+  { wrap, unwrap }: Envelope<Payload, Result>,
+  status: Reply['status'] = 200,
+): Reply<Payload, Result> {
   const schema = z.looseObject(shape).meta({ id });
-  return { status: 200, schema, wrap: (payload) => payload, unwrap: (wire) => schema.parse(wire) as Fields<S> };
+  return { status, schema, wrap, unwrap: (wire) => unwrap(schema.parse(wire)) };
 }
+
+const code = z.literal(0).describe('0 on success');
+
+/** The endpoint's own fields and nothing else. */
+export const plain = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> =>
+  object(id, shape, { wrap: (fields) => fields, unwrap: (wire) => wire as Fields<S> });
+
+/** `{code: 0, …}`: the endpoint's own fields beside the code. */
+export const bare = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> =>
+  object<Fields<S>, Fields<S>>(
+    id,
+    { code, ...shape },
+    { wrap: (fields) => ({ code: 0, ...fields }), unwrap: ({ code: _, ...fields }) => fields as Fields<S> },
+  );
 
 /** A signed token (RFC 7519), as it is. */
 export function token(id: string, description: string, example: string): Reply<string> {
@@ -60,39 +68,32 @@ export function token(id: string, description: string, example: string): Reply<s
   };
 }
 
-/** The beginning of the replies of customer endpoints. */
-const actionFields = (action: string) => ({
-  action: z.string().meta({ description: 'The operation', examples: [action] }),
-  status: z.literal(true).describe('true on success'),
-});
-
 /** `{…, code: 0}`, behind `{action, status: true}` where there is an action. */
 function enveloped<Payload, Result = Payload>(
   id: string,
   action: string | null,
   members: z.ZodRawShape,
-  codec: { wrap(result: Result): Wire; unwrap(wire: Wire): Payload },
-  status: Reply['status'] = 200,
+  { wrap, unwrap }: Envelope<Payload, Result>,
+  status?: Reply['status'],
 ): Reply<Payload, Result> {
-  const schema = z.looseObject({ ...(action !== null && actionFields(action)), ...members, code }).meta({ id });
-  const head = action === null ? {} : { action, status: true };
-  return {
-    status,
-    schema,
-    wrap: (result) => ({ ...head, ...codec.wrap(result), code: 0 }),
-    unwrap: (wire) => codec.unwrap(schema.parse(wire)),
+  const actionFields = {
+    action: z.string().meta({ description: 'The operation', examples: [action] }),
+    status: z.literal(true).describe('true on success'),
   };
+  const head = action === null ? {} : { action, status: true };
+  const shape = { ...(action !== null && actionFields), ...members, code };
+  return object(id, shape, { wrap: (result) => ({ ...head, ...wrap(result), code: 0 }), unwrap }, status);
 }
+
+const dataReply = <T>(id: string, action: string | null, payload: z.ZodType<T>, status?: Reply['status']): Reply<T> =>
+  enveloped(id, action, { data: payload }, { wrap: (data) => ({ data }), unwrap: ({ data }) => data as T }, status);
 
 /** `{data, code: 0}`: a read outside the customer family. */
 export const data = <T>(id: string, payload: z.ZodType<T>): Reply<T> => dataReply(id, null, payload);
 
 /** `{action, status: true, data, code: 0}`: the envelope of the customer endpoints. */
-export const acted = <T>(id: string, action: string, payload: z.ZodType<T>, status?: Reply['status']): Reply<T> =>
-  dataReply(id, action, payload, status);
-
-const dataReply = <T>(id: string, action: string | null, payload: z.ZodType<T>, status?: Reply['status']): Reply<T> =>
-  enveloped(id, action, { data: payload }, { wrap: (data) => ({ data }), unwrap: ({ data }) => data as T }, status);
+export const acted: <T>(id: string, action: string, payload: z.ZodType<T>, status?: Reply['status']) => Reply<T> =
+  dataReply;
 
 /** `{action, status: true, code: 0}`: an operation of the customer family that returns no data. */
 export const done = (id: string, action: string): Reply<void> =>
@@ -154,16 +155,13 @@ export interface Part<Item, Meta> {
 }
 
 /** `{data: […], meta, code: 0}`: a list that is too long to be read at once. */
-export const partList = <T, M>(id: string, item: z.ZodType<T>, meta: z.ZodType<M>): Reply<Part<T, M>> =>
-  enveloped(
-    id,
-    null,
-    { data: z.array(item), meta },
-    {
-      wrap: ({ items, meta }) => ({ data: items, meta }),
-      unwrap: ({ data, meta }) => ({ items: data as T[], meta: meta as M }),
-    },
-  );
+export function partList<T, M>(id: string, item: z.ZodType<T>, meta: z.ZodType<M>): Reply<Part<T, M>> {
+  const members = { data: z.array(item), meta };
+  return enveloped<Part<T, M>>(id, null, members, {
+    wrap: ({ items, meta }) => ({ data: items, meta }),
+    unwrap: ({ data, meta }) => ({ items: data as T[], meta: meta as M }),
+  });
+}
 
 const last = Count.describe('The next part begins after it. Nothing is left once it is what `after` was');
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 
 /*
- * The patterns here are printed in the OpenAPI document, where programs in many languages read them. They use only
- * what every dialect understands in the same way: no flags and no `\p{…}`. What such a pattern cannot say is a
- * refinement, which the document does not show.
+ * The patterns here are printed in the OpenAPI document, for programs in many languages: no flags and no `\p{…}`. What
+ * such a pattern cannot say is a refinement, which the document does not show.
  */
 
 /** No control characters. Both databases store such text unchanged, and a terminal prints it as it is. */

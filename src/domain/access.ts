@@ -46,10 +46,7 @@ export const ownerOf = (accountId: AccountId): Caller => ({
   ...unrestricted,
 });
 
-/**
- * All that a token of `kind` may do, in the order of the scopes list; `given` counts for kind `scoped` only.
- * Source: API description, "Authentication", 2 and 5.
- */
+/** All that a token of `kind` may do, in the order of the scopes list. Source: API description, "Authentication", 2 and 5. */
 export function scopesOf(kind: TokenKind, given: readonly Scope[]): readonly Scope[] {
   if (kind === 'admin') return everyScope;
   const held = kind === 'scoped' ? given : scopesByKind[kind];
@@ -82,21 +79,13 @@ export interface Findable {
   readonly customers: boolean;
 }
 
-/**
- * What a caller may find by search: never more of a text than it is shown elsewhere, or it could be read character by
- * character. The one place that says so. Everything else that a request names (a key, an id, a reference) is compared
- * whole; addresses are not searched. Source: decision 0006.
- */
+/** What a caller may find by search: never more of a text than it is shown, or it could be read letter by letter. Decision 0006. */
 export const findableBy = (caller: Caller): Findable => ({
   anyKeyEnd: seesSecrets(caller),
   customers: allows(caller, 'customer:read'),
 });
 
-/**
- * Whether the caller may learn all of a licence: also devices that it does not name, and what concerns the vendor or the
- * customer only. A `client` token is shipped inside an application: whoever has the application has the token. Source: decision
- * 0008.
- */
+/** Whether the caller may learn of other devices, and what concerns the vendor or the customer only. Source: decision 0008. */
 export const seesWholeLicense = (caller: Caller): boolean => caller.kind !== 'client';
 
 /** Whether the caller may free the device, or with null every device of a licence. Source: decision 0008. */
@@ -123,10 +112,7 @@ export interface WantedToken extends TokenRights {
   readonly expiresAt: Instant | null;
 }
 
-/**
- * Whether the caller may create such a token: never one that may do more than itself, on more products, from more
- * networks, more often or for longer.
- */
+/** Whether the caller may create such a token: one that may do no more than itself, anywhere, and for no longer. */
 export function mayMint(caller: Caller, wanted: WantedToken): boolean {
   if (!hasRightsOf(caller, wanted)) return false;
   if (caller.expiresAt !== null && (wanted.expiresAt === null || wanted.expiresAt > caller.expiresAt)) return false;
@@ -136,11 +122,7 @@ export function mayMint(caller: Caller, wanted: WantedToken): boolean {
   return wanted.networks?.every((inner) => networks.some((outer) => isWithin(inner, outer))) ?? false;
 }
 
-/**
- * Whether the caller may do all that such a token may do, and so may revoke it. A caller with a limit on the keys
- * that it may create has no right to create keys that it could pass on. Only an admin stands above an admin: that kind has rights of
- * its own, and gets every scope that there will be.
- */
+/** Whether the caller may do all that such a token may, and so may revoke it. A right to so many keys is not passed on. */
 export function hasRightsOf(caller: Caller, { kind, scopes, productIds }: TokenRights): boolean {
   if (kind === 'admin' && caller.kind !== 'admin') return false;
   if (!scopes.every((scope) => allows(caller, scope))) return false;

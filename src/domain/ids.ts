@@ -5,11 +5,7 @@ import { toInstant } from './time.ts';
 /** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry, version, webhook. */
 export type IdPrefix = 'acc' | 'prod' | 'cus' | 'lic' | 'dev' | 'ses' | 'tok' | 'evt' | 'fil' | 'aud' | 'ver' | 'whk';
 
-/**
- * Makes a TypeID (github.com/jetify-com/typeid): the prefix, `_`, and 26 characters of a UUIDv7 (RFC 9562 §5.7) from the
- * instant and 10 random bytes.
- * Ids of one prefix sort by millisecond. Throws `RangeError` for an instant before 1970 or another number of bytes.
- */
+/** Makes a TypeID of a UUIDv7 (RFC 9562) from the instant and 10 random bytes. Throws `RangeError` for other numbers and before 1970. */
 export function newId(prefix: IdPrefix, now: Instant, random: Uint8Array): string {
   return idAt(prefix, Date.parse(now), random);
 }
@@ -17,12 +13,7 @@ export function newId(prefix: IdPrefix, now: Instant, random: Uint8Array): strin
 /** Makes ids that sort in the order in which they are made, whatever their prefix and whatever the clock says. */
 export type IdSequence = (prefix: IdPrefix, now: Instant) => string;
 
-/**
- * Makes a sequence of ids. Those of a millisecond, and those made while the clock is behind, are told apart by a counter in
- * the 12 bits behind the time (RFC 9562 §6.2, method 1).
- *
- * @param random gives unpredictable bytes
- */
+/** Makes ids from random bytes, with a counter where the clock stands or goes back (RFC 9562 §6.2, method 1). */
 export function createIdSequence(random: (length: number) => Uint8Array): IdSequence {
   let lastMs = Number.NEGATIVE_INFINITY;
   let counter = MAX_COUNTER;

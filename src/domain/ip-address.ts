@@ -6,10 +6,7 @@ declare const brand: unique symbol;
 /** The address a device was activated from, in full: never serialised, only a {@link ShownIp} is. */
 export type IpAddress = string & { readonly [brand]: 'IpAddress' };
 
-/**
- * A device's address as the caller may see it. Masked, IPv4 keeps two octets (`203.0.*.*`), IPv6 two groups
- * (`2001:db8:*:*:*:*:*:*`), any other text nothing (`*`). Source: API description, GET /key.
- */
+/** An address as the caller may see it; masked `203.0.*.*`, `2001:db8:*:*:*:*:*:*` or `*`. Source: API description, GET /key. */
 export function showIp(ip: IpAddress, seesSecrets: boolean): ShownIp {
   const shown: string = seesSecrets ? ip : maskIp(ip);
   return shown as ShownIp;
@@ -43,12 +40,7 @@ export function subscriberOf(address: string): string {
   return `${groups.join(':')}::/64`;
 }
 
-/**
- * Reads networks, and returns whether an address belongs to one of them.
- *
- * @param networks in CIDR notation; an address alone is a network of one
- * @throws TypeError when one of them is not
- */
+/** Reads networks (CIDR, or one address), and tells whether an address is in one of them. Throws `TypeError`. */
 export function readNetworks(networks: readonly string[]): (address: string) => boolean {
   const ranges = networks.map((text) => {
     const network = readNetwork(text);

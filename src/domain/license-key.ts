@@ -4,10 +4,7 @@ import { alphabet, encodeCrockford } from './crockford.ts';
 /** As people write a key: in any case, with I, L and O for the digits they look like. U looks like none. */
 const writtenShape = /^[0-9A-TV-Z]{5}(?:-[0-9A-TV-Z]{5}){4}$/i;
 
-/**
- * Makes a licence key from 15 random bytes: 24 characters and a check character, in five sections of five, 29 in all.
- * Throws `RangeError` for any other number of bytes.
- */
+/** Makes a licence key from 15 random bytes: 24 symbols and a check, in five sections. Throws `RangeError` for other numbers. */
 export function mintKey(random: Uint8Array): LicenseKey {
   if (random.length !== 15) throw new RangeError(`a licence key takes 15 random bytes, not ${random.length}`);
   const body = encodeCrockford(random);
@@ -18,10 +15,7 @@ export function mintKey(random: Uint8Array): LicenseKey {
 /** Whether the text has the form of the keys made here, the check character apart. */
 export const hasKeyShape = (text: string): boolean => writtenShape.test(text);
 
-/**
- * The key as it is stored: a text of our shape in upper case with I and L read as 1 and O as 0.
- * Of another format only the spaces around it are dropped.
- */
+/** A key as it is stored: of our shape in upper case, I and L read as 1, O as 0; of another format without spaces around it. */
 export function normaliseKey(text: string): string {
   const key = text.trim();
   return hasKeyShape(key) ? key.toUpperCase().replaceAll(/[IL]/g, '1').replaceAll('O', '0') : key;
@@ -33,10 +27,7 @@ export function isTypo(text: string): boolean {
   return hasKeyShape(key) && syndromeOf(key.replaceAll('-', '')) !== 0;
 }
 
-/**
- * A key as the caller may see it. Masked, one of ours keeps its separators and last section
- * (`*****-*****-*****-*****-85SB5`), any other its last four characters. Source: API description, GET /key.
- */
+/** A key as the caller may see it; masked, with its last section or four characters. Source: API description, GET /key. */
 export const showKey = (key: LicenseKey, seesSecrets: boolean): ShownKey => shown(seesSecrets ? key : maskKey(key));
 
 /** A key in full, for the reply that issues it, whatever the caller's rights. Source: API description, POST /create-key. */

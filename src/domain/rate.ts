@@ -20,12 +20,7 @@ export interface Admission {
   readonly emptyAt: number;
 }
 
-/**
- * Decides on one request by the generic cell rate algorithm (ITU-T I.371, "virtual scheduling"): of any span of time no
- * more are allowed than `burst` and what the rate gives in that span. A refused request uses nothing up.
- *
- * @param emptyAt what the last allowed request left; undefined when there was none
- */
+/** Decides on one request by the generic cell rate algorithm (ITU-T I.371); a refused one uses nothing up. */
 export function admit(rate: Rate, emptyAt: number | undefined, now: number): Admission {
   const before = Math.max(emptyAt ?? now, now);
   const after = before + intervalOf(rate);

@@ -38,9 +38,8 @@ export interface Decision {
 }
 
 /**
- * Decides whether the licence may be used in this way, and explains it. The rules on slots and seats tell what is free
- * now; the store takes one by a single statement, so that a race cannot take more.
- * Source: API description, POST /key/sign, POST /deactivate-key and "Errors", 403; decision 0009.
+ * Decides whether the licence may be used in this way, and explains it; slots and seats are taken by the store, without a
+ * race. Source: API description, POST /key/sign, POST /deactivate-key and "Errors", 403; decision 0009.
  */
 export function decide(action: Action, facts: Facts): Decision {
   const names = rulesByAction[action].filter((name) => name !== 'selfReset' || facts.isForCustomer);

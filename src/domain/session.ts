@@ -15,11 +15,8 @@ export interface SessionProof {
 export type NextNonces = Pick<SessionProof, 'nonce' | 'previousNonce'>;
 
 /**
- * What the nonces of a session become when a request that signs `nonce` is accepted; null when it is refused.
- *
- * The current nonce gives way to `fresh` and becomes the previous one. The previous one is accepted once more, for a
- * client that lost the response: it is told the current nonce, which stays. So one request that somebody else has seen
- * prolongs a session by one lease at most. Source: decision 0010.
+ * What the nonces of a session become when a request that signs `nonce` is accepted; null when it is refused. The previous
+ * nonce is accepted once more, for a client that lost the response, and is told the current one. Source: decision 0010.
  */
 export function acceptRequest(
   { id, secret, ...known }: SessionProof,

@@ -7,10 +7,7 @@ const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 /** The first instant that an id can name. */
 export const EPOCH = '1970-01-01T00:00:00.000Z';
 
-/**
- * The instant at `epochMs` milliseconds since 1970, kept within the years 0000 to 9999, outside of which instants
- * would no longer sort as text. Throws `RangeError` for NaN.
- */
+/** An instant from milliseconds since 1970, kept within the years that sort as text, 0000 to 9999. Throws `RangeError` for NaN. */
 export function toInstant(epochMs: number): Instant {
   return new Date(Math.min(Math.max(epochMs, FIRST_MS), LAST_MS)).toISOString() as Instant;
 }
@@ -35,16 +32,10 @@ export const fileStamp = (instant: Instant): string => instant.slice(0, 19).repl
 /** The instant `seconds` later, at the latest the end of year 9999. */
 export const addSeconds = (instant: Instant, seconds: number): Instant => addMilliseconds(instant, seconds * 1000);
 
-/**
- * The same day and time of the next month, UTC; a day that month lacks becomes its last (31 January → 28 February).
- * Source: API description, "Limits", default key expiry.
- */
+/** The same day and time of the next month, or its last day. Source: API description, "Limits", default key expiry. */
 export const addCalendarMonth = (instant: Instant): Instant => toInstant(addMonths(instant, 1));
 
-/**
- * The instant a length of time later, UTC, at the latest the end of year 9999. Years and months go first, and a day that
- * the month lacks becomes its last; then come weeks and days of 24 hours, and the rest.
- */
+/** The instant a length of time later, UTC, at most year 9999: months first, to the last day of a shorter one, then the rest. */
 export function addDuration(instant: Instant, duration: Duration): Instant {
   const { years, months, weeks, days, hours, minutes, seconds } = duration;
   const time = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds;
@@ -60,10 +51,7 @@ function addMonths(instant: Instant, months: number): number {
   return date.getTime();
 }
 
-/**
- * When a change happens to something that was changed last at `last`: now, but always later than that, so that no two
- * versions have the same instant.
- */
+/** The instant of a change: now, but later than the last one, so that no two versions have the same. */
 export function changeInstant(now: Instant, last: Instant): Instant {
   return now > last ? now : toInstant(Date.parse(last) + 1);
 }

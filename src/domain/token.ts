@@ -14,10 +14,7 @@ const shape = new RegExp(`^${tokenPattern}$`);
 /** What was meant to be a token, whatever its length and whatever characters were mistaken. */
 const similar = new RegExp(`lkm_(${tokenKinds.join('|')})_[0-9A-Za-z]{20,80}`, 'g');
 
-/**
- * Makes a token from 32 random bytes: `lkm_<kind>_`, 52 characters of secret, 7 of checksum, Crockford in lower case.
- * Throws `RangeError` for any other number of bytes.
- */
+/** Makes a token from 32 random bytes: kind, 52 characters of secret, 7 of checksum. Throws `RangeError` for other numbers. */
 export function mintToken(kind: TokenKind, random: Uint8Array): string {
   if (random.length !== SECRET_BYTES) throw new RangeError(`a token takes 32 random bytes, not ${random.length}`);
   const start = `lkm_${kind}_${encodeCrockford(random).toLowerCase()}`;

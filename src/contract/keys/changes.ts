@@ -17,19 +17,15 @@ const changes = {
   versionId: VersionId.nullish().describe('The product version it is for; null means any'),
 };
 
-const changeable = Object.keys(changes) as (keyof typeof changes)[];
-
 const blocking = {
   ...licenseAddress,
   note: text(1, 500).optional().describe('Why; kept in the audit log'),
   ifUpdatedAt: IfUpdatedAt,
 };
 
-export const UpdateKeyRequest = changing('UpdateKeyRequest', changeable, {
-  ...licenseAddress,
-  ...changes,
-  force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false'),
-  ifUpdatedAt: IfUpdatedAt,
+export const UpdateKeyRequest = changing('UpdateKeyRequest', changes, {
+  address: licenseAddress,
+  more: { force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false') },
 });
 
 export const RenewKeyRequest = request('RenewKeyRequest', {

@@ -46,8 +46,8 @@ const checkEntries =
   };
 
 /**
- * What JSON Schema says of free entries beside the members that have a meaning. `additionalProperties` stays open: a
- * generated type with an index signature that does not fit these members would not compile. Generators pass over `if`.
+ * What JSON Schema says of free entries. `additionalProperties` stays open: a generated type with an index signature that
+ * does not fit the other members would not compile. Generators pass over `if`.
  */
 const entriesShown = (maxProperties: number, ...more: readonly object[]) => ({
   additionalProperties: {},

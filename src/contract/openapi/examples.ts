@@ -9,10 +9,7 @@ export interface Example {
   readonly reply: unknown;
 }
 
-/**
- * The example of an endpoint, made from those of its fields: a request has the required fields and those that the
- * endpoint names, a reply has all that something is known of.
- */
+/** The example of an endpoint, from those of its fields: of a request the required ones and those that the endpoint names. */
 export function exampleOf({ query, body, reply, example = {} }: AnyEndpoint): Example {
   const components: Record<string, JsonSchema> = {};
   const fieldsOf = (schema: JsonSchema): Json => {

@@ -1,5 +1,5 @@
 import { type AnyEndpoint, mutates } from '../endpoint.ts';
-import { apiErrors, type Reason } from '../errors.ts';
+import type { Reason } from '../errors.ts';
 
 /** A header of a response, with its JSON Schema: a text unless `schema` says something else. */
 const header = (description: string, example: string | number, schema: object = {}) => ({
@@ -47,20 +47,14 @@ export const headersOfSuccess = (endpoint: AnyEndpoint): readonly HeaderName[] =
 
 /** The headers that an error response with these reasons may carry. */
 export function headersOfError(endpoint: AnyEndpoint, reasons: readonly Reason[]): readonly HeaderName[] {
-  const isStored = reasons.some((reason) => endpoint.errors.includes(reason) || reason === 'invalidParams');
+  const has = (reason: Reason) => reasons.includes(reason);
   return [
     ...headersOfAny(endpoint),
-    ...when(mutates(endpoint) && isStored, 'Idempotency-Replayed'),
-    ...when(reasons.includes('invalidParams'), 'LKM-Invalid-Fields'),
-    ...when(reasons.includes('issueLimit'), 'LKM-Budget-Remaining'),
-    ...when(
-      reasons.some((reason) => retryable.includes(reason)),
-      'Retry-After',
-    ),
-    ...when(
-      reasons.some((reason) => apiErrors[reason].status === 401),
-      'WWW-Authenticate',
-    ),
+    ...when(mutates(endpoint) && [...endpoint.errors, 'invalidParams' as const].some(has), 'Idempotency-Replayed'),
+    ...when(has('invalidParams'), 'LKM-Invalid-Fields'),
+    ...when(has('issueLimit'), 'LKM-Budget-Remaining'),
+    ...when(retryable.some(has), 'Retry-After'),
+    ...when(has('invalidToken'), 'WWW-Authenticate'),
   ];
 }
 

@@ -26,11 +26,7 @@ export function showAs<T extends z.ZodType>(schema: T, other: z.ZodType): T {
   return schema;
 }
 
-/**
- * The JSON Schema (2020-12) of what is on the wire.
- *
- * @param components takes the schemas that have an id; the result refers to them
- */
+/** The JSON Schema (2020-12) of what is on the wire; it refers to schemas with an id, which go to `components`. */
 export function jsonSchemaOf(schema: z.ZodType, components: Record<string, JsonSchema>): JsonSchema {
   const definitions: Record<string, Json> = {};
   const own = inComponents(convert(schema, definitions));

@@ -3,7 +3,7 @@ import { endpoint } from '../endpoint.ts';
 import { eventTypes } from '../events.ts';
 import { changing, list, pageFields, request, secondsField } from '../fields.ts';
 import { acted, actedList, done } from '../reply.ts';
-import { Active, IfUpdatedAt, text } from '../scalars.ts';
+import { Active, text } from '../scalars.ts';
 import { IssuedWebhook, payloadVersions, Webhook, WebhookId } from './webhook.ts';
 
 /** The longest time for which two secrets sign, in seconds. */
@@ -72,16 +72,11 @@ export const webhooks = {
       'Changes what is given. A webhook that becomes active again goes on where it stopped, so that nothing of the ' +
       'meantime is missing.',
     query: byId,
-    body: changing(
-      'UpdateWebhookRequest',
-      ['url', 'types', 'description', 'reveal', 'ordered', 'active', 'apiVersion'],
-      {
-        url: Url.optional(),
-        types: Types.nullish().describe('The only types of events to send; null means all'),
-        ...settings,
-        ifUpdatedAt: IfUpdatedAt,
-      },
-    ),
+    body: changing('UpdateWebhookRequest', {
+      url: Url.optional(),
+      types: Types.nullish().describe('The only types of events to send; null means all'),
+      ...settings,
+    }),
     reply: acted('UpdateWebhookResponse', 'webhooks.update', Webhook),
     example: { active: true },
     errors: ['webhookNotFound', 'webhookUrlRefused', 'stale'],

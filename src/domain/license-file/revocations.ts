@@ -48,12 +48,7 @@ export function signRevocations(signer: Signer, { now, changedAt, ...content }: 
 /** Why a revocation list does not count: it is not one of this account under these keys, or too old. */
 export type RevocationFault = 'revocations_invalid' | 'revocations_expired';
 
-/**
- * Reads a revocation list, or says why it does not count. Throws when `keys` holds the list's `kid` with something
- * that is not an Ed25519 point.
- *
- * @param now seconds since 1970
- */
+/** Reads a revocation list, or says why it does not count; `now` in seconds since 1970. Throws for a key that is no point. */
 export function readRevocations(
   token: string,
   { keys, issuer, now }: { keys: readonly PublicKey[]; issuer: string; now: number },

@@ -13,10 +13,7 @@ export function createSigner(privatePem: string): Signer {
   return { kid, fingerprint, privateKey };
 }
 
-/**
- * The names of a public key in SPKI PEM, or of the public half of a private key, and its JWK (RFC 8037); its `kid` is
- * base64url(SHA-256(SPKI DER)). Throws `TypeError` when it is not an Ed25519 key.
- */
+/** A public key's names and its JWK (RFC 8037), from it or its private half in PEM. Throws `TypeError` unless it is Ed25519. */
 export function describePublicKey(key: string | KeyObject): Omit<Signer, 'privateKey'> & { readonly jwk: Jwk } {
   const publicKey = ed25519(createPublicKey(key));
   const spki = publicKey.export({ type: 'spki', format: 'der' });

@@ -46,10 +46,7 @@ export interface Verification {
   readonly verdict: Verdict;
   /** What the file states; null unless one of the keys signed it. */
   readonly claims: LicenseClaims | null;
-  /**
-   * The latest time that is known, in seconds since 1970: of the clock, the watermark given, and the dates of a signed
-   * file and of the revocation list. To be stored, and given to the next check: a clock that is set back then gains nothing.
-   */
+  /** The latest time that is known, in seconds since 1970, to be given to the next check: setting a clock back gains nothing. */
   readonly watermark: number;
   /** The revocation list that was read; null without one, or when it does not count. A list with a lower `seq` is older. */
   readonly revocations: { readonly seq: number; readonly issuedAt: number } | null;
@@ -57,8 +54,7 @@ export interface Verification {
 
 /**
  * Checks the text of a licence file; any text gets a verdict. A clock may be 60 seconds behind the file's date and the
- * watermark; `exp` has no leeway. Throws when `keys` holds a `kid` that is looked up with something that is not an
- * Ed25519 point.
+ * watermark; `exp` has no leeway. Throws when the key in `keys` that is looked up is not an Ed25519 point.
  */
 export function verifyLicenseFile(text: string, options: VerifyOptions): Verification {
   const clock = epochSeconds(options.now);
@@ -118,10 +114,7 @@ export interface LicenseEnvelope extends Jws {
   readonly signedKey: string;
 }
 
-/**
- * Takes the text of a licence file apart; null when it is not one: over 64 KiB, not our format, a token that is not
- * an EdDSA JWS with our claims, a `crit` header, or a `keyId` other than the token's `kid`.
- */
+/** Takes the text of a licence file apart; null when it is over 64 KiB or not one of ours, or its `keyId` is not the token's. */
 export function readLicenseEnvelope(text: string): LicenseEnvelope | null {
   if (Buffer.byteLength(text) > MAX_BYTES) return null;
   const file = parseJson(text);

@@ -16,12 +16,7 @@ const SECRETS: readonly RegExp[] = [
   /[\w+/=-]{40,}/g,
 ];
 
-/**
- * The beginning of an answer as it may be kept and shown: printable, in one line, without what looks like a secret and
- * without these texts. Null when nothing is left.
- *
- * @param secrets what was sent, and must not be kept because a receiver repeats it
- */
+/** The beginning of an answer as it may be kept: printable, in one line, without `secrets` and what looks like one; or null. */
 export function redactResponse(answer: string, secrets: readonly string[]): string | null {
   let text = answer;
   for (const secret of secrets) text = text.replaceAll(secret, HIDDEN);

@@ -9,12 +9,7 @@ const SPECIAL = ['2001::/23', '3ffe::/16', '3fff::/20'];
 /** Blocks of IPv4 that ipaddr.js does not set apart (IANA IPv4 Special-Purpose Address Registry). */
 const SPECIAL_V4 = ['0.0.0.0/8', '192.88.99.0/24', '198.18.0.0/15'];
 
-/**
- * Why nothing may be sent to this URL, to follow a colon; null when its text alone does not forbid it. What its name
- * resolves to is checked when it is sent to.
- *
- * @param allowPrivate whether plain HTTP and addresses that are not public are allowed: for programs on the same machine
- */
+/** Why nothing may be sent to this URL, to follow a colon, or null. `allowPrivate` allows plain HTTP and private addresses. */
 export function urlProblem(text: string, { allowPrivate }: { readonly allowPrivate: boolean }): string | null {
   if (!URL.canParse(text)) return 'it is not a URL';
   const { protocol, username, password, hostname, hash } = new URL(text);
@@ -33,11 +28,7 @@ function literalAddress(hostname: string): string | null {
   return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : null;
 }
 
-/**
- * Whether an address is one of the Internet at large: not of this machine, of a private network, a link, a multicast group,
- * a tunnel, a documentation, or reserved. An IPv4 address inside of an IPv6 address (mapped, or behind NAT64) counts as
- * what it is. Text that is no address is not public.
- */
+/** Whether an address is one of the Internet at large; IPv4 inside of IPv6 (mapped, or behind NAT64) counts as what it is. */
 export function isPublicAddress(text: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return isPublicV4(ipaddr.IPv4.parse(text));
   if (!ipaddr.IPv6.isValid(text)) return false;
