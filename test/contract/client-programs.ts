@@ -53,40 +53,6 @@ function take<T>({ data, error }: { data?: T; error?: components['schemas']['Err
 }
 `;
 
-/** On the folder `hey` of @hey-api/openapi-ts, which checks requests and responses with zod. */
-export const heyApi = `
-import { createClient } from './hey/client/index.ts';
-import * as sdk from './hey/sdk.gen.ts';
-import type { CreateKeyRequest, LicenseDetails } from './hey/types.gen.ts';
-
-export async function run(baseUrl: string, token: string) {
-  const client = createClient({ baseUrl, auth: token, throwOnError: true });
-  const call = { client, throwOnError: true } as const;
-  const product = (await sdk.productsCreate({ ...call, body: { name: 'Editor' } })).data;
-  const customer = (await sdk.customersCreate({ ...call, body: { name: 'Ada', email: 'it@ada.example' } })).data;
-  const productId = product.data.id;
-  const body: CreateKeyRequest = { productId, usesPerKey: '1', customerId: customer.data.id };
-  const headers = { 'Idempotency-Key': 'hey-api 1' };
-  const { key } = (await sdk.keysCreate({ ...call, headers, body })).data;
-  const address = { productId, licenseKey: key };
-  const { file } = (await sdk.keysSign({ ...call, body: { ...address, hostId: 'host-1' } })).data;
-  const details: LicenseDetails = (await sdk.keysGet({ ...call, query: address })).data.data;
-  const { message } = (await sdk.keysDeactivate({ ...call, body: { ...address, hostId: 'host-1' } })).data;
-  const list = (await sdk.customersList({ ...call, query: { page: 1, limit: 1, active: true } })).data;
-  const { action } = (await sdk.customersDelete({ ...call, query: { customerId: customer.data.id } })).data;
-  return {
-    key,
-    shown: details.license.key,
-    hostIds: details.license.devices.map(({ hostId }) => hostId),
-    customer: details.customer?.email,
-    file,
-    freed: message,
-    total: list.meta?.total,
-    deleted: action,
-  };
-}
-`;
-
 /** On the folder `orval`: a client, and zod schemas that this program checks requests and responses with. */
 export const orval = `
 import * as client from './orval/client.ts';

@@ -7,7 +7,7 @@ import { build } from 'rolldown';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createFolder } from '../support/engines.ts';
 import { startTestServer } from '../support/server.ts';
-import { heyApi, type MainJob, openapiFetch, orval } from './client-programs.ts';
+import { type MainJob, openapiFetch, orval } from './client-programs.ts';
 
 const root = join(import.meta.dirname, '../..');
 const modules = join(root, 'node_modules');
@@ -19,18 +19,6 @@ const generators = [
     name: 'openapi-typescript with openapi-fetch',
     program: openapiFetch,
     generate: ['openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'schema.ts'],
-  },
-  {
-    name: '@hey-api/openapi-ts with zod',
-    program: heyApi,
-    generate: ['@hey-api/openapi-ts/dist/run.mjs', '-f', 'hey-api.config.mjs', '--no-log-file'],
-    config: {
-      'hey-api.config.mjs': {
-        input: './openapi.json',
-        output: './hey',
-        plugins: ['@hey-api/client-fetch', 'zod', { name: '@hey-api/sdk', validator: true }],
-      },
-    },
   },
   {
     name: 'orval with zod',
