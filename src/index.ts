@@ -1,5 +1,17 @@
 /** The package's main entry: the typed client, and the verifier of licence files for the software that is licensed. */
-export { type Client, type Closed, createClient, type Plain } from './client/client.ts';
+export {
+  type Client,
+  type Closed,
+  type Customer,
+  createClient,
+  type Device,
+  type Event,
+  type License,
+  type Plain,
+  type Product,
+  type Token,
+  type Webhook,
+} from './client/client.ts';
 export { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolError } from './client/errors.ts';
 export { type FollowOptions, followEvents } from './client/event-stream.ts';
 export {
@@ -12,7 +24,6 @@ export {
   walkList,
 } from './client/lists.ts';
 export type { AttemptEvent, CallOptions, ClientOptions, DeprecationNotice } from './client/options.ts';
-export type { Customer, Device, Event, License, Product, Token, Webhook } from './client/resources.ts';
 export type { Timing } from './client/timing.ts';
 export {
   type LeasedSession,

@@ -13,12 +13,8 @@ export interface VerifyLicenseFileOptions extends Omit<VerifyOptions, 'now'> {
 }
 
 /**
- * Verifies a licence file without a network, from its text and the public keys.
- *
- * `verdict` is `ok` or the first check that failed; `claims` are set when the signature is valid; `watermark` is to be
- * stored for the next check; `revocations` tells the list that counted, of which an application keeps the one of the highest
- * `seq`. Any text gets a verdict. Throws when the key in `keys` that the file names is not an Ed25519
- * point.
+ * Verifies a licence file without a network: `verdict` is `ok` or the first check that failed, and `watermark` is to be
+ * stored for the next check. Any text gets a verdict. Throws when the key that the file names is not an Ed25519 point.
  */
 export function verifyLicenseFile(text: string, options: VerifyLicenseFileOptions): Verification {
   const { now = new Date(), ...rest } = options;

@@ -37,22 +37,16 @@ export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
 
-const TOLERANCE_SECONDS = 300;
-
 /**
- * Checks the signature of a webhook (Standard Webhooks) and returns its event.
- *
- * @param body the body exactly as it came: parsed and printed again it is another text
- * @param secret `whsec_…`, or several while one takes over from the other
- * @throws WebhookVerificationError when it is not signed with the secret, when it is older or newer than the tolerance, or
- * when its body is not that of an event
- * @throws TypeError when a secret is none
+ * Checks the signature of a webhook (Standard Webhooks) and returns its event. `body` is to be exactly as it came; several
+ * secrets are for while one takes over from the other. Throws `WebhookVerificationError` for a signature of another secret, a
+ * time outside the tolerance and a body that is no event, and `TypeError` when a secret is none.
  */
 export function verifyWebhook(
   headers: WebhookHeaders,
   body: string | Uint8Array,
   secret: string | readonly string[],
-  { toleranceSeconds = TOLERANCE_SECONDS, now = new Date() }: VerifyWebhookOptions = {},
+  { toleranceSeconds = 300, now = new Date() }: VerifyWebhookOptions = {},
 ): WebhookEvent {
   const id = read(headers, 'webhook-id');
   const written = read(headers, 'webhook-timestamp');
@@ -83,15 +77,12 @@ function find(headers: object, name: string): unknown {
 }
 
 function parse(body: string | Uint8Array): WebhookEvent {
-  const event = parseJson(typeof body === 'string' ? body : Buffer.from(body).toString('utf8'));
-  if (typeof event?.id === 'string' && typeof event.type === 'string') return event;
-  throw new WebhookVerificationError('the body of the webhook is not an event');
-}
-
-function parseJson(text: string): WebhookEvent | null {
+  let event: WebhookEvent | null;
   try {
-    return JSON.parse(text);
+    event = JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8'));
   } catch (cause) {
     throw new WebhookVerificationError('the body of the webhook is not JSON', { cause });
   }
+  if (typeof event?.id === 'string' && typeof event.type === 'string') return event;
+  throw new WebhookVerificationError('the body of the webhook is not an event');
 }

@@ -1,6 +1,12 @@
 import type { z } from 'zod';
+import type * as customers from '../contract/customers.ts';
 import type { AnyEndpoint, InputOf, PayloadOf } from '../contract/endpoint.ts';
+import type * as events from '../contract/events.ts';
 import { type Contract, contract } from '../contract/index.ts';
+import type * as licenses from '../contract/keys/licenses.ts';
+import type * as products from '../contract/products.ts';
+import type * as tokens from '../contract/tokens.ts';
+import type * as webhooks from '../contract/webhooks/webhook.ts';
 import { type CallContext, call } from './call.ts';
 import { fetchTransport, openNetwork } from './network.ts';
 import type { CallOptions, ClientOptions } from './options.ts';
@@ -40,6 +46,17 @@ export type Closed<T> = T extends string | number
 
 /** Whether a member stands for all that are not declared. */
 type IsOpen<Name, Value> = string extends Name ? (unknown extends Value ? true : false) : false;
+
+/** A licence key with its limits, its state and its devices. */
+export type License = Closed<licenses.License>;
+/** A device that holds an activation slot of a key. */
+export type Device = Closed<licenses.Device>;
+export type Customer = Closed<customers.Customer>;
+export type Product = Closed<products.Product>;
+export type Token = Closed<tokens.Token>;
+/** One thing that happened. */
+export type Event = Closed<events.Event>;
+export type Webhook = Closed<webhooks.Webhook>;
 
 /** A customer is named or brought along, never both. */
 type Exclusive<Input> = 'customerId' | 'newCustomer' extends keyof Input

@@ -42,10 +42,10 @@ export function readReply(
   const foreign = isForeign(reply, response, json);
   if (json === undefined) return invalid(`${status} with something that is not JSON${guessAt(status)}`, foreign);
   if (!isSuccess(status)) {
-    if (!isErrorPayload(json)) return invalid(`${status} without a message and a code`, foreign);
-    const { code, message } = json;
-    const error = { status, code, message, retryAfterMs, fields: readInvalidFields(headers) };
-    return readApiError(error, reasonsOf(endpoint), call);
+    const { data: error } = ErrorPayload.safeParse(json);
+    if (error === undefined) return invalid(`${status} without a message and a code`, foreign);
+    const fields = readInvalidFields(headers);
+    return readApiError({ ...error, status, retryAfterMs, fields }, reasonsOf(endpoint), call);
   }
   try {
     return { payload: reply.unwrap(json) };
@@ -97,10 +97,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function isErrorPayload(json: unknown): json is { readonly message: string; readonly code: number } {
-  if (typeof json !== 'object' || json === null) return false;
-  return 'message' in json && typeof json.message === 'string' && 'code' in json && Number.isInteger(json.code);
-}
+const ErrorPayload = z.object({ message: z.string(), code: z.int() });
 
 function firstIssue(cause: unknown): string {
   const issue = cause instanceof z.ZodError ? cause.issues[0] : undefined;
@@ -108,7 +105,7 @@ function firstIssue(cause: unknown): string {
 }
 
 /** The delay of a `Retry-After` in milliseconds, or null; a date counts from the response's own `Date`, not from the clock here. */
-export function readRetryAfter(headers: ResponseHeaders, now: number): number | null {
+function readRetryAfter(headers: ResponseHeaders, now: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1_000;
   const due = readHttpDate(text);
@@ -133,8 +130,8 @@ function decodeField(text: string): string {
 
 /** Milliseconds since 1970. `Date.parse` alone accepts much that is not an HTTP date. */
 function readHttpDate(text: string): number | null {
-  const time = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(time) ? null : time;
+  const date = new Date(text);
+  return date.toUTCString() === text ? date.getTime() : null;
 }
 
 /** Whether the response is the stored one of an earlier request. Source: decision 0018. */

@@ -2,7 +2,7 @@ import type { Instant } from '../../contract/scalars.ts';
 import { epochSeconds } from '../time.ts';
 import { isLicenseClaims, isRecord, LICENSE_FILE_FORMAT, LICENSE_TOKEN_TYPE, type LicenseClaims } from './claims.ts';
 import { isSignedBy, type Jws, type PublicKey, parseJson, readJws } from './jws.ts';
-import { type RevocationClaims, type RevocationFault, readRevocations } from './revocations.ts';
+import { type RevocationFault, readRevocations } from './revocations.ts';
 
 const MAX_BYTES = 64 * 1024;
 
@@ -57,6 +57,7 @@ export interface Verification {
  * watermark; `exp` has no leeway. Throws when the key in `keys` that is looked up is not an Ed25519 point.
  */
 export function verifyLicenseFile(text: string, options: VerifyOptions): Verification {
+  const { keys, hostId, productId, revoked, revocations } = options;
   const clock = epochSeconds(options.now);
   const known = options.watermark ?? clock;
   const isKnown = Number.isSafeInteger(known) && known >= 0;
@@ -64,49 +65,31 @@ export function verifyLicenseFile(text: string, options: VerifyOptions): Verific
   const refused = (verdict: Verdict): Verification => ({ verdict, claims: null, watermark, revocations: null });
   const envelope = readLicenseEnvelope(text);
   if (!envelope) return refused('token_malformed');
-  const key = options.keys.find(({ kid }) => kid === envelope.kid);
+  const { kid, claims, signedKey } = envelope;
+  const key = keys.find((one) => one.kid === kid);
   if (!key) return refused('unknown_kid');
-  const { claims } = envelope;
-  if (!isSignedBy(key, envelope) || envelope.signedKey !== claims.key) return refused('signature_invalid');
-  const list = readList(options, claims.iss, Math.max(watermark, claims.iat));
-  const dated = typeof list === 'string' ? null : list;
-  const effective = Math.max(watermark, claims.iat, dated?.iat ?? 0);
-  const isSetBack = !isKnown || Math.max(known, dated?.iat ?? 0) > clock + CLOCK_LEEWAY_SECONDS;
-  return {
-    verdict: checkClaims(envelope, options, { list, clock, effective, isSetBack }),
-    claims,
-    watermark: effective,
-    revocations: dated && { seq: dated.seq, issuedAt: dated.iat },
-  };
+  if (!isSignedBy(key, envelope) || signedKey !== claims.key) return refused('signature_invalid');
+  const { jti, sub, iss, iat } = claims;
+  const read =
+    revocations === undefined
+      ? null
+      : readRevocations(revocations, { keys, issuer: iss, now: Math.max(watermark, iat) });
+  const list = typeof read === 'string' ? null : read;
+  const effective = Math.max(watermark, iat, list?.iat ?? 0);
+  const latest = Math.max(known, list?.iat ?? 0);
+  const faults: readonly (readonly [isFound: boolean | undefined, verdict: Verdict])[] = [
+    [read === 'revocations_invalid', 'revocations_invalid'],
+    [read === 'revocations_expired', 'revocations_expired'],
+    [list?.files.includes(jti) || list?.licenses.includes(sub) || revoked?.has(kid) || revoked?.has(jti), 'revoked'],
+    [!isKnown || latest > clock + CLOCK_LEEWAY_SECONDS, 'clock_rolled_back'],
+    [claims.nbf > clock + CLOCK_LEEWAY_SECONDS, 'not_yet_valid'],
+    [claims.exp <= effective, 'token_expired'],
+    [hostId !== undefined && claims.machine !== hostId, 'machine_mismatch'],
+    [productId !== undefined && claims.productId !== productId, 'product_mismatch'],
+  ];
+  const verdict = faults.find(([isFound]) => isFound)?.[1] ?? 'ok';
+  return { verdict, claims, watermark: effective, revocations: list && { seq: list.seq, issuedAt: list.iat } };
 }
-
-/** What a file is checked against besides the options; times in seconds since 1970. */
-interface Known {
-  readonly list: RevocationClaims | RevocationFault | null;
-  readonly clock: number;
-  /** The latest time that is known. */
-  readonly effective: number;
-  readonly isSetBack: boolean;
-}
-
-function checkClaims(
-  { kid, claims }: LicenseEnvelope,
-  { hostId, productId, revoked }: VerifyOptions,
-  { list, clock, effective, isSetBack }: Known,
-): Verdict {
-  if (typeof list === 'string') return list;
-  if (list?.files.includes(claims.jti) || list?.licenses.includes(claims.sub)) return 'revoked';
-  if (revoked?.has(kid) || revoked?.has(claims.jti)) return 'revoked';
-  if (isSetBack) return 'clock_rolled_back';
-  if (claims.nbf > clock + CLOCK_LEEWAY_SECONDS) return 'not_yet_valid';
-  if (claims.exp <= effective) return 'token_expired';
-  if (hostId !== undefined && claims.machine !== hostId) return 'machine_mismatch';
-  if (productId !== undefined && claims.productId !== productId) return 'product_mismatch';
-  return 'ok';
-}
-
-const readList = ({ keys, revocations }: VerifyOptions, issuer: string, now: number) =>
-  revocations === undefined ? null : readRevocations(revocations, { keys, issuer, now });
 
 /** The parts of a licence file. None of them can be trusted before the signature has been checked. */
 export interface LicenseEnvelope extends Jws {
