@@ -4,8 +4,6 @@ import { StartupError } from '../store/errors.ts';
 import { bind, isLoopback } from './http/transport/bind.ts';
 import type { Tls } from './http/transport/listen.ts';
 
-export { checkBackupFolder } from './jobs/backups.ts';
-
 export interface Exposure {
   readonly host: string;
   readonly tls?: Tls;
@@ -26,14 +24,9 @@ export function checkExposure({ host, tls, behindProxy = [] }: Exposure): void {
   );
 }
 
-/**
- * Takes an address as a server would; nobody is served there. Returns the function that releases it.
- *
- * @param option what the command names the address by
- * @throws StartupError when it cannot be used
- */
-export async function tryAddress(host: string, port: number, option?: string): Promise<() => Promise<void>> {
+/** Takes an address as a server would, and releases it. Throws StartupError when it cannot be used. */
+export async function tryAddress(host: string, port: number): Promise<void> {
   const server = createServer((socket) => socket.destroy());
-  await bind(server, { host, port }, option);
-  return () => new Promise((resolve) => server.close(() => resolve()));
+  await bind(server, { host, port });
+  await new Promise<void>((resolve) => server.close(() => resolve()));
 }

@@ -28,6 +28,7 @@ import { createSender, type SenderOptions } from './webhooks/send.ts';
 
 export { createSelfSigned } from './http/transport/self-signed.ts';
 export { createLogSink } from './log.ts';
+export { tryAddress } from './preflight.ts';
 export { createTestClock } from './test-clock.ts';
 
 /** How a server is to run. */

@@ -41,8 +41,6 @@ export async function withDatabase<T>(
 
 /** What stands in a database. */
 export interface Inspection extends SchemaStatus, Pick<OpenForReading, 'engine' | 'owner' | 'warnings'> {
-  /** Whether there is an account in it. */
-  readonly isUsed: boolean;
   /** How its secrets are kept, or would be from the first start on. Throws StartupError for a key that does not fit. */
   secretsUnder(masterKey: MasterKey | null): 'plain' | 'sealed';
 }
@@ -64,7 +62,7 @@ export async function inspect(location: string): Promise<Inspection | null> {
       const key = openDataKey(masterKey, kept);
       return key === null && (masterKey === null || kept.isUsed) ? 'plain' : 'sealed';
     };
-    return { engine, owner, warnings, ...schema, isUsed: kept.isUsed, secretsUnder };
+    return { engine, owner, warnings, ...schema, secretsUnder };
   } catch (error) {
     throw explain(error);
   } finally {

@@ -56,10 +56,7 @@ export function fromExample(
  */
 export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly (readonly string[])[]>> = {
   quickstart: () => [['--db', 'tour.db']],
-  serve: () => [
-    ['--check-config', '--db', 'lkm.db', '--port', '0'],
-    ['--db', 'other.db', '--', process.execPath, '-e', NODE_LISTS_PROCESSES],
-  ],
+  serve: () => [['--db', 'other.db', '--', process.execPath, '-e', NODE_LISTS_PROCESSES]],
   'keys create': ({ product, customer, email }) => [
     ['-P', product, '--customer', customer],
     ['-P', product, '--new-customer-name', 'Zoë', '--new-customer-email', `new-${email}`, '--max-activations', '3'],

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { toInstant } from '../../domain/time.ts';
 import type { LogFormat } from '../../server/log.ts';
 import { argumentList, command, flag, many, option, type ValuesOf } from '../command.ts';
 import { readConfig } from '../config/config-file.ts';
@@ -10,6 +12,8 @@ import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
+import type { Note } from '../output/terminal.ts';
+import { parseDuration } from '../values/duration.ts';
 import { parseInstantMs } from '../values/instant.ts';
 import {
   parseListenAddress,
@@ -19,11 +23,8 @@ import {
   parseSeed,
   parseWaitSeconds,
 } from '../values/scalars.ts';
-import { readTls } from '../values/tls-files.ts';
-import { readyNotes, recordRunningServer, stoppedClock, storeAccess } from './serving/access.ts';
-import { backupOptions, backupSchedule } from './serving/backups.ts';
-import type { SeedTarget } from './serving/seed.ts';
-import { openSelfSigned, reloadOnHangup, selfSignedFiles } from './serving/tls.ts';
+import { recordRunningServer, storeAccess } from './serving/access.ts';
+import { datesProblem, openSelfSigned, readTls, reloadOnHangup, selfSignedFiles } from './serving/tls.ts';
 
 const options = {
   host: option('--host <HOST>', 'the address to listen on (127.0.0.1); others need TLS or --behind-proxy'),
@@ -53,7 +54,9 @@ const options = {
   drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', {
     parse: parseWaitSeconds,
   }),
-  ...backupOptions,
+  backupEvery: option('--backup-every <DUR>', 'back the database up so often, as 1h', { parse: parseDuration }),
+  backupKeep: option('--backup-keep <N>', 'how many backups are kept (48)', { parse: parsePositive }),
+  backupDir: option('--backup-dir <DIR>', 'where they go (backups, beside the database)'),
   metrics: option('--metrics <[HOST:]PORT>', 'serve /metrics for Prometheus there, and nothing else', {
     parse: parseListenAddress,
   }),
@@ -63,13 +66,12 @@ const options = {
   seed: option('--seed [N]', 'fill a new database with demonstration data, the same for the same number', {
     parse: parseSeed,
   }),
-  checkConfig: flag(
-    '--check-config',
-    'only check all that it would need, as lkm doctor does; nothing is started or made',
-  ),
 };
 
-type Values = ValuesOf<typeof options>;
+export type ServeValues = ValuesOf<typeof options>;
+
+const DEFAULT_HOST = '127.0.0.1';
+const DEFAULT_PORT = 4747;
 
 export const serve = command({
   about:
@@ -84,146 +86,143 @@ export const serve = command({
     ['lkm serve --db ./lkm.db --port 0 --json', 'for a script: the first line says where it listens'],
     ['lkm serve --seed --db demo.db', 'a shop with customers, keys and devices, to look around in'],
     ['lkm serve -- npm test', 'tests against a service of their own, which leaves nothing behind'],
-    ['lkm serve --check-config --json', 'with the options of a service, before it is started again'],
     ['lkm serve --db postgres://lkm@db.example/lkm', 'on PostgreSQL; PGPASSWORD is read'],
   ],
 
-  async run(values, context) {
+  async run({ command: words, ...values }, context) {
     const { io, flags } = context;
-    if (values.command.length > 0) return serveCommand(values, context);
-    const db = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
-    if (values.checkConfig) return checkOnly(values, db, context);
+    if (words.length > 0) return serveCommand(words, values, context);
+    const location = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
     // Before a database is made: its token will be stored there.
     await readConfig(io);
-    const running = await optionsFor(values, db, context);
-    const listening = { ...running, db, port: values.port ?? DEFAULT_PORT };
-    const seeded = await seedFrom(values, listening, io);
-    const { startServer } = await loadServer();
-    const server = await startServer(listening);
+    const { server, tls, isNew, adminToken } = await start(values, location, values.port ?? DEFAULT_PORT, context);
     context.onClose(server.close);
-    if (running.tls && !values.tlsSelfSigned) reloadOnHangup(values, server, context);
-    const ca = values.tlsSelfSigned ? running.tls?.cert : undefined;
-    const served = {
-      ...server,
-      isNew: server.isNew || seeded !== null,
-      created: seeded === null ? server.created : { adminToken: seeded },
-      db: withoutPassword(db),
-      isShared: isPostgres(db),
-      ca,
-      tls: running.tls,
-    };
-    const { url, port, secrets } = served;
-    const access = await storeAccess(served, io);
-    await recordRunningServer(served, context);
+    if (tls && !values.tlsSelfSigned) reloadOnHangup(values, server, context);
+    const { url, port, secrets, metricsUrl } = server;
+    const db = withoutPassword(location);
+    const ca = values.tlsSelfSigned ? tls?.cert : undefined;
+    const access = await storeAccess({ url, db, ca, adminToken, isShared: isPostgres(db) }, io);
+    await recordRunningServer({ url, db, ca }, context);
+    const certificate = ca === undefined ? null : selfSignedFiles(db).tlsCert;
+    const details = [
+      `  database  ${db}${isNew ? ' (new)' : ''}`,
+      ...(metricsUrl === null ? [] : [`  metrics   ${metricsUrl}`]),
+      ...(certificate === null ? [] : [`  trusted   ${certificate}, by this profile alone`]),
+      ...access,
+      `  secrets   ${secrets === 'sealed' ? 'sealed under the master key' : 'plain in the database; how to seal them: lkm db rekey --help'}`,
+      ...(io.stdin.isTTY ? ['  stop      ctrl-c'] : []),
+    ];
+    const problem = tls && datesProblem(tls, io.now());
+    const warnings = [...(problem ? [problem] : []), ...(values.clock === undefined ? [] : [stoppedAt(values.clock)])];
     return {
       kind: 'done',
       data: {
-        event: 'ready',
-        url,
-        port,
-        pid: io.pid,
-        db: served.db,
-        secrets,
-        ...(server.metricsUrl !== null && { metrics: server.metricsUrl }),
-        ...(ca !== undefined && { certificate: selfSignedFiles(db).tlsCert }),
+        ...{ event: 'ready', url, port, pid: io.pid, db, secrets },
+        ...(metricsUrl !== null && { metrics: metricsUrl }),
+        ...(certificate !== null && { certificate }),
       },
       quiet: [url],
-      notes: [...readyNotes(served, access, io), ...(values.clock === undefined ? [] : [stoppedClock(values.clock)])],
-      afterwards: () => stopped(io.stop),
+      notes: [
+        { tone: 'done', text: `ready at ${url}` },
+        { tone: 'hint', text: details.join('\n') },
+        ...warnings.map((text): Note => ({ tone: 'warning', text })),
+      ],
+      afterwards: async () => {
+        if (!io.stop.aborted) await once(io.stop, 'abort');
+      },
     };
   },
 });
 
-const DEFAULT_HOST = '127.0.0.1';
-const DEFAULT_PORT = 4747;
-
-/** What `serve` with these options would come to. */
-async function checkOnly(values: Values, db: string, context: CommandContext): Promise<CommandResult> {
-  const { checkConfig } = await import('./serving/check-config.ts');
-  const { checkResult } = await import('./doctor/check.ts');
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, seed, behindProxy = [] } = values;
-  const given = { ...values, db, host, port, behindProxy, isSeeded: seed !== undefined };
-  const backups = () => backupSchedule(values, db, context.io);
-  const plan = { ...given, backups };
-  return checkResult(await checkConfig(plan, context), context);
-}
-
-const loadServer = () => import('../../server/serve.ts');
-
-/** How the server is to run, but for its database and port. */
-async function optionsFor(values: Values, db: string, context: CommandContext) {
-  const { io, settings } = context;
-  const { createSelfSigned, createLogSink, createTestClock } = await loadServer();
-  const host = values.host ?? DEFAULT_HOST;
-  const tls = values.tlsSelfSigned
-    ? await openSelfSigned({ ...values, db, host }, createSelfSigned, io)
-    : await readTls(values, io);
-  const masterKey = readMasterKey(io);
-  return {
-    host,
-    ...(tls && { tls }),
-    masterKey,
-    behindProxy: values.behindProxy ?? [],
-    logFormat: settings.quiet ? ('none' as const) : logFormatFor(values.logFormat, io),
-    logTo: io.stderr.fd === undefined ? io.stderr : createLogSink(io.stderr.fd),
-    clock: values.clock === undefined ? io.now : createTestClock(values.clock),
-    ...(values.rateLimit !== undefined && { rateLimit: values.rateLimit }),
-    ...(values.lookupLimit !== undefined && { lookupLimit: values.lookupLimit }),
-    webhooks: { allowPrivate: values.allowPrivateWebhooks },
-    ...(values.drain !== undefined && { drainMs: values.drain * 1_000 }),
-    metrics: values.metrics,
-    backups: backupSchedule(values, db, io),
-    connections: {
-      ...(values.maxConnections !== undefined && { maxConnections: values.maxConnections }),
-      ...(values.maxPerAddress !== undefined && { maxConnectionsPerAddress: values.maxPerAddress }),
-    },
-  };
-}
+const stoppedAt = (epochMs: number): string =>
+  `this is a test clock: it stands at ${toInstant(epochMs)} until an admin token moves it with POST /_test/clock. ` +
+  'Without --clock the server keeps the time.';
 
 /** Serves for as long as a command runs; stdout is that of the command alone. */
 async function serveCommand(
-  values: Values & { readonly command: readonly string[] },
+  words: readonly string[],
+  values: ServeValues,
   context: CommandContext,
 ): Promise<CommandResult> {
-  const { io, flags, settings, say } = context;
-  const refused = values.checkConfig ? '--check-config' : values.tlsSelfSigned ? '--tls-self-signed' : '-o';
-  if (values.checkConfig || values.tlsSelfSigned || settings.output !== null) {
-    throw new UsageError(`${refused} does not go with a command behind --`);
-  }
-  const { endedWith, runAgainst, stillValid, temporaryDatabase, temporaryToken } = await import('./serving/child.ts');
+  const { io, flags, settings } = context;
+  const refused = values.tlsSelfSigned ? '--tls-self-signed' : settings.output === null ? null : '-o';
+  if (refused !== null) throw new UsageError(`${refused} does not go with a command behind --`);
+  const { runAgainst, temporaryDatabase, withTemporaryToken } = await import('./serving/child.ts');
   const db = flags.db ? locate(flags.db, io) : temporaryDatabase(context);
-  const { logFormat = 'none', clock } = values;
-  const running = await optionsFor({ ...values, logFormat }, db, context);
-  const listening = { ...running, db, port: values.port ?? 0 };
-  const seeded = await seedFrom(values, listening, io);
-  const isThere = seeded === null && (isPostgres(db) || existsSync(db));
-  const lent = isThere ? await temporaryToken(db, io, clock === undefined ? io.now : () => clock) : null;
-  try {
-    const { startServer } = await loadServer();
-    const server = await startServer(listening);
+  const { logFormat = 'none', clock, seed } = values;
+  const serveWith = async (lent: string | null): Promise<number> => {
+    const { server, adminToken } = await start({ ...values, logFormat }, db, values.port ?? 0, context);
     try {
-      const token = lent?.token ?? seeded ?? server.created?.adminToken ?? '';
-      return endedWith(await runAgainst(server.url, token, values.command, io));
+      return await runAgainst(server.url, lent ?? adminToken ?? '', words, io);
     } finally {
       await server.close();
     }
-  } finally {
-    await lent?.revoke().catch((error: unknown) => say(stillValid(error)));
-  }
+  };
+  const isThere = seed === undefined && (isPostgres(db) || existsSync(db));
+  const exitCode = isThere ? await withTemporaryToken(db, clock, context, serveWith) : await serveWith(null);
+  return { kind: 'chunks', chunks: nothing(), data: null, quiet: [], exitCode };
 }
 
-async function seedFrom({ seed, clock }: Values, target: SeedTarget, io: Io): Promise<string | null> {
-  if (seed === undefined) return null;
-  const { seedDatabase } = await import('./serving/seed.ts');
-  return seedDatabase(target, { seed, now: clock ?? io.now() }, io);
+async function* nothing(): AsyncGenerator<never> {}
+
+/** Starts the server, on a database that is seeded before if this is asked for; the token is that of a new database. */
+async function start(values: ServeValues, db: string, port: number, { io, settings }: CommandContext) {
+  const { createSelfSigned, createLogSink, createTestClock, startServer, tryAddress } = await import(
+    '../../server/serve.ts'
+  );
+  const { host = DEFAULT_HOST, behindProxy = [], rateLimit, lookupLimit, metrics, drain, clock, seed } = values;
+  const { maxConnections, maxPerAddress } = values;
+  const tls = values.tlsSelfSigned
+    ? await openSelfSigned({ ...values, db, host }, createSelfSigned, io)
+    : await readTls(values, io);
+  const options = {
+    ...{ db, host, port, behindProxy, metrics },
+    masterKey: readMasterKey(io),
+    backups: backupSchedule(values, db, io),
+    logFormat: settings.quiet ? ('none' as const) : logFormatFor(values.logFormat, io),
+    logTo: io.stderr.fd === undefined ? io.stderr : createLogSink(io.stderr.fd),
+    clock: clock === undefined ? io.now : createTestClock(clock),
+    webhooks: { allowPrivate: values.allowPrivateWebhooks },
+    ...(tls && { tls }),
+    ...(rateLimit !== undefined && { rateLimit }),
+    ...(lookupLimit !== undefined && { lookupLimit }),
+    ...(drain !== undefined && { drainMs: drain * 1_000 }),
+    connections: {
+      ...(maxConnections !== undefined && { maxConnections }),
+      ...(maxPerAddress !== undefined && { maxConnectionsPerAddress: maxPerAddress }),
+    },
+  };
+  let seeded: string | null = null;
+  if (seed !== undefined) {
+    // What cannot be served would stay behind, and its token be shown to nobody.
+    await tryAddress(host, port);
+    const { seedDatabase } = await import('./serving/seed.ts');
+    seeded = await seedDatabase(db, { seed, now: clock ?? io.now() }, io);
+  }
+  const server = await startServer(options);
+  const isNew = server.isNew || seeded !== null;
+  return { server, tls, isNew, adminToken: seeded ?? server.created?.adminToken ?? null };
+}
+
+/** Backups that are kept unless it is said: two days of hourly ones. */
+const DEFAULT_KEEP = 48;
+
+/** The schedule that the options ask for, or undefined. Throws `UsageError` when one of them lacks another. */
+function backupSchedule({ backupEvery: everyMs, backupKeep, backupDir }: ServeValues, db: string, { cwd }: Io) {
+  if (everyMs === undefined) {
+    if (backupKeep === undefined && backupDir === undefined) return undefined;
+    throw new UsageError('--backup-keep and --backup-dir go with --backup-every');
+  }
+  if (everyMs < 1_000) throw new UsageError('--backup-every is at least 1s');
+  if (backupDir === undefined && isPostgres(db)) {
+    throw new UsageError('a backup of PostgreSQL needs a place: give --backup-dir DIR');
+  }
+  const folder = backupDir === undefined ? join(dirname(db), 'backups') : resolve(cwd, backupDir);
+  return { everyMs, keep: backupKeep ?? DEFAULT_KEEP, folder };
 }
 
 /** Making a log pretty costs a third of the requests per second: only people get it. */
 function logFormatFor(given: 'auto' | LogFormat | undefined, { stderr }: Io): LogFormat {
   if (given !== undefined && given !== 'auto') return given;
   return stderr.isTTY ? 'pretty' : 'json';
-}
-
-async function stopped(stop: AbortSignal): Promise<void> {
-  if (!stop.aborted) await once(stop, 'abort');
 }

@@ -14,8 +14,3 @@ export async function operateOn({ flags, io }: { readonly flags: GlobalFlags; re
   checkExists(db);
   return { db, operator: await loadOperator() };
 }
-
-/** What tries out the parts of a server without starting one. */
-export type Preflight = typeof import('../../server/preflight.ts');
-
-export const loadPreflight = (): Promise<Preflight> => import('../../server/preflight.ts');

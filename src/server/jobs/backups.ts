@@ -65,7 +65,7 @@ export function backupJob(location: string, schedule: BackupSchedule, { now }: {
  *
  * @throws StartupError when others could put files into it, or this user cannot
  */
-export function checkBackupFolder(folder: string): void {
+function checkBackupFolder(folder: string): void {
   const nearest = nearestOf(folder);
   if (!isWritable(nearest)) {
     const what = nearest === folder ? 'is no folder' : `cannot be made: ${nearest} is no folder`;

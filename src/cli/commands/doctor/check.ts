@@ -17,64 +17,55 @@ export interface Check {
 
 export const ok = (check: string, detail: string): Check => ({ check, status: 'ok', detail, advice: null });
 
-const badly =
-  (status: 'warn' | 'fail') =>
-  (check: string, detail: string, advice: string): Check => ({
-    check,
-    status,
-    detail,
-    advice,
-  });
+export const warn = (check: string, detail: string, advice: string): Check => ({
+  check,
+  status: 'warn',
+  detail,
+  advice,
+});
 
-export const warn = badly('warn');
+export const fail = (check: string, detail: string, advice: string): Check => ({
+  ...warn(check, detail, advice),
+  status: 'fail',
+});
 
-export const fail = badly('fail');
+/** Makes an error the failed check, in the words in which any command reports it; `asked` is the service it is about. */
+export const failed =
+  (check: string, asked?: Omit<Situation, 'rerun'>) =>
+  (error: unknown): Check => {
+    const situation = { baseUrl: null, tokenFrom: null, now: 0, ...asked, rerun: () => '' };
+    const { message, hints } = toReport(error, situation);
+    const otherwise = error instanceof CommandError ? 'Correct it, and run this again.' : 'Run it again with --debug.';
+    const [advice = otherwise] = hints
+      .map((hint) => hintText(hint).replace(/^Nothing was sent\. ?/, ''))
+      .filter(Boolean);
+    return fail(check, message, advice);
+  };
 
-/** The service that a check asked, and when. */
-export type Asked = Pick<Situation, 'baseUrl' | 'tokenFrom' | 'now'>;
-
-/** For checks that send nothing: their errors name no service and no time. */
-const nothingAsked: Asked = { baseUrl: null, tokenFrom: null, now: 0 };
-
-/** Runs a check; an error becomes a failed check, with its advice. */
-export async function runCheck<T>(check: string, work: () => Promise<T>, asked?: () => Asked): Promise<T | Check> {
-  try {
-    return await work();
-  } catch (error) {
-    return failedBy(check, error, asked?.());
-  }
-}
-
-/** The failed check for an error, in the words in which any command reports it. */
-export function failedBy(check: string, error: unknown, asked: Asked = nothingAsked): Check {
-  const { message, hints } = toReport(error, { ...asked, rerun: () => '' });
-  const otherwise = error instanceof CommandError ? 'Correct it, and run this again.' : 'Run it again with --debug.';
-  const [advice = otherwise] = hints.map((hint) => hintText(hint).replace(/^Nothing was sent\. ?/, '')).filter(Boolean);
-  return fail(check, message, advice);
-}
-
-/** The fields of a check. */
-export const checkFields = [{ name: 'check' }, { name: 'status' }, { name: 'detail' }, { name: 'advice' }];
-
-/** The result of a command that ran checks: a line for each, and exit code 13 when one has failed. */
+/** The result of all checks: a line for each, and exit code 13 when one has failed. */
 export function checkResult(checks: readonly Check[], { io, settings }: CommandContext): CommandResult {
-  const failed = checks.filter(({ status }) => status === 'fail');
-  const warned = checks.filter(({ status }) => status === 'warn');
-  const isFine = failed.length === 0;
-  const verdict = isFine ? 'nothing is wrong' : `${count(failed.length, 'check')} failed`;
-  const warnings = warned.length > 0 ? `, ${count(warned.length, 'warning')}` : '';
+  const failures = checks.filter(({ status }) => status === 'fail').map(({ check }) => check);
+  const warnings = checks.filter(({ status }) => status === 'warn').length;
+  const isFine = failures.length === 0;
+  const verdict = isFine ? 'nothing is wrong' : `${count(failures.length, 'check')} failed`;
   return {
     kind: 'rows',
     rows: checks.map((check) => ({ ...check })),
-    fields: checkFields,
     data: { ok: isFine, checks },
-    quiet: failed.map(({ check }) => check),
+    quiet: failures,
     empty: 'nothing was checked',
     exitCode: isFine ? exitCodes.ok : exitCodes.local,
     draw: (view) => listChecks(checks, view, (advice) => asTyped(advice, io.env, settings.serviceOptions)),
-    notes: [{ tone: isFine ? 'done' : 'warning', text: `${verdict}${warnings}` }],
+    notes: [
+      {
+        tone: isFine ? 'done' : 'warning',
+        text: warnings > 0 ? `${verdict}, ${count(warnings, 'warning')}` : verdict,
+      },
+    ],
   };
 }
+
+const STATUS_WIDTH = 4;
 
 /** A line for each check, and what to do below it. */
 function listChecks(checks: readonly Check[], { paint }: View, typed: (advice: string) => string): string {
@@ -88,5 +79,3 @@ function listChecks(checks: readonly Check[], { paint }: View, typed: (advice: s
     })
     .join('');
 }
-
-const STATUS_WIDTH = 4;

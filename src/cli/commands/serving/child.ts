@@ -6,10 +6,8 @@ import { type Client, createClient } from '../../../client/client.ts';
 import { toInstant } from '../../../domain/time.ts';
 import { checkExists, serviceOptionFor } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
-import { codeOf, type Hint, LocalError } from '../../failure/errors.ts';
+import { codeOf, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import type { CommandResult } from '../../output/result.ts';
-import type { Note } from '../../output/terminal.ts';
 import { quote } from '../../output/words.ts';
 import { inProcessUrl, openInstance } from '../../request/connection.ts';
 
@@ -24,49 +22,37 @@ export function temporaryDatabase({ io, onClose }: CommandContext): string {
 const DAY_MS = 86_400_000;
 
 /**
- * Makes an admin token for the time of one command, on a database that is there; `revoke` ends it, once no server has the
- * database any more.
- *
- * @param clock milliseconds since 1970, as the server will have them
+ * Lends an admin token of a database that is there for the time of some work, and revokes it once no server has the
+ * database any more. The clock is that of the server, in milliseconds since 1970, where it stands still.
  */
-export async function temporaryToken(
+export async function withTemporaryToken<T>(
   db: string,
-  io: Io,
-  clock: () => number,
-): Promise<{ token: string; revoke(): Promise<void> }> {
+  clock: number | undefined,
+  { io, say }: CommandContext,
+  work: (token: string) => Promise<T>,
+): Promise<T> {
   checkExists(db);
-  const expiresAt = toInstant(clock() + DAY_MS);
-  const asOwner = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
-    const instance = await openInstance(db, io, { create: false, migrate: true, clock });
+  const now = clock === undefined ? io.now : () => clock;
+  const asOwner = async <R>(call: (client: Client) => Promise<R>): Promise<R> => {
+    const instance = await openInstance(db, io, { create: false, migrate: true, clock: now });
     try {
       const { fetch, ownerToken } = instance;
-      return await work(createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken }));
+      return await call(createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken }));
     } finally {
       await instance.close();
     }
   };
-  const { id, token } = await asOwner((client) =>
-    client.tokens.create({ name: 'lkm serve', kind: 'admin', expiresAt }),
-  );
-  return { token, revoke: () => asOwner((client) => client.tokens.revoke({ tokenId: id, force: true })) };
+  const expiresAt = toInstant(now() + DAY_MS);
+  const { id, token } = await asOwner(({ tokens }) => tokens.create({ name: 'lkm serve', kind: 'admin', expiresAt }));
+  try {
+    return await work(token);
+  } finally {
+    await asOwner(({ tokens }) => tokens.revoke({ tokenId: id, force: true })).catch((error: unknown) => {
+      const text = `the token of the command is valid for a day: it could not be revoked (${codeOf(error)})`;
+      return say({ tone: 'warning', text });
+    });
+  }
 }
-
-/** What to say of a token that was lent and cannot be taken back. */
-export const stillValid = (error: unknown): Note => ({
-  tone: 'warning',
-  text: `the token of the command is valid for a day: it could not be revoked (${codeOf(error)})`,
-});
-
-/** The result of `serve` with a command, which has written to stdout by itself. */
-export const endedWith = (exitCode: number): CommandResult => ({
-  kind: 'chunks',
-  chunks: nothing(),
-  data: null,
-  quiet: [],
-  exitCode,
-});
-
-async function* nothing(): AsyncGenerator<never> {}
 
 /** Variables that would lead the command to another service, or to none. */
 const replaced = ['LKM_DB', 'LKM_PROFILE', 'LKM_TOKEN_FILE'];
@@ -100,10 +86,11 @@ export async function runAgainst(
   }
 }
 
-const notRun = (program: string, cause: unknown): LocalError =>
-  new LocalError(`cannot run ${program} (${codeOf(cause)})`, [hintFor(program)], { cause });
-
-function hintFor(program: string): Hint {
+function notRun(program: string, cause: unknown): LocalError {
   const option = serviceOptionFor(program);
-  return option === undefined ? 'Check the words behind --.' : ['Perhaps:', `lkm serve ${option} ${quote(program)}`];
+  const hint =
+    option === undefined
+      ? 'Check the words behind --.'
+      : (['Perhaps:', `lkm serve ${option} ${quote(program)}`] as const);
+  return new LocalError(`cannot run ${program} (${codeOf(cause)})`, [hint], { cause });
 }

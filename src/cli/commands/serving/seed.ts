@@ -3,33 +3,37 @@ import { toInstant } from '../../../domain/time.ts';
 import { LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { inProcessUrl, openInstance } from '../../request/connection.ts';
-import { loadPreflight } from '../../request/operator.ts';
-import { demoCustomers, demoHosts, demoPlans, demoProducts, type SeededRandom, seededRandom } from './demo-data.ts';
+
+const products = [
+  { name: 'Engine Pro', versions: ['1.0', '1.1', '2.0'], isFloating: false },
+  { name: 'Studio', versions: ['2026.1', '2026.2'], isFloating: false },
+  { name: 'Render Farm', versions: ['5.3'], isFloating: true },
+] as const;
+
+/** Invented companies. */
+const customers = (
+  'Ada Analytics, Aurora Games, Birchwood Design, Blue Harbor Media, Brücke & Söhne, Cedar Labs, Copperfield Studios, ' +
+  'Delta Robotics, Fjord Systems, Granite Press, Hanami Arts, Ivy Street Software, Juniper Health, Kestrel Maps, ' +
+  'Lumière Films, Meridian Audio, Northwind Tools, Orchard Bank, Pico Instruments, Quill & Ink, Río Verde Energía, ' +
+  'Saffron Foods, Tidal Research, Umbra Optics'
+).split(', ');
+
+/** How keys are sold, and how often. */
+const plans = [
+  { plan: 'solo', slots: 1, months: 12, weight: 5 },
+  { plan: 'team', slots: 5, months: 12, weight: 6 },
+  { plan: 'business', slots: 25, months: 24, weight: 2 },
+  { plan: 'site', slots: null, months: null, weight: 1 },
+  { plan: 'trial', slots: 2, months: 1, weight: 3 },
+].flatMap((plan) => Array.from({ length: plan.weight }, () => plan));
+
+const hosts = ['build', 'ci', 'desk', 'laptop', 'mac', 'render', 'studio', 'ws'];
 
 const DAY_MS = 86_400_000;
-
 /** How long ago the demonstration shop opened. */
 const OPENED_DAYS = 84;
-
 /** How many keys it has sold since. */
 const SALES = 60;
-
-/** Each plan as often as its weight says. */
-const plans = demoPlans.flatMap((plan) => Array.from({ length: plan.weight }, () => plan));
-
-/** The database to fill, and where it is to be served. */
-export interface SeedTarget {
-  readonly db: string;
-  readonly host: string;
-  readonly port: number;
-}
-
-/** The shop, once it is open. */
-interface Shop {
-  readonly client: Client;
-  readonly products: readonly { readonly id: string; readonly isFloating: boolean }[];
-  readonly customerIds: readonly string[];
-}
 
 /**
  * Fills a new database with the sales of twelve weeks, by real requests at a clock that runs through them. The same seed
@@ -38,14 +42,10 @@ interface Shop {
  * @param now when the twelve weeks end, in milliseconds since 1970
  */
 export async function seedDatabase(
-  { db, host, port }: SeedTarget,
+  db: string,
   { seed, now }: { readonly seed: number; readonly now: number },
   io: Io,
 ): Promise<string> {
-  const { tryAddress } = await loadPreflight();
-  // What cannot be served would stay behind, and its token be shown to nobody.
-  const release = await tryAddress(host, port);
-  await release();
   let time = now - OPENED_DAYS * DAY_MS;
   const instance = await openInstance(db, io, { create: true, clock: () => time });
   try {
@@ -55,9 +55,18 @@ export async function seedDatabase(
     const { fetch, ownerToken } = instance;
     const client = createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken });
     const { token } = await client.tokens.create({ name: 'local', kind: 'admin', expiresAt: null });
-    const shop = await openShop(client, () => {
+    const shop: Shop = { client, products: [], customerIds: [] };
+    for (const { name, versions, isFloating } of products) {
+      // A second passes between one thing and the next, so that lists are always in the same order.
       time += 1_000;
-    });
+      const { id } = await client.products.create({ name });
+      for (const version of versions) await client.products.createVersion({ productId: id, version });
+      shop.products.push({ id, isFloating });
+    }
+    for (const name of customers) {
+      time += 1_000;
+      shop.customerIds.push((await client.customers.create({ name, email: emailOf(name) })).id);
+    }
     const random = seededRandom(seed);
     for (let sale = 0; sale < SALES; sale++) {
       // More is sold as time goes by.
@@ -71,43 +80,51 @@ export async function seedDatabase(
   }
 }
 
-/** A second passes between one thing and the next, so that lists are always in the same order. */
-async function openShop(client: Client, tick: () => void): Promise<Shop> {
-  const products: Shop['products'][number][] = [];
-  for (const { name, versions, isFloating } of demoProducts) {
-    tick();
-    const { id } = await client.products.create({ name });
-    for (const version of versions) await client.products.createVersion({ productId: id, version });
-    products.push({ id, isFloating });
-  }
-  const customerIds: string[] = [];
-  for (const customer of demoCustomers) {
-    tick();
-    customerIds.push((await client.customers.create(customer)).id);
-  }
-  return { client, products, customerIds };
+/** An address that leads nowhere (RFC 2606). */
+function emailOf(name: string): string {
+  const words = name.normalize('NFD').replaceAll(/[^a-zA-Z0-9]+/g, ' ');
+  return `it@${words.trim().replaceAll(' ', '-').toLowerCase()}.example`;
 }
 
-/** Sells a key, and lets some of its devices use it. */
-async function sell({ client, products, customerIds }: Shop, random: SeededRandom, time: number): Promise<void> {
-  const product = random.one(products);
-  const { plan, slots, months } = random.one(plans);
+/** The shop, once it is open. */
+interface Shop {
+  readonly client: Client;
+  readonly products: { readonly id: string; readonly isFloating: boolean }[];
+  readonly customerIds: string[];
+}
+
+/** Sells a key, and lets some of its devices use it. `random` gives numbers from 0 to below 1. */
+async function sell({ client, products, customerIds }: Shop, random: () => number, time: number): Promise<void> {
+  const one = <T>(things: readonly T[]) => things[Math.floor(random() * things.length)] as T;
+  const product = one(products);
+  const { plan, slots, months } = one(plans);
   const end = months === null ? null : toInstant(time + Math.round(months * 30.4) * DAY_MS);
   const { key } = await client.keys.create({
     productId: product.id,
-    customerId: random.one(customerIds),
+    customerId: one(customerIds),
     usesPerKey: slots,
     expiryDate: end,
     ...(product.isFloating && { licenseType: 'floating', maxConcurrentSessions: slots ?? 10 }),
     metadata: { plan, ...(plan === 'trial' && { is_trial: true }) },
   });
   const address = { productId: product.id, licenseKey: key };
-  const used = product.isFloating ? 0 : random.upTo(Math.min(slots ?? 8, 8));
-  const host = random.one(demoHosts);
+  const used = product.isFloating ? 0 : Math.floor(random() * (Math.min(slots ?? 8, 8) + 1));
+  const host = one(hosts);
   for (let device = 1; device <= used; device++) {
     const hostId = `${host}-${String(device).padStart(2, '0')}`;
-    if (random.happens(0.25)) await client.keys.sign({ ...address, hostId, ttl: 30 * 86_400 });
+    if (random() < 0.25) await client.keys.sign({ ...address, hostId, ttl: 30 * 86_400 });
     else await client.keys.activate({ ...address, hostId });
   }
-  if (random.happens(0.04)) await client.keys.block({ ...address, note: 'chargeback' });
+  if (random() < 0.04) await client.keys.block({ ...address, note: 'chargeback' });
+}
+
+/** The numbers of a seed: mulberry32, which is small and even enough for a demonstration. */
+function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

@@ -2,39 +2,83 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname } from 'node:path';
-import { syncFolder, writeAtomically } from '../../config/files.ts';
+import { createSecureContext } from 'node:tls';
+import { readPrivateFile, syncFolder, writeAtomically } from '../../config/files.ts';
 import { isPostgres } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
 import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import { datesProblem, readPair, readTls, type TlsFiles, type TlsOptions } from '../../values/tls-files.ts';
+import { readText } from '../../values/files.ts';
 
-/** A server that is to sign its certificate itself. */
-export interface SelfSigning extends TlsOptions {
-  readonly db: string;
-  readonly host: string;
+/** A certificate and its key, as the files have them (PEM). */
+interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
 }
 
-/** Where its certificate and its key are: beside the database. */
+/** Where they are. */
+interface TlsOptions {
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+}
+
+/**
+ * Reads the files of `--tls-cert` and `--tls-key`; undefined when none is given. Throws `LocalError` when they are not a
+ * certificate and the key of that certificate, or when others can read the key.
+ */
+export async function readTls({ tlsCert, tlsKey }: TlsOptions, io: Io): Promise<TlsFiles | undefined> {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) throw new UsageError('--tls-cert and --tls-key go together');
+  const tls = await readFiles({ tlsCert, tlsKey }, io);
+  const problem = pairProblem(tls);
+  if (problem === null) return tls;
+  throw new LocalError(`${tlsCert} and ${tlsKey} are not a certificate and its key (${problem})`, [
+    'Both are whole texts in PEM form; the key has no passphrase.',
+  ]);
+}
+
+const readFiles = async ({ tlsCert, tlsKey }: Readonly<Record<keyof TlsOptions, string>>, io: Io) => ({
+  cert: await readText(tlsCert, io),
+  key: readPrivateFile(tlsKey, io),
+});
+
+/** What OpenSSL has against a certificate and a key, as the code of its error; null when they belong together. */
+function pairProblem(tls: TlsFiles): string | null {
+  try {
+    createSecureContext(tls);
+    return null;
+  } catch (error) {
+    return codeOf(error);
+  }
+}
+
+/** Why a certificate is not valid at a time (milliseconds since 1970); null when it is. */
+export function datesProblem({ cert }: TlsFiles, now: number): string | null {
+  const { validFrom, validTo } = new X509Certificate(cert);
+  if (Date.parse(validFrom) > now) return `the certificate is not valid before ${validFrom}`;
+  return Date.parse(validTo) < now ? `the certificate expired on ${validTo}` : null;
+}
+
+/** Where a server that signs its certificate itself keeps it and its key: beside the database. */
 export const selfSignedFiles = (db: string) => ({
   tlsCert: `${db}-tls-cert.pem`,
   tlsKey: `${db}-tls-key.pem`,
 });
 
 const DAY_MS = 86_400_000;
-
-/** How long a certificate is valid. */
 const VALID_DAYS = 730;
-
 /** How long before it expires the next start makes another. */
 const RENEW_BEFORE_DAYS = 60;
-
 /** A clock may have been set back a little since. */
 const EARLIER_MS = 3_600_000;
 
-/** Throws `UsageError` where a server cannot sign its certificate itself. */
-export function checkSelfSigning({ db, host, tlsCert, tlsKey }: SelfSigning): void {
-  if (tlsCert !== undefined || tlsKey !== undefined) {
+/** Reads the certificate and key that a server has signed itself, or makes them, for their owner alone. Throws `LocalError`. */
+export async function openSelfSigned(
+  { db, host, ...given }: TlsOptions & { readonly db: string; readonly host: string },
+  create: (options: { names: readonly string[]; from: number; until: number }) => TlsFiles,
+  io: Io,
+): Promise<TlsFiles> {
+  if (given.tlsCert !== undefined || given.tlsKey !== undefined) {
     throw new UsageError('--tls-self-signed makes a certificate, and --tls-cert and --tls-key name one; give either');
   }
   if (isPostgres(db)) {
@@ -42,42 +86,27 @@ export function checkSelfSigning({ db, host, tlsCert, tlsKey }: SelfSigning): vo
       'Give a certificate with --tls-cert and --tls-key.',
     ]);
   }
-  if (host === '' || host === '::' || host === '0.0.0.0') {
+  if (['', '::', '0.0.0.0'].includes(host)) {
     throw new UsageError(
-      `--tls-self-signed needs the host name or address that clients use; --host ${host || "''"} is not one`,
+      `--tls-self-signed needs the host name or address that clients use; --host ${host} is not one`,
     );
   }
-}
-
-/** What is there of certificate and key; undefined when the next start makes them. Throws `LocalError`. */
-export async function readSelfSigned({ db, host }: SelfSigning, io: Io): Promise<TlsFiles | undefined> {
   const files = selfSignedFiles(db);
-  if (!existsSync(files.tlsCert) || !existsSync(files.tlsKey)) return undefined;
-  // They are two files: a process that was killed between them has left a new key with the old certificate.
-  const tls = await readPair(files, io);
-  return tls !== null && isGoodFor(new X509Certificate(tls.cert), host, io.now()) ? tls : undefined;
-}
-
-/** Reads the certificate and key of a server, or makes them, for their owner alone. Throws `LocalError`. */
-export async function openSelfSigned(
-  signing: SelfSigning,
-  create: (options: { names: readonly string[]; from: number; until: number }) => TlsFiles,
-  io: Io,
-): Promise<TlsFiles> {
-  checkSelfSigning(signing);
-  const found = await readSelfSigned(signing, io);
-  if (found !== undefined) return found;
   const now = io.now();
-  const names = [...new Set(['localhost', '127.0.0.1', '::1', signing.host])];
+  if (existsSync(files.tlsCert) && existsSync(files.tlsKey)) {
+    const found = await readFiles(files, io);
+    // They are two files: a process that was killed between them has left a new key with the old certificate.
+    if (pairProblem(found) === null && isGoodFor(new X509Certificate(found.cert), host, now)) return found;
+  }
+  const names = [...new Set(['localhost', '127.0.0.1', '::1', host])];
   const made = create({ names, from: now - EARLIER_MS, until: now + VALID_DAYS * DAY_MS });
-  const { tlsCert, tlsKey } = selfSignedFiles(signing.db);
   try {
-    mkdirSync(dirname(tlsKey), { recursive: true, mode: 0o700 });
-    writeAtomically(tlsKey, made.key, 0o600, io);
-    writeAtomically(tlsCert, made.cert, 0o600, io);
-    syncFolder(dirname(tlsKey));
+    mkdirSync(dirname(files.tlsKey), { recursive: true, mode: 0o700 });
+    writeAtomically(files.tlsKey, made.key, 0o600, io);
+    writeAtomically(files.tlsCert, made.cert, 0o600, io);
+    syncFolder(dirname(files.tlsKey));
   } catch (cause) {
-    throw new LocalError(`cannot write ${tlsKey} (${codeOf(cause)})`, [], { cause });
+    throw new LocalError(`cannot write ${files.tlsKey} (${codeOf(cause)})`, [], { cause });
   }
   return made;
 }
@@ -94,19 +123,18 @@ export function reloadOnHangup(
   server: { reloadTls(tls: TlsFiles): void },
   { io, say, onClose }: CommandContext,
 ): void {
+  const reload = async (): Promise<void> => {
+    const tls = await readTls(values, io);
+    if (tls === undefined) return;
+    const problem = datesProblem(tls, io.now());
+    if (problem !== null) throw new LocalError(problem);
+    server.reloadTls(tls);
+  };
   const stop = io.onHangup(() => {
-    void (async () => {
-      try {
-        const tls = await readTls(values, io);
-        const problem = tls === undefined ? null : datesProblem(tls, io.now());
-        if (problem !== null) throw new LocalError(problem);
-        if (tls !== undefined) server.reloadTls(tls);
-        await say({ tone: 'done', text: 'certificate and key read again' });
-      } catch (error) {
-        const text = `certificate and key stay as they were: ${error instanceof Error ? error.message : error}`;
-        await say({ tone: 'warning', text });
-      }
-    })();
+    void reload().then(
+      () => say({ tone: 'done', text: 'certificate and key read again' }),
+      ({ message }: Error) => say({ tone: 'warning', text: `certificate and key stay as they were: ${message}` }),
+    );
   });
   onClose(async () => stop());
 }
