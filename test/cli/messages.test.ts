@@ -1,14 +1,11 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toReport } from '../../src/cli/failure/report.ts';
 import { commandEntries } from '../../src/cli/tree.ts';
 import { fieldSchema } from '../../src/cli/values/check-fields.ts';
 import { mintToken } from '../../src/domain/token.ts';
 import { ApiError, NetworkError, ProtocolError } from '../../src/index.ts';
-import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
+import { lkm, NOW, type Surroundings } from './fake-io.ts';
 import { issued, KEY, listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
 
 const create = ['keys', 'create', '-P', PRODUCT];
@@ -258,24 +255,6 @@ const metadata = (count: number, value = ''): string[] =>
   Array.from({ length: count }, (_, at) => ['--metadata', `m${at}=${value}`]).flat();
 
 describe('a certificate', () => {
-  const serve = async (cert: string, key: string) => {
-    const cwd = tempFolder();
-    writeFileSync(join(cwd, 'cert.pem'), cert);
-    writeFileSync(join(cwd, 'key.pem'), key, { mode: 0o600 });
-    return lkm(['serve', '--db', 'x.db', '--port', '0', '--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd });
-  };
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-
-  it('that is none is named, in words', async () => {
-    const { code, stderr } = await serve('garbage', key);
-    expect(code).toBe(13);
-    expect(stderr).toBe(
-      'error: cert.pem does not hold a certificate\n' +
-        '  It is a text in PEM form, with a line that ends in "CERTIFICATE-----".\n',
-    );
-  });
-
   it.each<[when: string, code: string, says: string]>([
     ['signed by itself', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'is not signed by an authority that this machine trusts'],
     ['too old', 'CERT_HAS_EXPIRED', 'its certificate has expired'],

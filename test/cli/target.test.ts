@@ -277,11 +277,6 @@ describe('the configuration', () => {
     expect({ code, stderr }).toMatchObject({ code: 13, stderr: expect.stringContaining('config.json is not a file') });
   });
 
-  it('gives no token from a folder', async () => {
-    const { code, stderr } = await lkm([...list, '--token-file', '.', '--base-url', 'https://x.example'], {});
-    expect({ code, stderr }).toEqual({ code: 13, stderr: expect.stringContaining('cannot read .: it is a folder') });
-  });
-
   it('gives every profile a name of its own', async () => {
     const { io } = fakeIo();
     for (const name of ['local', 'local-2', 'local-3']) expect(await addProfile(io, 'local', acme)).toBe(name);

@@ -1,24 +1,15 @@
-import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Token } from '../../contract/tokens.ts';
 import { command, flag, yes } from '../command.ts';
-import { configFile, type Profile, readConfig } from '../config/config-file.ts';
+import { type Config, configFile, readConfig } from '../config/config-file.ts';
 import { keyringOf } from '../config/keyring.ts';
-import {
-  addProfile,
-  changeProfile,
-  namedProfile,
-  originOf,
-  type StoredToken,
-  switchProfile,
-} from '../config/profiles.ts';
-import { readToken, readTokenFile, tokenIn } from '../config/token.ts';
+import { addProfile, changeProfile, namedProfile, originOf, switchProfile } from '../config/profiles.ts';
+import { placeOf, readToken, readTokenFile, tokenIn } from '../config/token.ts';
 import type { CommandContext } from '../context.ts';
 import { NoTokenError, UsageError } from '../failure/errors.ts';
-import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { confirm } from '../prompts/questions.ts';
-import { openClient } from '../request/connection.ts';
+import { openClient, type TokenWithOrigin } from '../request/connection.ts';
 import { observe } from '../request/observe.ts';
 import { checkScheme } from '../request/target.ts';
 import { identityFields } from './auth.ts';
@@ -42,19 +33,25 @@ export const authLogin = command({
   ],
 
   async run({ withToken, insecureStorage, yes }, context) {
-    const baseUrl = await chooseBaseUrl(context);
-    const token = await chooseToken(baseUrl, withToken, context);
-    const { baseUrl: service, identity } = await identify(baseUrl, token, context);
-    const { profile, keyring } = await store({ baseUrl: service, token, insecureStorage, yes }, context);
-    const tokenFrom = `profile ${profile}${keyring === undefined ? '' : ', in the keyring'}`;
-    const row = { service, profile, tokenFrom, ...identity };
+    const { io } = context;
+    const config = await readConfig(io);
+    const address = await chooseAddress(config, context);
+    const given = await chooseToken(address, withToken, context);
+    // A server that signs its own certificate is trusted as its other profiles trust it.
+    const ca = Object.values(config.profiles).find((one) => originOf(one.baseUrl) === originOf(address))?.ca;
+    const identity = await identify({ baseUrl: address, ca, token: given }, context);
+    const baseUrl = new URL(address).href.replace(/\/+$/, '');
+    const login = { baseUrl, ca, token: given.token, name: chooseName(config, baseUrl, given.token, context) };
+    if (!yes) await confirmReplacing(config, login, context);
+    const { profile, keyring } = await store(config, login, insecureStorage, context);
+    const row = { service: baseUrl, profile, tokenFrom: placeOf(profile, keyring), ...identity };
     return {
       kind: 'record',
       row,
       data: row,
       quiet: [profile],
       notes: [
-        { tone: 'done', text: `logged in to ${service} as profile ${profile}` },
+        { tone: 'done', text: `logged in to ${baseUrl} as profile ${profile}` },
         whereItIs(keyring, insecureStorage, context),
         ...overruled(context),
       ],
@@ -63,12 +60,11 @@ export const authLogin = command({
 });
 
 /** `--base-url`, its variable, the address of the named or the current profile; else the person is asked. */
-async function chooseBaseUrl({ flags, io, settings }: CommandContext): Promise<string> {
+async function chooseAddress({ profiles, currentProfile }: Config, { flags, io, settings }: CommandContext) {
   if (flags.db) throw new UsageError('--db needs no login: whoever may open the database is its owner');
-  const { profiles, currentProfile } = await readConfig(io);
-  const known = profiles[namedProfile(flags, io) ?? currentProfile ?? ''];
   if (flags.baseUrl) return checkScheme(flags.baseUrl, '--base-url');
   if (io.env.LKM_BASE_URL) return checkScheme(io.env.LKM_BASE_URL, 'LKM_BASE_URL');
+  const known = profiles[namedProfile(flags, io) ?? currentProfile ?? ''];
   if (known) return known.baseUrl;
   if (settings.interactive) {
     return checkScheme((await io.prompter.type('address of the service:')).trim(), '--base-url');
@@ -76,35 +72,30 @@ async function chooseBaseUrl({ flags, io, settings }: CommandContext): Promise<s
   throw new UsageError('which service? Its address is not given', [['Give it:', '--base-url URL']]);
 }
 
-async function chooseToken(baseUrl: string, withToken: boolean, { flags, io, settings }: CommandContext) {
+async function chooseToken(address: string, withToken: boolean, { flags, io, settings }: CommandContext) {
   if (flags.tokenFile) return readTokenFile(flags.tokenFile, '--token-file', io);
   if (withToken) return readTokenFile('-', 'stdin', io);
-  if (settings.interactive) return readToken(await io.prompter.secret(`token for ${baseUrl}:`), 'the prompt');
+  if (settings.interactive) return readToken(await io.prompter.secret(`token for ${address}:`), 'the prompt');
   throw new NoTokenError(`there is no token to store, and nothing can be asked: ${settings.notInteractive}`, [
     ['Give it on stdin:', ['lkm auth login', ...settings.serviceOptions.flat(), '--with-token < FILE'].join(' ')],
   ]);
 }
 
-/** Who a token is at a service, which is asked. Throws `NoTokenError` when the service does not know the token. */
-async function identify(
-  baseUrl: string,
-  token: string,
-  { io, settings }: CommandContext,
-): Promise<{ baseUrl: string; identity: Token }> {
-  const connection = {
-    baseUrl,
-    ca: await certificateFor(baseUrl, io),
-    fetch: io.fetch,
-    token: { token, from: 'login' },
-    close: async () => {},
-  };
+interface Service {
+  readonly baseUrl: string;
+  readonly ca: string | undefined;
+  readonly token: TokenWithOrigin;
+}
+
+/** Asks a service who a token is. Throws `NoTokenError` when it does not know the token. */
+async function identify(service: Service, { io, settings }: CommandContext): Promise<Token> {
   const observation = observe(settings, io);
-  const client: Client = await openClient(connection, observation, settings, io);
+  const connection = { ...service, fetch: io.fetch, close: async () => {} };
   try {
-    return { baseUrl: new URL(baseUrl).href.replace(/\/+$/, ''), identity: await client.tokens.self() };
+    return await (await openClient(connection, observation, settings, io)).tokens.self();
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
-    throw new NoTokenError(`${baseUrl} refused this token; nothing was stored`, [
+    throw new NoTokenError(`${service.baseUrl} refused this token; nothing was stored`, [
       'It may be mistyped, revoked, expired, or of another service.',
     ]);
   } finally {
@@ -112,77 +103,70 @@ async function identify(
   }
 }
 
-/** The certificate that a profile of the same service trusts: that of a server which signs its own. */
-async function certificateFor(baseUrl: string, io: Io): Promise<string | undefined> {
-  const { profiles } = await readConfig(io);
-  return Object.values(profiles).find((one) => originOf(one.baseUrl) === originOf(baseUrl))?.ca;
-}
-
 interface Login {
+  /** That of the profile. */
+  readonly name: string;
   readonly baseUrl: string;
+  readonly ca: string | undefined;
   readonly token: string;
-  readonly insecureStorage: boolean;
-  readonly yes: boolean;
 }
 
-/** Stores the token and returns the name of its profile. A token that still works is replaced only with consent. */
-async function store({ baseUrl, token, insecureStorage, yes }: Login, context: CommandContext) {
-  const { flags, io } = context;
-  const { profiles } = await readConfig(io);
-  const origin = new URL(baseUrl).origin;
-  const isHere = (one: Profile): boolean => originOf(one.baseUrl) === origin;
-  const same = Object.entries(profiles).find(([, one]) => isHere(one) && tokenIn(one, io) === token);
-  const name = flags.profile ?? (same?.[0] || new URL(baseUrl).host.replaceAll(':', '-'));
-  const known = profiles[name];
-  if (known !== undefined && !isHere(known)) {
-    throw new UsageError(`profile ${name} is of another service, ${known.baseUrl}`, [
-      ['Take another name:', '--profile NAME'],
-      ['Or forget it:', `lkm auth logout ${name}`],
-    ]);
-  }
-  const before = known && tokenIn(known, io);
-  if (before && before !== token && !yes && (await works(known.baseUrl, before, context))) {
-    await confirm(context, {
-      about: [`profile ${name} holds another token, which still works and is stored nowhere else by lkm`],
-      question: 'replace it?',
-      action: `replacing the token of profile ${name}`,
-      flag: '--yes, or --profile NAME for another profile',
-    });
-  }
-  const stored = insecureStorage ? { token } : keep(token, origin, io);
-  const ca = await certificateFor(baseUrl, io);
-  const profile = await orForget(stored, io, async () => {
-    if (known === undefined) return addProfile(io, name, { baseUrl, ca, ...stored });
-    await changeProfile(io, name, ({ keyring: _, ...others }) => ({ ...others, ...stored }));
-    return name;
+/** The name of the profile: as given, that of the same token, else the host. Throws `UsageError` for one of another service. */
+function chooseName({ profiles }: Config, baseUrl: string, token: string, { flags, io }: CommandContext): string {
+  const { origin, host } = new URL(baseUrl);
+  const same = Object.keys(profiles).find((name) => {
+    const profile = profiles[name];
+    return profile && originOf(profile.baseUrl) === origin && tokenIn(profile, io) === token;
   });
-  if (known?.keyring !== undefined) keyringOf(io)?.remove(known.keyring);
-  await switchProfile(io, profile);
-  return { profile, ...stored };
+  const name = flags.profile ?? (same || host.replaceAll(':', '-'));
+  const known = profiles[name];
+  if (known === undefined || originOf(known.baseUrl) === origin) return name;
+  throw new UsageError(`profile ${name} is of another service, ${known.baseUrl}`, [
+    ['Take another name:', '--profile NAME'],
+    ['Or forget it:', `lkm auth logout ${name}`],
+  ]);
 }
 
-/** Puts a token into the keyring, under a name of its own; else it goes into the configuration. */
-function keep(token: string, origin: string, io: Io): StoredToken {
-  const keyring = io.uuid();
-  return keyringOf(io)?.store(keyring, token, origin) ? { token: null, keyring } : { token };
-}
-
-/** Stores what names an entry of the keyring; one that nothing names is removed. */
-async function orForget<T>({ keyring }: StoredToken, io: Io, store: () => Promise<T>): Promise<T> {
+/** A token that still works is replaced only with consent. */
+async function confirmReplacing({ profiles }: Config, { name, token, ca }: Login, context: CommandContext) {
+  const known = profiles[name];
+  const before = known && tokenIn(known, context.io);
+  if (!before || before === token) return;
   try {
-    return await store();
+    await identify({ baseUrl: known.baseUrl, ca, token: { token: before, from: 'login' } }, context);
   } catch (error) {
-    if (keyring !== undefined) keyringOf(io)?.remove(keyring);
+    if (error instanceof NoTokenError) return;
     throw error;
   }
+  await confirm(context, {
+    about: [`profile ${name} holds another token, which still works and is stored nowhere else by lkm`],
+    question: 'replace it?',
+    action: `replacing the token of profile ${name}`,
+    flag: '--yes, or --profile NAME for another profile',
+  });
 }
 
-async function works(baseUrl: string, token: string, context: CommandContext): Promise<boolean> {
+/** Stores the token, in the keyring where there is one that takes it, and makes its profile the current one. */
+async function store(
+  { profiles }: Config,
+  { name, baseUrl, ca, token }: Login,
+  insecureStorage: boolean,
+  { io }: CommandContext,
+): Promise<{ readonly profile: string; readonly keyring?: string }> {
+  const known = profiles[name];
+  const ring = keyringOf(io);
+  const entry = io.uuid();
+  const isKept = !insecureStorage && (ring?.store(entry, token, new URL(baseUrl).origin) ?? false);
+  const stored = isKept ? { token: null, keyring: entry } : { token };
   try {
-    await identify(baseUrl, token, context);
-    return true;
+    const profile = known ? name : await addProfile(io, name, { baseUrl, ca, ...stored });
+    if (known) await changeProfile(io, name, ({ keyring: _, ...others }) => ({ ...others, ...stored }));
+    if (known?.keyring !== undefined) ring?.remove(known.keyring);
+    await switchProfile(io, profile);
+    return { profile, ...(isKept && { keyring: entry }) };
   } catch (error) {
-    if (error instanceof NoTokenError) return false;
+    // No profile names it.
+    if (isKept) ring?.remove(entry);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import type Conf from 'conf';
@@ -53,54 +53,43 @@ export const configFile = (io: Io): string => join(configDir(io), 'config.json')
  * others can read it.
  */
 export async function readConfig(io: Io): Promise<Config> {
-  if (!existsSync(configFile(io))) return empty;
-  const open = await opener(io);
-  return explained(io, 'read', () => open().store);
+  const path = configFile(io);
+  if (!existsSync(path)) return empty;
+  return explained(`read ${path}`, () => {
+    checkFile(path, io);
+    return parse(readFileSync(path, 'utf8'), path);
+  });
 }
 
 /** Changes the configuration while no other process does. Throws `LocalError` as `readConfig` does. */
 export async function changeConfig<T>(io: Io, change: (config: Conf<Config>) => T): Promise<T> {
-  const open = await opener(io);
-  return explained(io, 'write', () => {
-    mkdirSync(configDir(io), { recursive: true, mode: 0o700 });
-    return withLock(join(configDir(io), 'config.lock'), () => {
-      const value = change(open());
-      syncFolder(dirname(realpathSync(configFile(io))));
+  const ConfigStore = await loadConf();
+  const cwd = configDir(io);
+  const path = configFile(io);
+  return explained(`write ${path}`, () => {
+    mkdirSync(cwd, { recursive: true, mode: 0o700 });
+    return withLock(join(cwd, 'config.lock'), () => {
+      checkFile(path, io);
+      const deserialize = (text: string) => parse(text, path);
+      const value = change(new ConfigStore<Config>({ cwd, configFileMode: 0o600, defaults: empty, deserialize }));
+      syncFolder(dirname(realpathSync(path)));
       return value;
     });
   });
 }
 
-async function opener(io: Io): Promise<() => Conf<Config>> {
-  const ConfigStore = await loadConf();
-  return () => {
-    checkFile(io);
-    return new ConfigStore<Config>({
-      cwd: configDir(io),
-      configName: 'config',
-      configFileMode: 0o600,
-      defaults: empty,
-      deserialize: (text) => parse(text, configFile(io)),
-    });
-  };
-}
-
+/** Loads `conf` without the listeners that its `when-exit` adds to signals: a server would end before its requests. */
 async function loadConf() {
-  const before = new Set(signalListeners().map(({ listener }) => listener));
+  const signals = Object.keys(constants.signals) as NodeJS.Signals[];
+  const before = new Set(signals.flatMap((signal) => process.listeners(signal)));
   const { default: ConfigStore } = await import('conf');
-  // It imports `when-exit`, which sends each signal to the process again: a server would end before its requests.
-  for (const { signal, listener } of signalListeners()) if (!before.has(listener)) process.off(signal, listener);
+  for (const signal of signals) {
+    for (const listener of process.listeners(signal)) if (!before.has(listener)) process.off(signal, listener);
+  }
   return ConfigStore;
 }
 
-const signalListeners = () =>
-  Object.keys(constants.signals).flatMap((name) => {
-    const signal = name as NodeJS.Signals;
-    return process.listeners(signal).map((listener) => ({ signal, listener }));
-  });
-
-function checkFile(io: Io): void {
-  const path = configFile(io);
+function checkFile(path: string, io: Io): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isFile()) throw broken(path, 'is not a file');
@@ -108,33 +97,30 @@ function checkFile(io: Io): void {
 }
 
 function parse(text: string, path: string): Config {
-  const stored = parseJson(text, path);
-  if (z.object({ version: z.number().gt(1) }).safeParse(stored).success) {
-    throw new LocalError(`${path} was written by a newer lkm`, ['Update lkm. The file was not touched.']);
-  }
-  const config = Config.loose().safeParse(stored);
-  if (!config.success) throw broken(path, 'does not have the form of a configuration');
-  return config.data;
-}
-
-function parseJson(text: string, path: string): unknown {
+  let stored: unknown;
   try {
-    return JSON.parse(text);
+    stored = JSON.parse(text);
   } catch {
     // Without its cause: a syntax error quotes the file, which holds tokens.
     throw broken(path, 'cannot be read as JSON');
   }
+  const config = Config.loose().safeParse(stored);
+  if (config.success) return config.data;
+  if (!z.object({ version: z.number().gt(1) }).safeParse(stored).success) {
+    throw broken(path, 'does not have the form of a configuration');
+  }
+  throw new LocalError(`${path} was written by a newer lkm`, ['Update lkm. The file was not touched.']);
 }
 
 const broken = (path: string, what: string): LocalError =>
   new LocalError(`${path} ${what}`, ['Repair it or move it away. It was not touched.']);
 
 /** Runs `work`, with an error of the system as one of the command. */
-function explained<T>(io: Io, verb: 'read' | 'write', work: () => T): T {
+function explained<T>(what: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause) || cause instanceof CommandError) throw cause;
-    throw new LocalError(`cannot ${verb} ${configFile(io)} (${cause.code})`, [], { cause });
+    throw new LocalError(`cannot ${what} (${cause.code})`, [], { cause });
   }
 }

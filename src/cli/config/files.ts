@@ -46,24 +46,19 @@ export function defaultDatabase({ env, home, platform }: Place): string {
  * them; a pipe, as of `<(pass show lkm)`, is read as it is.
  */
 export function readPrivateFile(path: string, io: Io): string {
-  let file: number | undefined;
   try {
-    file = openSync(resolve(io.cwd, path), 'r');
-    const stats = fstatSync(file);
-    checkPrivate(stats, path, io);
-    if (stats.isDirectory()) throw new LocalError(`cannot read ${path}: it is a folder`);
-    if (stats.size > MAX_PRIVATE_BYTES) throw new LocalError(`cannot read ${path}: it has ${stats.size} bytes`);
-    return readFileSync(file, 'utf8');
+    const file = openSync(resolve(io.cwd, path), 'r');
+    try {
+      checkPrivate(fstatSync(file), path, io);
+      return readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
   } catch (cause) {
     if (cause instanceof LocalError) throw cause;
     throw new LocalError(`cannot read ${path} (${codeOf(cause)})`, [], { cause });
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }
-
-/** More than this is no token or key, in bytes. */
-const MAX_PRIVATE_BYTES = 16 * 1024 * 1024;
 
 /** Whether there is such a folder, and only its owner can put files into it. */
 export function isPrivateFolder(folder: string, { uid }: Io): boolean {

@@ -20,16 +20,7 @@ export function locate(text: string, { cwd }: Pick<Io, 'cwd'>): string {
 }
 
 /** Query parameters of an address that may be shown; others can hold a secret. */
-const shownParameters = [
-  'host',
-  'port',
-  'user',
-  'dbname',
-  'sslmode',
-  'sslrootcert',
-  'application_name',
-  'connect_timeout',
-];
+const shownParameters = ['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert'];
 
 /** A location without passwords, as it may be shown and stored. */
 export function withoutPassword(location: string): string {
@@ -67,12 +58,6 @@ export const withoutPasswords = (text: string): string =>
       /^[^@?]*$|:\*{3}@/.test(address) ? address : withoutPassword(address),
     )
     .replaceAll(/(https?:\/\/)[^\s'"`/]*@/g, '$1');
-
-/** The option for the address of a service, or for a database: `lkm login https://…`, `lkm serve lkm.db`. */
-export function serviceOptionFor(word: string): string | undefined {
-  if (/^https?:\/\//.test(word)) return '--base-url';
-  return isPostgres(word) || /\.(db|sqlite3?)$/.test(word) ? '--db' : undefined;
-}
 
 /** Throws `LocalError` for a file that does not exist: opening it would make a new, empty database. */
 export function checkExists(location: string, hints: readonly Hint[] = []): void {

@@ -21,38 +21,31 @@ export function readMasterKey(io: Io): MasterKey | null {
   if (name === undefined) return null;
   if (other !== undefined) throw new UsageError(`${name} and ${other} name two master keys; set one of them`);
   const value = io.env[name] ?? '';
-  if (name === 'LKM_MASTER_KEY') return { kind: 'key', bytes: parseKey(value, name) };
+  if (name === 'LKM_MASTER_KEY') return parseKey(value, name);
   return name === 'LKM_MASTER_KEY_FILE' ? readKeyFile(value, io) : readPassphraseFile(value, io);
 }
 
 /** A master key of 32 bytes, base64, in a file that is its owner's alone. */
-export function readKeyFile(path: string, io: Io): MasterKey {
-  checkThere(path, io);
-  return { kind: 'key', bytes: parseKey(readPrivateFile(path, io).trim(), path) };
-}
-
-/** A passphrase in a file that is its owner's alone. */
-export function readPassphraseFile(path: string, io: Io): MasterKey {
-  checkThere(path, io);
-  const text = readPrivateFile(path, io).replace(/\r?\n$/, '');
-  if (text.length < MIN_PASSPHRASE) {
-    throw new UsageError(`the passphrase in ${path} is shorter than ${MIN_PASSPHRASE} characters`);
-  }
-  return { kind: 'passphrase', text };
-}
+export const readKeyFile = (path: string, io: Io): MasterKey => parseKey(readThere(path, io).trim(), path);
 
 const MIN_PASSPHRASE = 16;
 
-function checkThere(path: string, io: Io): void {
-  if (existsSync(resolve(io.cwd, path))) return;
+/** A passphrase in a file that is its owner's alone. */
+export function readPassphraseFile(path: string, io: Io): MasterKey {
+  const text = readThere(path, io).replace(/\r?\n$/, '');
+  if (text.length >= MIN_PASSPHRASE) return { kind: 'passphrase', text };
+  throw new UsageError(`the passphrase in ${path} is shorter than ${MIN_PASSPHRASE} characters`);
+}
+
+function readThere(path: string, io: Io): string {
+  if (existsSync(resolve(io.cwd, path))) return readPrivateFile(path, io);
   throw new LocalError(`${path} is not there`, [['A new key:', `(umask 077; openssl rand -base64 32 > ${path})`]]);
 }
 
 /** 32 bytes in base64, of either alphabet. The text itself is in no error. */
-function parseKey(text: string, from: string): Uint8Array {
+function parseKey(text: string, from: string): MasterKey {
   const bytes = Buffer.from(text, 'base64');
-  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text) && bytes.length === 32) return bytes;
-  throw new UsageError(`${from} does not hold a master key: 32 bytes in base64`, [
-    ['A new key:', 'openssl rand -base64 32'],
-  ]);
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text) && bytes.length === 32) return { kind: 'key', bytes };
+  const hint = ['A new key:', 'openssl rand -base64 32'] as const;
+  throw new UsageError(`${from} does not hold a master key: 32 bytes in base64`, [hint]);
 }

@@ -40,8 +40,7 @@ const off = ['0', 'false', 'no', 'off', ''];
 
 function parseSwitch(text: string): boolean {
   const value = text.toLowerCase();
-  if (on.includes(value)) return true;
-  if (off.includes(value)) return false;
+  if (on.includes(value) || off.includes(value)) return on.includes(value);
   throw new UsageError(`'${text}' is not one of ${on.join(', ')} or ${off.slice(0, -1).join(', ')}`);
 }
 
@@ -140,10 +139,9 @@ function serviceOptions({ profile, baseUrl, db, tokenFile }: GlobalFlags): Servi
 /** After `-o`, other commands take a format; nobody wants a file called `json`. Throws `UsageError`. */
 function fileName(output: string): string {
   const word = output.replace(/^=/, '');
-  const format = formats.find((one) => one === word);
-  if (format === undefined && !['yaml', 'wide', 'ndjson'].includes(word)) return output;
+  if (![...formats, 'yaml', 'wide'].includes(word)) return output;
   throw new UsageError(`-o takes a file, and ${word} is a format`, [
-    `Give a format as --format ${format ?? formats.join(', ')}.`,
+    `Give a format as --format ${formats.join(', ')}.`,
     `For a file of that name: -o ./${word}`,
   ]);
 }

@@ -13,27 +13,27 @@ import { checkRunning, type NamedProfile, originOf, type StoredToken } from './p
  * `LKM_TOKEN_FILE`, the current profile. A stored token goes to its own origin only.
  */
 export async function findToken(flags: GlobalFlags, target: RemoteTarget, io: Io): Promise<TokenWithOrigin> {
-  const { env } = io;
-  if (flags.tokenFile) return { token: await readTokenFile(flags.tokenFile, '--token-file', io), from: '--token-file' };
-  if (target.profile?.explicit && hasToken(target.profile)) return storedToken(target, target.profile, io);
-  if (env.LKM_TOKEN && env.LKM_TOKEN_FILE) {
+  const { LKM_TOKEN, LKM_TOKEN_FILE } = io.env;
+  const profile = target.profile && hasToken(target.profile) ? target.profile : null;
+  if (flags.tokenFile) return readTokenFile(flags.tokenFile, '--token-file', io);
+  if (profile?.explicit) return storedToken(target, profile, io);
+  if (LKM_TOKEN && LKM_TOKEN_FILE) {
     throw new UsageError('LKM_TOKEN and LKM_TOKEN_FILE are both set; unset one of them');
   }
-  if (env.LKM_TOKEN) return { token: readToken(env.LKM_TOKEN, 'LKM_TOKEN'), from: 'LKM_TOKEN' };
-  if (env.LKM_TOKEN_FILE)
-    return { token: await readTokenFile(env.LKM_TOKEN_FILE, 'LKM_TOKEN_FILE', io), from: 'LKM_TOKEN_FILE' };
-  if (target.profile && hasToken(target.profile)) return storedToken(target, target.profile, io);
+  if (LKM_TOKEN) return readToken(LKM_TOKEN, 'LKM_TOKEN');
+  if (LKM_TOKEN_FILE) return readTokenFile(LKM_TOKEN_FILE, 'LKM_TOKEN_FILE', io);
+  if (profile !== null) return storedToken(target, profile, io);
   throw new NoTokenError(`there is no token for ${target.baseUrl}`, waysToGiveOne);
 }
 
 /** The token in a file that only its owner can read, or on stdin for `-`. Throws `UsageError`. */
-export const readTokenFile = async (path: string, from: string, io: Io): Promise<string> =>
+export const readTokenFile = async (path: string, from: string, io: Io): Promise<TokenWithOrigin> =>
   readToken(path === '-' ? await readText('-', io) : readPrivateFile(path, io), from);
 
 /** A token without the line break that a shell or a secret store left at its end. Never repeats the token. */
-export function readToken(text: string, from: string): string {
+export function readToken(text: string, from: string): TokenWithOrigin {
   const token = text.trim();
-  if (/^[!-~]{1,1024}$/.test(token)) return token;
+  if (/^[!-~]{1,1024}$/.test(token)) return { token, from };
   throw new UsageError(`the text from ${from} is not a token`, [
     'It is one word of at most 1024 characters, such as lkm_scoped_…',
   ]);
@@ -46,17 +46,19 @@ export const hasToken = ({ token, keyring }: StoredToken): boolean => token !== 
 export const tokenIn = ({ token, keyring }: StoredToken, io: Io): string | null =>
   keyring === undefined ? token : (keyringOf(io)?.read(keyring) ?? null);
 
+/** Where the token of a profile is, in words. */
+export const placeOf = (name: string, keyring: string | undefined): string =>
+  `profile ${name}${keyring === undefined ? '' : ', in the keyring'}`;
+
 function storedToken({ baseUrl }: RemoteTarget, profile: NamedProfile, io: Io): TokenWithOrigin {
   const { name, keyring } = profile;
-  if (originOf(baseUrl) !== originOf(profile.baseUrl)) {
-    throw new NoTokenError(
-      `the token of profile ${name} belongs to ${originOf(profile.baseUrl)} and is not sent to ${originOf(baseUrl)}`,
-      waysToGiveOne,
-    );
+  const [asked, own] = [originOf(baseUrl), originOf(profile.baseUrl)];
+  if (asked !== own) {
+    throw new NoTokenError(`the token of profile ${name} belongs to ${own} and is not sent to ${asked}`, waysToGiveOne);
   }
   checkRunning(profile);
   const token = tokenIn(profile, io);
-  if (token !== null) return { token, from: `profile ${name}${keyring === undefined ? '' : ', in the keyring'}` };
+  if (token !== null) return { token, from: placeOf(name, keyring) };
   throw new NoTokenError(`the keyring does not give the token of profile ${name}: it is locked, or the token is gone`, [
     ['Store it again:', `lkm auth login -p ${name}`],
     ...waysToGiveOne,

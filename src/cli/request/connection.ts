@@ -47,7 +47,11 @@ export async function openConnection(
     const maxUnreachableMs = io.stderr.isTTY && isLoopback(baseUrl) ? LOOPBACK_TIMEOUT_MS : undefined;
     return { baseUrl, ca, fetch: io.fetch, token, maxUnreachableMs, close: async () => {} };
   }
-  const token = flags.tokenFile ? await readGiven(flags.tokenFile, io) : null;
+  let token: TokenWithOrigin | null = null;
+  if (flags.tokenFile) {
+    const { readTokenFile } = await import('../config/token.ts');
+    token = await readTokenFile(flags.tokenFile, '--token-file', io);
+  }
   const instance = await openInstance(target.db, io, { create: flags.create ?? false });
   return {
     baseUrl: inProcessUrl,
@@ -74,12 +78,6 @@ const isLoopback = (baseUrl: string): boolean => /^https?:\/\/(localhost|127\.[\
 
 /** A file is not restarted: what keeps it from being written passes soon, or needs a person. */
 const FILE_TIMEOUT_MS = 5_000;
-
-async function readGiven(file: string, io: Io): Promise<TokenWithOrigin> {
-  const { readTokenFile } = await import('../config/token.ts');
-  const from = '--token-file';
-  return { token: await readTokenFile(file, from, io), from };
-}
 
 /**
  * Opens the service on a database in this process, without a socket. Throws `LocalError` when there is no such file and

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '../../../client/client.ts';
 import { toInstant } from '../../../domain/time.ts';
-import { checkExists, serviceOptionFor } from '../../config/location.ts';
+import { checkExists, isPostgres } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
 import { codeOf, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
@@ -87,10 +87,7 @@ export async function runAgainst(
 }
 
 function notRun(program: string, cause: unknown): LocalError {
-  const option = serviceOptionFor(program);
-  const hint =
-    option === undefined
-      ? 'Check the words behind --.'
-      : (['Perhaps:', `lkm serve ${option} ${quote(program)}`] as const);
+  const isDatabase = isPostgres(program) || /\.(db|sqlite3?)$/.test(program);
+  const hint = isDatabase ? `Perhaps: lkm serve --db ${quote(program)}` : 'Check the words behind --.';
   return new LocalError(`cannot run ${program} (${codeOf(cause)})`, [hint], { cause });
 }
