@@ -56,8 +56,9 @@ export const completion = command({
 
   async run({ shell }) {
     const name = shells.find((one) => one === shell);
-    if (name === undefined)
+    if (name === undefined) {
       throw new UsageError(`there is no completion for '${shell}'`, [`Shells: ${shells.join(', ')}`]);
+    }
     const script = scripts[name]();
     return { kind: 'file', content: script, data: { shell: name, script }, quiet: [name] };
   },

@@ -3,9 +3,9 @@ import { type ApiErrorDetail, apiError, apiErrors, type Reason } from '../../con
 import { listEndpoints } from '../../contract/index.ts';
 import { argument, command } from '../command.ts';
 import { hintsByReason } from '../failure/advice.ts';
-import { exitCodes, type Hint, UsageError } from '../failure/errors.ts';
+import { exitCodes, UsageError } from '../failure/errors.ts';
 import { exitOf } from '../failure/report.ts';
-import { type HelpView, heading, prose, rows } from '../help/section.ts';
+import { type HelpView, heading, prose, type Row, rows } from '../help/section.ts';
 import { meanings } from '../help/topics.ts';
 import type { CommandResult } from '../output/result.ts';
 
@@ -22,12 +22,22 @@ export const explain = command({
   ],
 
   async run({ code }) {
-    const errors = findErrors(code).map(describeError);
-    if (errors.length > 0) return explained(errors, errors, (view) => errorPages(errors, view));
-    const exit = findExitCode(code);
-    if (exit === undefined) throw unknown(code);
-    const caused = errorNames.map(describeError).filter(({ exitCode }) => exitCode === exit.exitCode);
-    return explained({ ...exit, errors: caused }, caused, (view) => exitPage(exit, caused, view));
+    const errors = reasons.filter((reason) => isMeant(reason, code)).map(describeError);
+    if (errors.length > 0) {
+      return explained(errors, errors, (view) => errors.map((error) => errorPage(error, view)).join('\n'));
+    }
+    const exitCode = findExitCode(code);
+    if (exitCode === undefined) {
+      const known = `Errors: ${reasons.map(snake).join(', ')}`;
+      throw new UsageError(`there is no error '${code}'`, [['Exit codes:', 'lkm help exit-codes'], known]);
+    }
+    const caused = reasons.map(describeError).filter((error) => error.exitCode === exitCode);
+    const meaning = meaningOf(exitCode);
+    return explained({ exitCode, meaning, errors: caused }, caused, (view) => {
+      const causes = caused.map(({ error, status, code, message }): Row => [`${status}/${code} ${error}`, message]);
+      const list = causes.length > 0 ? `\n${rows(causes, view)}` : '';
+      return heading(`exit code ${exitCode}`, view) + prose(meaning, view) + list;
+    });
   },
 });
 
@@ -43,16 +53,14 @@ const explained = (
   quiet: errors.map(({ error }) => error),
 });
 
-const errorNames = Object.keys(apiErrors) as Reason[];
+const reasons = Object.keys(apiErrors) as Reason[];
 
-/** The errors that a status, one with a code, or a name stands for: `409`, `http_409`, `409/2`, `email_taken`. */
-function findErrors(text: string): Reason[] {
+/** Whether a text stands for an error: by its status or one with a code, `409`, `http_409`, `409/2`, or by its name. */
+function isMeant(reason: Reason, text: string): boolean {
   const [, status, code] = /^(?:http_)?(\d{3})(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
-  const isMeant = (reason: Reason): boolean =>
-    status === undefined
-      ? isName(reason, text)
-      : apiErrors[reason].status === Number(status) && (code === undefined || apiErrors[reason].code === Number(code));
-  return errorNames.filter(isMeant);
+  if (status === undefined) return isName(reason, text);
+  const error = apiErrors[reason];
+  return error.status === Number(status) && (code === undefined || error.code === Number(code));
 }
 
 /** Whether a text is this name, in any case, with or without underscores. */
@@ -60,17 +68,7 @@ const isName = (name: string, text: string): boolean => name.toLowerCase() === t
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** An error of the service, explained. */
-interface DescribedError {
-  readonly error: string;
-  readonly status: number;
-  readonly code: number;
-  readonly message: string;
-  readonly exitCode: number;
-  /** Methods and paths; empty for one that any request may get. */
-  readonly operations: readonly string[];
-  readonly hints: readonly Hint[];
-}
+type DescribedError = ReturnType<typeof describeError>;
 
 /** Stand in for what a message says of one request. */
 const anything: ApiErrorDetail = {
@@ -82,7 +80,8 @@ const anything: ApiErrorDetail = {
   why: 'its address is not public',
 };
 
-function describeError(reason: Reason): DescribedError {
+/** An error of the service, explained; without operations it is one that any request may get. */
+function describeError(reason: Reason) {
   const { status, code } = apiErrors[reason];
   const endpoints = listEndpoints().map(({ endpoint }) => endpoint);
   const returning = endpoints.filter((endpoint) => reasonsOf(endpoint).includes(reason));
@@ -97,26 +96,15 @@ function describeError(reason: Reason): DescribedError {
   };
 }
 
-function errorPages(errors: readonly DescribedError[], view: HelpView): string {
-  return errors
-    .map((error) => {
-      const { operations, hints } = error;
-      const facts: [string, string][] = [
-        ['answer', `${error.status}, code ${error.code}: "${error.message}"`],
-        ['exit code', `${error.exitCode}: ${meaningOf(error.exitCode)}`],
-        ['from', operations.length > 0 ? operations.join(', ') : 'any request, whatever it asks for'],
-      ];
-      const width = Math.max(0, ...hints.map((hint) => (typeof hint === 'string' ? 0 : hint[0].length)));
-      const advice = hints.map((hint) => (typeof hint === 'string' ? hint : `  ${hint[0].padEnd(width)}  ${hint[1]}`));
-      return [heading(error.error, view), rows(facts, view), ...advice.map((line) => prose(line, view))].join('');
-    })
-    .join('\n');
-}
-
-/** An exit code of lkm. */
-interface DescribedExit {
-  readonly exitCode: number;
-  readonly meaning: string;
+function errorPage({ error, status, code, message, exitCode, operations, hints }: DescribedError, view: HelpView) {
+  const facts: Row[] = [
+    ['answer', `${status}, code ${code}: "${message}"`],
+    ['exit code', `${exitCode}: ${meaningOf(exitCode)}`],
+    ['from', operations.join(', ') || 'any request, whatever it asks for'],
+  ];
+  const sentences = hints.filter((hint) => typeof hint === 'string').map((hint) => `  ${hint}\n`);
+  const commands = hints.filter((hint) => typeof hint !== 'string');
+  return [heading(error, view), rows(facts, view), ...sentences, rows(commands, view)].join('');
 }
 
 /** Names of errors of lkm itself that are not those of their exit code. */
@@ -125,30 +113,10 @@ const ownNames: Readonly<Record<string, keyof typeof exitCodes>> = {
   badResponse: 'serverError',
 };
 
-function findExitCode(text: string): DescribedExit | undefined {
+function findExitCode(text: string): number | undefined {
   const own = Object.entries(ownNames).find(([name]) => isName(name, text))?.[1];
-  const [, exitCode] =
-    Object.entries(exitCodes).find(([name, code]) => String(code) === text || isName(name, own ?? text)) ?? [];
-  return exitCode === undefined ? undefined : { exitCode, meaning: meaningOf(exitCode) };
+  return Object.entries(exitCodes).find(([name, code]) => String(code) === text || isName(name, own ?? text))?.[1];
 }
 
-function meaningOf(exitCode: number): string {
-  const names = Object.keys(meanings) as (keyof typeof meanings)[];
-  const name = names.find((one) => exitCodes[one] === exitCode);
-  return name === undefined ? '' : meanings[name];
-}
-
-function exitPage({ exitCode, meaning }: DescribedExit, errors: readonly DescribedError[], view: HelpView): string {
-  const causes = errors.map(({ error, status, code, message }): [string, string] => [
-    `${status}/${code} ${error}`,
-    message,
-  ]);
-  const title = heading(`exit code ${exitCode}`, view);
-  return [title, prose(meaning, view), ...(causes.length > 0 ? [`\n${rows(causes, view)}`] : [])].join('');
-}
-
-const unknown = (code: string): UsageError =>
-  new UsageError(`there is no error '${code}'`, [
-    ['Exit codes:', 'lkm help exit-codes'],
-    `Errors: ${errorNames.map(snake).join(', ')}`,
-  ]);
+const meaningOf = (exitCode: number): string =>
+  Object.entries(meanings).find(([name]) => exitCodes[name as keyof typeof meanings] === exitCode)?.[1] ?? '';

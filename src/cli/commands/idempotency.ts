@@ -3,12 +3,11 @@ import { NotFoundError, UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
 import { type Operator, operateOn } from '../request/operator.ts';
-import { listOf } from './results.ts';
+import { type Fields, listOf } from './results.ts';
 
-/** The hash that names a request: whole for programs, short in a table. */
+/** The hash that names a request is whole for programs, and short in a table. */
 const requestFields: readonly (Field | string)[] = [
-  { name: 'hash', shown: 'data' },
-  { name: 'shortHash', label: 'hash', shown: 'table' },
+  { name: 'hash', show: (hash) => String(hash).slice(0, 12) },
   'method',
   'path',
 ];
@@ -19,14 +18,13 @@ function requestList({ read, empty, ...spec }: RequestList): Declaration {
     ...spec,
     async run(_, context) {
       const { db, operator } = await operateOn(context);
-      const data = await read(operator, db);
-      return { ...listOf(data, empty, { name: 'hash' }), rows: shortenHashes(data) };
+      return listOf(await read(operator, db), empty, { name: 'hash' });
     },
   });
 }
 
 interface RequestList extends Omit<CommandSpec<None, None>, 'run'> {
-  read(operator: Operator, db: string): Promise<readonly { readonly hash: string }[]>;
+  read(operator: Operator, db: string): Promise<readonly (Fields & { readonly hash: string })[]>;
   readonly empty: string;
 }
 
@@ -95,14 +93,3 @@ export const idempotencyResolve = command({
     };
   },
 });
-
-/** Digits of a hash that a table shows, if they are enough. */
-const MIN_SHOWN_DIGITS = 12;
-
-/** Adds to each row the first digits of its hash, as many as tell the hashes of all rows apart. */
-function shortenHashes(rows: readonly { readonly hash: string }[]): Record<string, unknown>[] {
-  const hashes = [...new Set(rows.map(({ hash }) => hash))];
-  let digits = MIN_SHOWN_DIGITS;
-  while (new Set(hashes.map((hash) => hash.slice(0, digits))).size < hashes.length) digits += 1;
-  return rows.map((row) => ({ ...row, shortHash: row.hash.slice(0, digits) }));
-}

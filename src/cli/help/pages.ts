@@ -62,30 +62,22 @@ const verbsOf = (group: string): string[] =>
   commandEntries.filter(({ path }) => path.startsWith(`${group} `)).map(({ path }) => path.slice(group.length + 1));
 
 function groupHelp({ name, alias, summary }: Group, view: HelpView): string {
+  const also = (words: string | undefined): string => (words ? ` (also: ${words})` : '');
   const commands = commandEntries.filter(({ path }) => path.startsWith(`${name} `));
+  const entries = commands.map(({ path, alias, shortcut, summary }): Row => {
+    return [path.slice(name.length + 1), summary + also(alias ?? (shortcut && `lkm ${shortcut}`))];
+  });
   return [
     `${summary}\n`,
     `Usage:  lkm ${name} COMMAND [options]${alias ? `    (also: lkm ${alias})` : ''}\n`,
-    section(
-      'Commands',
-      commands.map(({ path, alias, shortcut, summary }) => [
-        path.slice(name.length + 1),
-        summary + also(alias ?? (shortcut && `lkm ${shortcut}`)),
-      ]),
-      view,
-    ),
+    section('Commands', entries, view),
     `lkm ${name} COMMAND --help shows one command.`,
     '',
   ].join('\n');
 }
 
-const also = (words: string | undefined): string => (words ? ` (also: ${words})` : '');
-
 function commandHelp(command: Command, view: HelpView): string {
-  const positional = Object.values(command.arguments).map<Row>(({ usage, describe }) => [
-    withoutBrackets(usage),
-    describe,
-  ]);
+  const positional = Object.values(command.arguments).map((one): Row => [withoutBrackets(one.usage), one.describe]);
   const specs = Object.values(optionsOf(command));
   const options = specs.map((spec) => ({
     flags: spec.kind === 'many' ? `${spec.flags}...` : spec.flags,
@@ -100,7 +92,7 @@ function commandHelp(command: Command, view: HelpView): string {
     section('Options', [...options, helpOption].map(optionRow), view),
     ...(specs.some(({ kind }) => kind === 'many') ? ['What ends in ... may be given several times.\n'] : []),
     ...(fields.length > 0
-      ? [`${heading('Fields for --fields, which makes JSON flat too', view)}${indented(fields.join(', '), view)}`]
+      ? [heading('Fields for --fields, which makes JSON flat too', view) + listed(fields, view)]
       : []),
     `${heading('Examples', view)}${command.examples.map((example) => exampleLines(example, view)).join('')}`,
     'lkm --help shows the options of every command.',
@@ -108,8 +100,8 @@ function commandHelp(command: Command, view: HelpView): string {
   ].join('\n');
 }
 
-const indented = (text: string, { columns }: HelpView): string =>
-  wrap(text, columns - 4)
+const listed = (names: readonly string[], { columns }: HelpView): string =>
+  wrap(names.join(', '), columns - 4)
     .map((line) => `  ${line}\n`)
     .join('');
 

@@ -39,7 +39,7 @@ export const heading = (title: string, { paint }: HelpView): string => `${paint.
 
 /** Terms with their meanings, aligned and within the columns. */
 export function rows(pairs: readonly Row[], { columns, paint }: HelpView): string {
-  const longest = Math.max(...pairs.map(([term]) => term.length));
+  const longest = Math.max(0, ...pairs.map(([term]) => term.length));
   const width = Math.min(longest, MAX_TERM_WIDTH, Math.floor(columns / 2));
   const indent = ' '.repeat(width + 4);
   return pairs

@@ -78,25 +78,20 @@ const texts = {
       'objects as the service nests them (keys get: license.key); with --fields it prints one flat object with the ' +
       'chosen names (key). -q prints bare identifiers, or the fields of --fields.',
     '-o FILE writes the result to a file, whole or not at all, readable by its owner only when it holds a secret. ' +
-      'A file that exists is kept unless --force is given. A FIFO or a device, such as /dev/stdout, is written to ' +
-      'as it is. A symbolic link is refused: name the file that it points to.',
-    'A table leaves out what does not fit a narrow terminal, and says so on stderr; --fields brings it back. ' +
-      'Outside of a table an instant is ISO 8601 in UTC, and null is empty. Characters that control a terminal are ' +
-      'shown as \\u{1b}. In csv a text that begins with = + - or @ gets an apostrophe before it, since a ' +
-      'spreadsheet would run it; numbers stay numbers.',
+      'A file that exists is kept unless --force is given; a FIFO or a device is written to as it is.',
+    'A table leaves out what does not fit a narrow terminal, and says so on stderr. Outside of a table an instant is ' +
+      'ISO 8601 in UTC, and null is empty. Characters that control a terminal are shown as \\u{1b}. In csv a text that ' +
+      'begins with = + - or @ gets an apostrophe before it, since a spreadsheet would run it.',
   ],
   idempotency: [
     'Every command that changes something sends an idempotency key, a new one each time. All attempts of one command ' +
       'carry the same key, so a retry gets the first response, a licence key included, and nothing happens twice. ' +
       'The service keeps these responses for 24 hours.',
     'Before it sends the request, the command writes it down in the state folder, with its key, and forgets it once ' +
-      'you have the response. If it was killed before that, or if no response came, run the same command again: it ' +
-      'repeats the request under the same key, and says so on stderr. That holds for 23 hours, on the same machine, ' +
-      'for a request that is the same to the byte. 30d and 1y end with their day and stay the same until it is over; ' +
-      '12h counts from now and differs. A request that is older is not repeated; a warning says how to see what it ' +
-      'did.',
-    'You have the response once stdout or the file of -o has taken it. After a full disk, or in a pipe whose reader ' +
-      'is gone, the request is left to be repeated. What a pipe has taken counts as read.',
+      'stdout or the file of -o has taken the response. If it was killed before that, or if no response came, run the ' +
+      'same command again: it repeats the request under the same key, and says so on stderr. That holds for 23 hours, ' +
+      'on the same machine, for a request that is the same to the byte. 30d and 1y end with their day and stay the ' +
+      'same until it is over; 12h counts from now and differs. Of an older request a warning says how to see what it did.',
     'When no response came, the command ends with exit code 8 and also shows the key and the command that repeats ' +
       'the request from anywhere:',
     '  $ lkm keys create -P "$PRODUCT" --idempotency-key 6f1e0c0e-…',
@@ -114,26 +109,23 @@ const texts = {
       ['keys update|renew|block -f FILE', 'changes of the keys of a file'],
       ['customers create -f FILE', 'a customer for each row'],
     ],
-    'A file is CSV with a header (comma, semicolon, tab or pipe), JSON lines or a JSON array; - is stdin. Columns are ' +
-      'named as the options or as the service names them; --map "Order No=reference" names others, and ' +
-      '--map "Note=" leaves one out. Options hold for every row that says nothing else. --dry-run shows every ' +
-      'problem of the file at once, with lines, and the first 1 000 of more; a file with problems is not sent at all. ' +
-      'However long it is, it is never in memory as a whole.',
+    'A file is CSV with a header (comma, semicolon, tab or pipe), JSON lines or a JSON array, of any length; - is stdin. ' +
+      'Columns are named as the options or as the service names them; --map "Order No=reference" names others, and ' +
+      '--map "Note=" leaves one out. Options hold for every row that says nothing else. --dry-run shows the problems ' +
+      'of the file, with lines; a file with problems is not sent at all.',
     'Each row is processed exactly once, even if the command or the service is killed. Type the same command again: ' +
       'it sends what is open, and in the end prints the same results without sending anything. What makes it the same ' +
-      'are the options, the address of the service and the bytes of the file, on any machine for a day: always name a ' +
-      'service by the same address. --run NAME tells runs apart that do the same on purpose.',
+      'are the options, the address of the service and the bytes of the file, on any machine for a day. --run NAME ' +
+      'tells runs apart that do the same on purpose.',
     '  lkm keys create -P prod_… -f orders.csv -o keys.csv',
     'A row that is refused does not stop the others; then the exit code is 12. A corrected file is another run, so put ' +
       'only the failed rows into it, or send them again as they are:',
     '  lkm jobs show ID --failed --format csv > failed.csv\n  lkm jobs retry ID',
-    'A file that has grown since its run is refused, unless each row has a reference: its first rows would be done again. ' +
-      'Put the new rows into a file of their own, or say --run NAME when all of them are meant.',
+    'A file that has grown since its run is refused, unless each row has a reference: its first rows would be done ' +
+      'again. Put the new rows into a file of their own.',
     'Columns customerName and customerEmail name the customer of each row: the one who has the address is found, or ' +
-      'made before the row is sent, once, however many orders they have. --dry-run says who is there and who ' +
-      'would be made.',
-    'A column reference protects beyond files and days: there is one key for each, for ever. With --if-absent the ' +
-      'one that exists is printed.',
+      'made once, however many orders they have. A column reference protects beyond files and days: there is one key ' +
+      'for each, for ever. With --if-absent the one that exists is printed.',
     'Rows go several at a time, fewer where the service asks to slow down; --concurrency N is the most, --max-wait how ' +
       'long one wait may be (10m).',
   ],
@@ -142,9 +134,8 @@ const texts = {
       'is asked: what needs a confirmation takes --yes or --confirm ID, and ends with exit code 3 without it.',
     '  export LKM_BASE_URL=https://licensing.example.com LKM_PRODUCT=prod_…\n' +
       '  KEY=$(lkm keys create --expires 2027-12-31 --idempotency-key "order-$ORDER")',
-    'Name the key after what the job is for: build machines are thrown away, and the next one knows nothing of a ' +
-      'request that had no response. Under a key of its own the job can be run again anywhere, for 24 hours, and gets ' +
-      'the first response. Give a date with it: 12h makes another request each time, and 30d each day.',
+    'Name the key after what the job is for: under a key of its own the job can be run again on any machine, for 24 ' +
+      'hours, and gets the first response. Give a date with it: 12h makes another request each time, and 30d each day.',
     'Tests need no service and no secrets: every command takes a database instead, a file or a PostgreSQL address.',
     '  export LKM_DB=$(mktemp -d)/lkm.db\n' +
       '  export LKM_PRODUCT=$(lkm products create --name test --create)\n' +
@@ -156,12 +147,11 @@ const texts = {
 /** Renders a help topic; without a view as for a pipe. */
 export type Topic = (view?: HelpView) => string;
 
-const topic =
-  (blocks: readonly (string | readonly Row[])[]): Topic =>
-  (view = plainHelp) =>
-    blocks.map((block) => (typeof block === 'string' ? prose(block, view) : rows(block, view))).join('\n');
-
 /** What `lkm help TOPIC` explains, in the order in which it is listed. */
 export const topics = Object.fromEntries(
-  Object.entries(texts).map(([name, blocks]) => [name, topic(blocks)]),
+  Object.entries(texts).map(([name, blocks]: [string, readonly (string | readonly Row[])[]]): [string, Topic] => [
+    name,
+    (view = plainHelp) =>
+      blocks.map((block) => (typeof block === 'string' ? prose(block, view) : rows(block, view))).join('\n'),
+  ]),
 ) as Readonly<Record<keyof typeof texts, Topic>>;

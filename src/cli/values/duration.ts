@@ -21,10 +21,6 @@ export function readDuration(text: string): Duration | null {
   return { years, months, weeks, days, hours, minutes, seconds };
 }
 
-/** The hours, minutes and seconds of a duration, in milliseconds. */
-export const timeOf = ({ hours, minutes, seconds }: Duration): number =>
-  (hours * 3_600 + minutes * 60 + seconds) * 1_000;
-
 /**
  * A duration such as `90s`, `15m`, `12h`, `2w`, `6mo`, `1y6mo`, in milliseconds. `m` is minutes, except straight after
  * years: `1y6m`. Throws `UsageError`.
@@ -36,8 +32,9 @@ export function parseDuration(text: string): number {
       'Units: s, min or m, h, d, w, mo (30 days) and y (365 days)',
     ]);
   }
-  const { years, months, weeks, days } = duration;
-  const ms = (years * 365 + months * 30 + weeks * 7 + days) * DAY_MS + timeOf(duration);
+  const { years, months, weeks, days, hours, minutes, seconds } = duration;
+  const time = (hours * 60 + minutes) * 60 + seconds;
+  const ms = (years * 365 + months * 30 + weeks * 7 + days) * DAY_MS + time * 1_000;
   if (ms > LONGEST_MS) throw new UsageError(`'${text}' is longer than 8000 years`);
   return ms;
 }

@@ -17,18 +17,15 @@ export async function readText(path: string, io: Io): Promise<string> {
 }
 
 /** The text of a file, or of stdin for `-`, as it is. */
-export const readWholeText = async (path: string, io: Io): Promise<string> =>
-  path === '-' ? readStdin(io) : readLocalFile(path, io);
-
-/** The text of a file, or undefined when there is no such file. */
-export function readIfPresent(path: string, io: Io): string | undefined {
-  return existsSync(resolve(io.cwd, path)) ? readLocalFile(path, io) : undefined;
-}
-
-async function readStdin(io: Io): Promise<string> {
+export async function readWholeText(path: string, io: Io): Promise<string> {
+  if (path !== '-') return readLocalFile(path, io);
   if (io.stdin.isTTY) throw new UsageError('- reads stdin, and stdin is a terminal: pipe something into it');
   return io.stdin.readText();
 }
+
+/** The text of a file, or undefined when there is no such file. */
+export const readIfPresent = (path: string, io: Io): string | undefined =>
+  existsSync(resolve(io.cwd, path)) ? readLocalFile(path, io) : undefined;
 
 function readLocalFile(path: string, io: Io): string {
   try {

@@ -1,8 +1,8 @@
 import type { Instant } from '../../contract/scalars.ts';
-import { toInstant } from '../../domain/time.ts';
+import { addDuration, toInstant } from '../../domain/time.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { readDuration, refuseAmbiguous, timeOf } from './duration.ts';
+import { readDuration, refuseAmbiguous } from './duration.ts';
 
 const DAY_MS = 86_400_000;
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
@@ -18,13 +18,13 @@ const instant = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d+)?)?(Z|[+-
 export function parseExpiry(text: string, { now }: Pick<Io, 'now'>): Instant | null {
   if (text === 'never') return null;
   refuseAmbiguous(text);
-  const end = endAfter(text, now()) ?? (day.test(text) ? endOfDay(text) : readInstant(text));
+  const end = endAfter(text, now()) ?? readTime(text, endOfDay);
   if (Number.isNaN(end)) {
     throw new UsageError(
       `'${text}' is not a date (2027-12-31), an instant (2027-12-31T18:00:00Z) or a duration (30d, 6mo, 1y)`,
     );
   }
-  if (end > LAST_MS) throw new UsageError(`'${text}' ends after the year 9999`);
+  if (end >= LAST_MS) throw new UsageError(`'${text}' ends after the year 9999`);
   if (end <= now()) throw new UsageError(`'${text}' is in the past`);
   return toInstant(end);
 }
@@ -46,27 +46,29 @@ export function parseInstantMs(text: string): number {
 }
 
 function parseDayOr(text: string, readDay: (text: string) => number): Instant {
-  const at = day.test(text) ? readDay(text) : readInstant(text);
+  const at = readTime(text, readDay);
   if (Number.isNaN(at)) {
     throw new UsageError(`'${text}' is not a day (2027-12-31) or an instant (2027-12-31T18:00:00Z)`);
   }
   return toInstant(at);
 }
 
-/** The end of a duration; null for another text, infinite when it is beyond what a `Date` can hold. */
+/** More years than a `Date` can hold. */
+const TOO_MANY_MONTHS = 12 * 9_999;
+
+/** The end of a duration; null for another text. */
 function endAfter(text: string, now: number): number | null {
   const duration = readDuration(text);
   if (duration === null) return null;
-  const { years, months, weeks, days } = duration;
-  const date = new Date(now);
-  const dayOfMonth = date.getUTCDate();
-  date.setUTCMonth(date.getUTCMonth() + years * 12 + months);
-  // A day that the month lacks becomes its last: 31 January and a month is 28 February.
-  if (date.getUTCDate() !== dayOfMonth) date.setUTCDate(0);
-  const end = date.getTime() + (weeks * 7 + days) * DAY_MS + timeOf(duration);
-  if (Number.isNaN(end)) return Number.POSITIVE_INFINITY;
-  return timeOf(duration) > 0 ? end : Math.floor(end / DAY_MS) * DAY_MS + DAY_MS - 1_000;
+  const { years, months, hours, minutes, seconds } = duration;
+  if (years * 12 + months > TOO_MANY_MONTHS) return LAST_MS;
+  const end = Date.parse(addDuration(toInstant(now), duration));
+  const isExact = hours + minutes + seconds > 0 || end === LAST_MS;
+  return isExact ? end : Math.floor(end / DAY_MS) * DAY_MS + DAY_MS - 1_000;
 }
+
+const readTime = (text: string, readDay: (text: string) => number): number =>
+  day.test(text) ? readDay(text) : readInstant(text);
 
 /** NaN for what is no instant, and for one on a day that does not exist: `Date.parse` alone reads 31 February as 3 March. */
 function readInstant(text: string): number {

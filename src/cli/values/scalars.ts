@@ -61,8 +61,6 @@ export type Feature = readonly [name: string, value: boolean | number | string];
 /** `NAME` switches a feature on; `NAME=VALUE` gives it a value, read as true, false or a number where it is one. */
 export function parseFeature(text: string): Feature {
   const [name, value] = splitEntry(text, 'NAME or NAME=VALUE');
-  // A record of JSON cannot hold it.
-  if (name === '__proto__') throw new UsageError(`a feature cannot be called ${name}`);
   return [name, value === undefined ? true : readValue(value)];
 }
 
@@ -75,29 +73,26 @@ export function readValue(text: string): boolean | number | string {
 /** An entry of free metadata, `NAME=VALUE`. Its value stays text: an order number may begin with 0. */
 export function parseMetadata(text: string): readonly [name: string, value: string] {
   const [name, value] = splitEntry(text, 'NAME=VALUE');
-  if (value === undefined) throw new UsageError(`'${shorten(name)}' has no value; write NAME=VALUE`);
-  if (name === '__proto__') throw new UsageError(`metadata cannot be called ${name}`);
-  checkFree(name, '--feature', '--trial');
+  if (value === undefined) throw new UsageError(`'${name.slice(0, 40)}' has no value; write NAME=VALUE`);
+  checkFree(name, { features: '--feature', is_trial: '--trial' });
   return [name, value];
 }
 
 /** The name of an entry of free metadata that is to be removed. */
 export function parseMetadataName(name: string): string {
-  checkFree(name, '--remove-feature', '--trial false');
+  checkFree(name, { features: '--remove-feature', is_trial: '--trial false' });
   return name;
 }
 
-/** Throws for the parts of metadata that are not free. */
-function checkFree(name: string, features: string, trial: string): void {
-  if (name === 'features') throw new UsageError(`${name} has an option of its own: ${features}`);
-  if (name === 'is_trial') throw new UsageError(`${name} has an option of its own: ${trial}`);
+/** Throws `UsageError` for the parts of metadata that have options of their own. */
+function checkFree(name: string, options: Readonly<Record<string, string>>): void {
+  if (Object.hasOwn(options, name)) throw new UsageError(`${name} has an option of its own: ${options[name]}`);
 }
 
 function splitEntry(text: string, form: string): [name: string, value: string | undefined] {
-  const at = text.indexOf('=');
-  const name = at < 0 ? text : text.slice(0, at);
-  if (name === '') throw new UsageError(`'${shorten(text)}' has no name; write ${form}`);
-  return [name, at < 0 ? undefined : text.slice(at + 1)];
+  const [, name = '', value] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
+  if (name === '') throw new UsageError(`'${text.slice(0, 40)}' has no name; write ${form}`);
+  // A record of JSON cannot hold it.
+  if (name === '__proto__') throw new UsageError(`nothing can be called ${name}`);
+  return [name, value];
 }
-
-const shorten = (text: string): string => text.slice(0, 40);

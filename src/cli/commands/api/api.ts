@@ -1,3 +1,4 @@
+import type { AnyEndpoint } from '../../../contract/endpoint.ts';
 import { argumentList, change, command, flag, many, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
@@ -6,7 +7,7 @@ import type { CommandResult } from '../../output/result.ts';
 import { doneNote, sanitiseJson } from '../../output/terminal.ts';
 import { readReference, readText } from '../../values/files.ts';
 import { rawEndpoint, readAllPages } from './pages.ts';
-import { readRequest, type WrittenField, type WrittenRequest } from './read-request.ts';
+import { readRequest, type WrittenField } from './read-request.ts';
 
 export const api = command({
   about:
@@ -35,34 +36,26 @@ export const api = command({
     const raw = rawFields.map((text) => splitField(text));
     const body = input === undefined ? null : await readText(input, context.io);
     const request = readRequest({ words, method, fields: [...raw, ...fields], input: body });
-    return request.method === 'GET' ? read(request, paginate, context) : send(request, paginate, context);
+    const endpoint = rawEndpoint(request);
+    if (request.method === 'GET') {
+      if (context.dryRun) throw new UsageError('--dry-run is for changes: a GET changes nothing');
+      const caller = await context.caller({ needsToken: endpoint.scope !== 'public' });
+      const send = (one: AnyEndpoint, query: unknown) => caller(one, query, { signal: context.io.stop });
+      return resultOf(await (paginate ? readAllPages(request, send) : send(endpoint, request.query)), context);
+    }
+    if (paginate) throw new UsageError('--paginate is for lists, which are read with GET');
+    const twice = Object.keys(request.query).find((name) => Object.hasOwn(request.body ?? {}, name));
+    if (twice !== undefined)
+      throw new UsageError(`${twice} stands in the query and in the body; leave one of them out`);
+    const all = { ...request.query, ...request.body };
+    const { answer, ...changed } = await context.change((_, call, caller) => caller(endpoint, all, call));
+    return {
+      ...resultOf(answer, context),
+      idempotencyKey: changed.idempotencyKey,
+      notes: changed.replayed ? [doneNote(changed, '', 'this was done before')] : [],
+    };
   },
 });
-
-async function read(request: WrittenRequest, paginate: boolean, context: CommandContext): Promise<CommandResult> {
-  const endpoint = rawEndpoint(request);
-  if (context.dryRun) throw new UsageError('--dry-run is for changes: a GET changes nothing');
-  const caller = await context.caller({ needsToken: endpoint.scope !== 'public' });
-  const call = { signal: context.io.stop };
-  const response = paginate
-    ? await readAllPages(request, (one, input) => caller(one, input, call))
-    : await caller(endpoint, request.query, call);
-  return resultOf(response, context);
-}
-
-async function send(request: WrittenRequest, paginate: boolean, context: CommandContext): Promise<CommandResult> {
-  if (paginate) throw new UsageError('--paginate is for lists, which are read with GET');
-  const endpoint = rawEndpoint(request);
-  const input = { ...request.query, ...request.body };
-  const twice = Object.keys(request.query).find((name) => Object.hasOwn(request.body ?? {}, name));
-  if (twice !== undefined) throw new UsageError(`${twice} stands in the query and in the body; leave one of them out`);
-  const { answer, ...changed } = await context.change((_, call, caller) => caller(endpoint, input, call));
-  return {
-    ...resultOf(answer, context),
-    idempotencyKey: changed.idempotencyKey,
-    notes: changed.replayed ? [doneNote(changed, '', 'this was done before')] : [],
-  };
-}
 
 /** The response as a document: JSON, over several lines on a terminal, or a text that is none. */
 function resultOf(response: unknown, { io, settings }: CommandContext): CommandResult {

@@ -3,36 +3,41 @@ import type { AnyEndpoint } from '../../../contract/endpoint.ts';
 import { listEndpoints } from '../../../contract/index.ts';
 import type { WrittenRequest } from './read-request.ts';
 
-/** Sends an endpoint's request once. */
-export type SendOnce = (endpoint: AnyEndpoint, input: unknown) => Promise<unknown>;
+/** What a list answers with; `meta` says how to go on: by cursor, by number, or by page. */
+const Page = z.looseObject({
+  data: z.array(z.unknown()),
+  meta: z
+    .object({ next: z.string().nullable(), last: z.int(), page: z.int(), totalPages: z.int() })
+    .partial()
+    .optional(),
+});
 
 /**
  * Reads a list to its end, page by page, and returns the first response with the items of all in its `data`. A response
  * that is not a list is returned as it is; rejects with `ProtocolError` when one after the first is not.
  */
-export async function readAllPages(request: WrittenRequest, send: SendOnce): Promise<unknown> {
-  let next: WrittenRequest | null = { ...request, query: { ...beginning(request), ...request.query } };
-  let first: Readonly<Record<string, unknown>> | undefined;
-  const items: unknown[] = [];
+export async function readAllPages(
+  request: WrittenRequest,
+  send: (endpoint: AnyEndpoint, query: WrittenRequest['query']) => Promise<unknown>,
+): Promise<unknown> {
+  let query = { ...beginning(request), ...request.query };
+  const response = await send(rawEndpoint({ ...request, query }), query);
+  const first = Page.safeParse(response);
+  if (!first.success) return response;
+  const { meta, ...envelope } = first.data;
+  const items = [...envelope.data];
+  let next = following(meta, query);
   while (next !== null) {
-    const endpoint = first === undefined ? rawEndpoint(next) : pageEndpoint(next);
-    const response = await send(endpoint, next.query);
-    if (!isPage(response)) return response;
-    first ??= response;
-    items.push(...response.data);
-    next = following(next, response);
+    query = { ...query, ...next };
+    const endpoint = rawEndpoint({ ...request, query });
+    // Without a list here, the items so far would be lost.
+    const unwrap = (wire: unknown) => Page.parse(wire);
+    const page = Page.parse(await send({ ...endpoint, reply: { ...endpoint.reply, unwrap } }, query));
+    items.push(...page.data);
+    next = following(page.meta, query);
   }
-  const { meta: _, ...envelope } = first ?? {};
   return { ...envelope, data: items };
 }
-
-/** The endpoint of a page after the first, whose response has to be a list: without it, the items so far would be lost. */
-function pageEndpoint(request: WrittenRequest): AnyEndpoint {
-  const endpoint = rawEndpoint(request);
-  return { ...endpoint, reply: { ...endpoint.reply, unwrap: (wire) => ListedPage.parse(wire) } };
-}
-
-const ListedPage = z.looseObject({ data: z.array(z.unknown()) });
 
 /** The largest part that the service gives. */
 const MAX_LIMIT = '1000';
@@ -49,24 +54,14 @@ function takes(path: string, name: string, example: string): boolean {
   return parsed?.success === true && name in parsed.data;
 }
 
-type Page = Readonly<Record<string, unknown>> & { readonly data: readonly unknown[] };
-
-const isPage = (response: unknown): response is Page =>
-  typeof response === 'object' && response !== null && 'data' in response && Array.isArray(response.data);
-
-/** The request for the page after this one; null after the last. */
-function following(request: WrittenRequest, { meta }: Page): WrittenRequest | null {
-  if (typeof meta !== 'object' || meta === null) return null;
-  const next = nextOf(meta, request.query);
-  return next === null ? null : { ...request, query: { ...request.query, ...next } };
-}
-
-/** By cursor, by number, or by page: what the list answers with. */
-function nextOf(meta: object, { after = '0' }: WrittenRequest['query']): Record<string, string> | null {
-  if ('next' in meta) return typeof meta.next === 'string' ? { cursor: meta.next } : null;
-  if ('last' in meta) return String(meta.last) === after ? null : { after: String(meta.last) };
-  if (!('page' in meta && 'totalPages' in meta)) return null;
-  return Number(meta.page) < Number(meta.totalPages) ? { page: String(Number(meta.page) + 1) } : null;
+/** The query of the page after this one; null after the last. */
+function following(
+  { next, last, page = 1, totalPages = 1 }: z.infer<typeof Page>['meta'] = {},
+  { after = '0' }: WrittenRequest['query'],
+): WrittenRequest['query'] | null {
+  if (next !== undefined) return next === null ? null : { cursor: next };
+  if (last !== undefined) return String(last) === after ? null : { after: String(last) };
+  return page < totalPages ? { page: String(page + 1) } : null;
 }
 
 /** An endpoint for one written request: it sends what was written, and its payload is the response as it came. */
@@ -93,7 +88,7 @@ export function rawEndpoint({ method, path, query, body }: WrittenRequest): AnyE
 }
 
 /** The endpoint of the contract that a request is for; another version of the service may have more. */
-export const endpointAt = (method: string, path: string): AnyEndpoint | undefined =>
+const endpointAt = (method: string, path: string): AnyEndpoint | undefined =>
   listEndpoints().find(({ endpoint }) => endpoint.method === method && endpoint.path === path)?.endpoint;
 
 const objectWith = (fields: Readonly<Record<string, unknown>>) =>

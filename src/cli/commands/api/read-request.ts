@@ -26,18 +26,19 @@ interface Words {
 
 /** Reads a request as `gh api` does: POST when there is something to send, GET otherwise. Throws `UsageError`. */
 export function readRequest({ words, method, fields, input }: Words): WrittenRequest {
-  const [path = '', written] = [...words].reverse();
+  const [path = '', written] = words.toReversed();
   if (words.length > 2) throw new UsageError(`'${words[2]}' is too much: a method and a path are all that it takes`);
   if (written !== undefined && method !== undefined) throw new UsageError(`--method and '${written}' name two methods`);
   const chosen = readMethod(written ?? method ?? (fields.length > 0 || input !== null ? 'POST' : 'GET'));
-  const address = readPath(path);
-  const sendsFields = input === null && chosen !== 'GET' && fields.length > 0;
   if (input !== null && chosen === 'GET') throw new UsageError('a GET request has no body: leave out --input');
+  const address = readPath(path);
+  const isBody = input === null && chosen !== 'GET' && fields.length > 0;
+  const query = isBody ? [] : fields.map(asParameter);
   return {
     method: chosen,
     path: address.path,
-    query: sendsFields ? address.query : addToQuery(address.query, fields),
-    body: input !== null ? parseBody(input) : sendsFields ? nest(fields) : null,
+    query: entriesOnce([...address.query, ...query]),
+    body: isBody ? nest(fields) : input === null ? null : parseBody(input),
   };
 }
 
@@ -52,33 +53,28 @@ function readMethod(text: string): Method {
 /** Stands for the service while a path is read; nothing is sent there. */
 const placeholder = 'http://service.invalid';
 
-function readPath(text: string): Pick<WrittenRequest, 'path' | 'query'> {
+function readPath(text: string): { readonly path: `/${string}`; readonly query: URLSearchParams } {
   const isWhole = /^[a-z][a-z0-9+.-]*:/i.test(text);
-  const address = text.startsWith('/') ? text : `/${text}`;
-  const url = URL.canParse(address, placeholder) ? new URL(address, placeholder) : null;
+  const url = URL.parse(text.startsWith('/') ? text : `/${text}`, placeholder);
   if (isWhole || url === null || url.origin !== placeholder || url.hash !== '') {
     throw new UsageError(`'${text.slice(0, 80)}' is not the path of a request`, [
       'It begins with a slash and may have a query: /key/list?limit=10',
       ['Another service:', '--base-url URL'],
     ]);
   }
-  const query: Record<string, string> = {};
-  for (const [name, value] of url.searchParams) query[refuseTwice(query, name)] = value;
-  return { path: `/${url.pathname.slice(1)}`, query };
+  return { path: `/${url.pathname.slice(1)}`, query: url.searchParams };
 }
 
-function addToQuery(query: WrittenRequest['query'], fields: readonly WrittenField[]): WrittenRequest['query'] {
-  const all: Record<string, string> = { ...query };
-  for (const [name, value] of fields) {
-    if (typeof value === 'object') throw new UsageError(`${name} cannot stand in a query; it takes text and numbers`);
-    all[refuseTwice(all, name)] = String(value);
-  }
-  return all;
+function asParameter([name, value]: WrittenField): readonly [name: string, value: string] {
+  if (typeof value === 'object') throw new UsageError(`${name} cannot stand in a query; it takes text and numbers`);
+  return [name, String(value)];
 }
 
-function refuseTwice(query: WrittenRequest['query'], name: string): string {
-  if (Object.hasOwn(query, name)) throw new UsageError(`${name} is given twice`);
-  return name;
+function entriesOnce(entries: readonly (readonly [name: string, value: string])[]): WrittenRequest['query'] {
+  const names = entries.map(([name]) => name);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) throw new UsageError(`${twice} is given twice`);
+  return Object.fromEntries(entries);
 }
 
 /** The text is left out of the error: it may hold a licence key. */
@@ -101,9 +97,8 @@ function nest(fields: readonly WrittenField[]): Record<string, unknown> {
 function partsOf(name: string): string[] {
   const [, first = '', rest = ''] = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(name) ?? [];
   const parts = [first, ...Array.from(rest.matchAll(/\[([^[\]]*)\]/g), ([, part = '']) => part)];
-  if (first === '' || parts.includes('__proto__'))
-    throw new UsageError(`'${name.slice(0, 40)}' is not a name of a field`);
-  return parts;
+  if (first !== '' && !parts.includes('__proto__')) return parts;
+  throw new UsageError(`'${name.slice(0, 40)}' is not a name of a field`);
 }
 
 function put(object: Record<string, unknown>, [part = '', ...rest]: readonly string[], value: unknown, name: string) {
