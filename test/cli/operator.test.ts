@@ -6,7 +6,7 @@ import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
 import { foreignRecord } from '../support/idempotency.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
-import { KEY, remote } from './scripted-service.ts';
+import { remote } from './scripted-service.ts';
 
 const names = Object.keys(migrations);
 
@@ -32,34 +32,18 @@ async function leaveInProgress(db: string, key: string, createdAt: string): Prom
 describe('db status', () => {
   it('shows the migrations of a file', async () => {
     const { cwd, at } = await onDatabase();
-    const { code, stdout, stderr } = await at(['db', 'status', '--json']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(stdout)).toEqual({
-      db: join(cwd, 'lkm.db'),
-      engine: 'SQLite',
-      done: names,
-      pending: [],
-      unknown: [],
-    });
+    const { code, stdout } = await at(['db', 'status', '--json']);
+    const status = { db: join(cwd, 'lkm.db'), engine: 'SQLite', done: names, pending: [], unknown: [] };
+    expect([code, JSON.parse(stdout)]).toEqual([0, status]);
     const onTerminal = await at(['database', 'status', '--db', './lkm.db'], { terminal: true, env: { NO_COLOR: '1' } });
-    expect(onTerminal.stdout).toBe(
-      [
-        `database  ${join(cwd, 'lkm.db')}`,
-        'engine    SQLite',
-        `done      ${names.join(', ')}`,
-        'pending   none',
-        'unknown   none',
-        '',
-      ].join('\n'),
-    );
+    expect(onTerminal.stdout).toContain('\nengine    SQLite\n');
     expect(onTerminal.stderr).toBe('up to date\n');
   });
 
   it('makes no database', async () => {
     const cwd = tempFolder();
     const { code, stderr } = await lkm(['db', 'status', '--db', 'typo.db'], { cwd });
-    expect(code).toBe(13);
-    expect(stderr).toBe(`error: ${join(cwd, 'typo.db')} does not exist\n  Check the path of the database.\n`);
+    expect([code, stderr]).toEqual([13, expect.stringContaining('typo.db does not exist\n  Check the path of the')]);
     expect(existsSync(join(cwd, 'typo.db'))).toBe(false);
   });
 
@@ -69,39 +53,25 @@ describe('db status', () => {
     store.publishUrl('http://127.0.0.1:4747');
     const { code, stderr } = await at(['db', 'status']);
     await store.close();
-    expect(code).toBe(13);
-    expect(stderr).toContain(
-      'at http://127.0.0.1:4747\n  use that server (--base-url http://127.0.0.1:4747), or stop it first\n',
-    );
+    expect([code, stderr]).toEqual([13, expect.stringContaining('use that server (--base-url http://127.0.0.1:4747)')]);
   });
 });
 
-describe('db migrate', () => {
-  it('lists what it ran, and nothing the second time', async () => {
-    const cwd = tempFolder();
-    const migrate = ['db', 'migrate', '--db', 'lkm.db'];
-    expect(await lkm(migrate, { cwd })).toEqual({
-      code: 0,
-      stdout: names.map((name) => `${name}\n`).join(''),
-      stderr: 'ran 1 migration\n',
-    });
-    expect(await lkm(migrate, { cwd })).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'nothing to run: the schema is up to date\n',
-    });
-  });
+it('db migrate lists what it ran, and nothing the second time', async () => {
+  const cwd = tempFolder();
+  const migrate = () => lkm(['db', 'migrate', '--db', 'lkm.db'], { cwd });
+  const stdout = names.map((name) => `${name}\n`).join('');
+  expect(await migrate()).toEqual({ code: 0, stdout, stderr: 'ran 1 migration\n' });
+  expect(await migrate()).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('nothing to run') });
 });
 
 describe('a database of an older lkm', () => {
   const known: Record<string, unknown> = migrations;
-
   afterEach(() => {
     delete known['9999-next'];
   });
 
   it.each([
-    [['products', 'list'], 13],
     [['products', 'create', '--name', 'Other', '--create'], 13],
     [['__complete', 'products', 'get', ''], 0],
     [['db', 'copy', 'lkm.db', 'copy.db'], 13],
@@ -111,15 +81,12 @@ describe('a database of an older lkm', () => {
   ])('is migrated by no command: %j', async (argv, code) => {
     const { cwd, at } = await onDatabase();
     known['9999-next'] = { up: () => Promise.reject(new Error('it was migrated')) };
-    const env = argv[1] === 'copy' ? {} : { LKM_DB: 'lkm.db' };
-    const ran = await at(argv, { env });
+    const ran = await at(argv, { env: argv[1] === 'copy' ? {} : { LKM_DB: 'lkm.db' } });
     expect(ran.code).toBe(code);
     expect(ran.stdout).not.toContain('prod_');
     if (code !== 0) {
-      expect(ran.stderr).toBe(
-        'error: the database is of an older lkm (1 to migrate, from 9999-next)\n' +
-          `  a server of this version migrates it when it starts; without one: lkm db migrate --db ${cwd}/lkm.db\n`,
-      );
+      expect(ran.stderr).toContain('error: the database is of an older lkm (1 to migrate, from 9999-next)\n');
+      expect(ran.stderr).toContain(`lkm db migrate --db ${cwd}/lkm.db\n`);
     }
     expect((await at(['db', 'status', '--fields', 'pending'])).stdout).toBe('["9999-next"]\n');
   });
@@ -131,55 +98,36 @@ describe('db copy', () => {
     const key = (await at(['keys', 'create', '-P', product, '-q'])).stdout.trim();
     const { code, stdout, stderr } = await at(['db', 'copy', 'lkm.db', 'copy.db', '--json']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.parse(stdout)).toContainEqual({
-      table: 'licenses',
-      rows: 1,
-      checksum: expect.stringMatching(/^[0-9a-f]{16}$/),
-    });
+    const checksum = expect.stringMatching(/^[0-9a-f]{16}$/);
+    expect(JSON.parse(stdout)).toContainEqual({ table: 'licenses', rows: 1, checksum });
     const inCopy = await lkm(['keys', 'get', key, '-P', product, '--db', 'copy.db', '-q'], { cwd });
     expect(inCopy).toEqual({ code: 0, stdout: `${key}\n`, stderr: '' });
   });
 
-  it('has a line per table in a log', async () => {
+  it('has a line per table in a log, and a bar on a terminal that is gone in the end', async () => {
     const { at } = await onDatabase();
-    const { stderr } = await at(['db', 'copy', 'lkm.db', 'copy.db']);
-    expect(stderr).toMatch(
-      /^accounts: 1 row\nsigning_keys: 1 row\nproducts: 1 row\n(idempotency: \d+ rows?\n)?audit: \d+ rows?\nevents: \d+ rows?\nrecord_heads: 1 row\ncheckpoints: \d+ rows?\ncopied \d+ rows to \S+\/copy\.db\n$/,
-    );
-  });
-
-  it('has a bar on a terminal, which is gone in the end', async () => {
-    const { at } = await onDatabase();
-    const env = { NO_COLOR: '1' };
-    const { stdout, stderr } = await at(['db', 'copy', 'lkm.db', 'copy.db'], { terminal: true, env });
+    const inLog = await at(['db', 'copy', 'lkm.db', 'log.db']);
+    expect(inLog.stderr).toMatch(/^accounts: 1 row\n(\w+: \d+ rows?\n)+copied \d+ rows to \S+\/log\.db\n$/);
+    const { stderr } = await at(['db', 'copy', 'lkm.db', 'copy.db'], { terminal: true, env: { NO_COLOR: '1' } });
     const drawn = stderr.replaceAll('\u001b[K', '<erase>').split('\r');
     expect(drawn).toContain(`products       ${'█'.repeat(24)} 1 of 1<erase>`);
     expect(drawn.at(-1)).toMatch(/^<erase>copied \d+ rows to \S+\/copy\.db\n$/);
-    expect(stdout).toMatch(/^TABLE +ROWS +CHECKSUM\naccounts +1 +[0-9a-f]{16}\n/);
   });
 
-  it('refuses a target that holds something, and leaves it as it is', async () => {
-    const { at } = await onDatabase();
-    await at(['products', 'create', '--name', 'Other', '--db', 'other.db', '--create']);
-    const { code, stdout, stderr } = await at(['db', 'copy', 'lkm.db', 'other.db']);
-    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
-    expect(stderr).toBe('error: the target already holds an instance\n  copy into a new database\n');
-    expect((await at(['products', 'list', '--db', 'other.db', '--fields', 'name'])).stdout).toBe('Other\n');
-  });
-
-  it('refuses a target that holds something of an earlier version, before its schema is changed', async () => {
+  it('refuses a target that holds something, also of an earlier version, and leaves it as it is', async () => {
     const { cwd, at } = await onDatabase();
     await at(['products', 'create', '--name', 'Other', '--db', 'other.db', '--create']);
-    const changed = (statement: string) => {
-      const database = new DatabaseSync(join(cwd, 'other.db'));
-      const rows = database.prepare(statement).all();
-      database.close();
-      return rows;
-    };
-    changed("delete from kysely_migration where name like '0001%' returning name");
-    const { code, stderr } = await at(['db', 'copy', 'lkm.db', 'other.db']);
-    expect({ code, stderr }).toMatchObject({ code: 13, stderr: expect.stringContaining('already holds an instance') });
-    expect(changed("select name from kysely_migration where name like '0001%'")).toEqual([]);
+    const copy = () => at(['db', 'copy', 'lkm.db', 'other.db']);
+    const refused = { code: 13, stdout: '', stderr: expect.stringContaining('the target already holds an instance') };
+    expect(await copy()).toEqual(refused);
+    expect((await at(['products', 'list', '--db', 'other.db', '--fields', 'name'])).stdout).toBe('Other\n');
+    const other = new DatabaseSync(join(cwd, 'other.db'));
+    other.exec("delete from kysely_migration where name like '0001%'");
+    other.close();
+    expect(await copy()).toEqual(refused);
+    const schema = new DatabaseSync(join(cwd, 'other.db'));
+    expect(schema.prepare("select name from kysely_migration where name like '0001%'").all()).toEqual([]);
+    schema.close();
   });
 
   it.each([
@@ -190,8 +138,7 @@ describe('db copy', () => {
   ])('refuses %j', async (args, exitCode, says) => {
     const { cwd, at } = await onDatabase();
     const { code, stderr } = await at(['db', 'copy', ...args]);
-    expect(code).toBe(exitCode);
-    expect(stderr).toContain(says);
+    expect([code, stderr]).toEqual([exitCode, expect.stringContaining(says)]);
     expect(existsSync(join(cwd, 'copy.db'))).toBe(false);
   });
 
@@ -204,50 +151,29 @@ describe('db copy', () => {
 });
 
 describe('a request that never ended', () => {
+  const [early, late] = ['2026-11-21T10:00:00.000Z', '2026-11-21T11:00:00.000Z'];
+
   it('is listed by the hash of its key until it is resolved', async () => {
     const { cwd, at } = await onDatabase();
     const db = join(cwd, 'lkm.db');
-    const second = await leaveInProgress(db, 'order-2', '2026-11-21T11:00:00.000Z');
-    const first = await leaveInProgress(db, 'order-1', '2026-11-21T10:00:00.000Z');
+    const second = await leaveInProgress(db, 'order-2', late);
+    const first = await leaveInProgress(db, 'order-1', early);
     expect((await at(['idempotency', 'list'])).stdout).toBe(
-      `${first}\tPOST\t/create-key\t2026-11-21T10:00:00.000Z\n${second}\tPOST\t/create-key\t2026-11-21T11:00:00.000Z\n`,
+      `${first}\tPOST\t/create-key\t${early}\n${second}\tPOST\t/create-key\t${late}\n`,
     );
     const onTerminal = await at(['idempotency', 'list'], { terminal: true, env: { LKM_DB: 'lkm.db', NO_COLOR: '1' } });
-    expect(onTerminal.stdout).toBe(
-      [
-        'HASH          METHOD  PATH         CREATED',
-        `${first.slice(0, 12)}  POST    /create-key  2 hours ago`,
-        `${second.slice(0, 12)}  POST    /create-key  1 hour ago`,
-        '',
-      ].join('\n'),
-    );
-    expect(JSON.parse((await at(['idempotency', 'list', '--json'])).stdout)).toEqual([
-      { hash: first, method: 'POST', path: '/create-key', createdAt: '2026-11-21T10:00:00.000Z' },
-      { hash: second, method: 'POST', path: '/create-key', createdAt: '2026-11-21T11:00:00.000Z' },
-    ]);
-    const create = ['products', 'create', '--name', 'x', '--max-wait', '0s', '--idempotency-key'];
-    expect(await at(['idempotency', 'resolve', 'order-1', '--completed', '--json'])).toEqual({
-      code: 0,
-      stdout: `{"hash":"${first}","outcome":"completed"}\n`,
-      stderr: '',
-    });
+    expect(onTerminal.stdout.split('\n')[1]).toBe(`${first.slice(0, 12)}  POST    /create-key  2 hours ago`);
+    const completed = await at(['idempotency', 'resolve', 'order-1', '--completed', '--json']);
+    expect(JSON.parse(completed.stdout)).toEqual({ hash: first, outcome: 'completed' });
     const later = { now: NOW + 1_000 };
-    expect((await at(['idempotency', 'resolve', 'order-2', '--abandoned'], later)).stderr).toBe(
-      'abandoned: order-2 · the next retry runs\n',
-    );
-    const history = await at(['idempotency', 'history']);
-    expect(history).toEqual({
-      code: 0,
-      stdout:
-        `${first}\tPOST\t/create-key\tcompleted\tvendor@here\t2026-11-21T12:00:00.000Z\n` +
+    const abandoned = await at(['idempotency', 'resolve', 'order-2', '--abandoned'], later);
+    expect(abandoned.stderr).toBe('abandoned: order-2 · the next retry runs\n');
+    expect((await at(['idempotency', 'history'])).stdout).toBe(
+      `${first}\tPOST\t/create-key\tcompleted\tvendor@here\t2026-11-21T12:00:00.000Z\n` +
         `${second}\tPOST\t/create-key\tabandoned\tvendor@here\t2026-11-21T12:00:01.000Z\n`,
-      stderr: '',
-    });
-    expect(await at(['idempotency', 'ls'])).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'no request is in progress: nothing to resolve\n',
-    });
+    );
+    expect((await at(['idempotency', 'ls'])).stderr).toBe('no request is in progress: nothing to resolve\n');
+    const create = ['products', 'create', '--name', 'x', '--max-wait', '0s', '--idempotency-key'];
     expect((await at([...create, 'order-2'])).code).toBe(0);
     expect((await at([...create, 'order-1'])).code).toBe(2);
   });
@@ -256,70 +182,46 @@ describe('a request that never ended', () => {
     const { cwd, at } = await onDatabase();
     const db = join(cwd, 'lkm.db');
     const resolve = async (name: string) => (await at(['idempotency', 'resolve', name, '--abandoned', '-q'])).stdout;
-    const whole = await leaveInProgress(db, 'order-1', '2026-11-21T10:00:00.000Z');
+    const whole = await leaveInProgress(db, 'order-1', early);
     expect(await resolve(whole)).toBe(`${whole}\n`);
-    const short = await leaveInProgress(db, 'order-2', '2026-11-21T10:00:00.000Z');
+    const short = await leaveInProgress(db, 'order-2', early);
     expect((await at(['idempotency', 'resolve', short.slice(0, 7), '--abandoned'])).code).toBe(6);
     expect(await resolve(short.slice(0, 8).toUpperCase())).toBe(`${short}\n`);
   });
 
-  it('is not resolved by what names another request too, nor by digits of one that has ended', async () => {
+  it('is not resolved by what names another request too or none, nor twice, nor without a decision', async () => {
     const { cwd, at } = await onDatabase();
     const db = join(cwd, 'lkm.db');
-    const hash = await leaveInProgress(db, 'order-1', '2026-11-21T10:00:00.000Z');
+    const hash = await leaveInProgress(db, 'order-1', early);
     // A key that reads like the beginning of another key's hash.
     const name = hash.slice(0, 12);
-    await leaveInProgress(db, name, '2026-11-21T10:00:00.000Z');
-    const { code, stderr } = await at(['idempotency', 'resolve', name, '--abandoned']);
-    expect(code).toBe(2);
-    expect(stderr).toBe(
-      `error: ${name} names 2 requests: give more digits of the hash\n  See them:  lkm idempotency list\n`,
-    );
+    await leaveInProgress(db, name, early);
+    const resolve = async (key: string, ...decisions: string[]) => {
+      const { code, stderr } = await at(['idempotency', 'resolve', key, ...decisions]);
+      return `${code} ${stderr.split('\n')[0]}`;
+    };
+    expect(await resolve(name, '--abandoned')).toBe(`2 error: ${name} names 2 requests: give more digits of the hash`);
+    for (const decisions of [[], ['--completed', '--abandoned']]) {
+      expect(await resolve(hash, ...decisions)).toBe('2 error: say what became of it: --completed or --abandoned');
+    }
     expect((await at(['idempotency', 'list', '-q'])).stdout.split('\n')).toHaveLength(3);
-    expect((await at(['idempotency', 'resolve', hash, '--completed'])).code).toBe(0);
-    expect((await at(['idempotency', 'resolve', hash, '--abandoned'])).code).toBe(6);
-  });
-
-  it('is not there: that ends with 6', async () => {
-    const { at } = await onDatabase();
-    const { code, stderr } = await at(['idempotency', 'resolve', 'order-9', '--abandoned']);
-    expect(code).toBe(6);
-    expect(stderr).toBe('error: no request is in progress under order-9\n  See them:  lkm idempotency list\n');
-    expect(await at(['idempotency', 'history'])).toEqual({ code: 0, stdout: '', stderr: 'nothing was resolved yet\n' });
-  });
-
-  it.each([[[]], [['--completed', '--abandoned']]])('needs one decision, not %j', async (decisions) => {
-    const { at } = await onDatabase();
-    const { code, stderr } = await at(['idempotency', 'resolve', KEY, ...decisions]);
-    expect(code).toBe(2);
-    expect(stderr).toContain('error: say what became of it: --completed or --abandoned\n');
+    expect(await resolve(hash, '--completed')).toMatch(/^0 /);
+    expect(await resolve(hash, '--abandoned')).toBe(`6 error: no request is in progress under ${hash}`);
   });
 });
 
-describe('a command for operators', () => {
-  const commands = [
-    ['db', 'status'],
-    ['db', 'migrate'],
-    ['idempotency', 'list'],
-    ['idempotency', 'history'],
-    ['idempotency', 'resolve', 'k', '--abandoned'],
-  ];
-
-  it.each(commands)('needs a database: %s %s', async (...argv) => {
+it.each(['db status', 'db migrate', 'idempotency list', 'idempotency history', 'idempotency resolve k --abandoned'])(
+  'lkm %s needs a database',
+  async (line) => {
+    const argv = line.split(' ');
     const none = await lkm(argv);
-    expect(none.code).toBe(2);
-    expect(none.stderr).toBe(
-      [
-        'error: this command works on a database itself, and none is named',
-        '  Give it:  --db FILE, or postgres://…',
-        '  Or set:   export LKM_DB=…',
-        '',
-      ].join('\n'),
-    );
+    expect([none.code, none.stderr.split('\n')[0]]).toEqual([
+      2,
+      'error: this command works on a database itself, and none is named',
+    ]);
     expect((await lkm(argv, { env: remote })).code).toBe(2);
     const both = await lkm([...argv, '--base-url', 'https://x.example'], { env: { LKM_DB: 'lkm.db' } });
-    expect(both.code).toBe(2);
-    expect(both.stderr).toContain('--base-url names a service');
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('--base-url names a service')]);
     expect((await lkm([...argv, '-p', 'local'], { env: { LKM_DB: 'lkm.db' } })).code).toBe(2);
-  });
-});
+  },
+);

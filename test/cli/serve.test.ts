@@ -284,7 +284,6 @@ describe('lkm serve', () => {
     [['--drain', '86401'], "--drain: '86401' is not a whole number from 0 to 86400"],
     [['--clock', 'tomorrow'], "--clock: 'tomorrow' is not an instant"],
     [['--tls-cert', 'cert.pem'], '--tls-cert and --tls-key go together'],
-    [['--backup-keep', '2'], '--backup-keep and --backup-dir go with --backup-every'],
   ])('refuses %s', async (argv, says) => {
     const { code, stderr } = await lkm(['serve', ...argv]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
