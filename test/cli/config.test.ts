@@ -24,23 +24,18 @@ function home(settings?: Record<string, string>) {
 const onDatabase = ['--db', 'lkm.db', '--create'];
 
 describe('lkm config', () => {
-  it('stores values that every command then uses, and forgets them', async () => {
+  it('stores values that every command then uses unless a variable or flag says otherwise, and forgets them', async () => {
     const { run, config } = home();
     expect(await run(['config', 'set', 'format', 'json'])).toMatchObject({ code: 0, stderr: 'format is json\n' });
     expect(config().settings).toEqual({ format: 'json' });
-    expect((await run(['products', 'list', ...onDatabase])).stdout).toBe('[]\n');
-    expect((await run(['config', 'unset', 'format'])).code).toBe(0);
-    expect(config().settings).toEqual({});
-    expect((await run(['products', 'list', ...onDatabase])).stdout).toBe('');
-  });
-
-  it('gives way to a variable, and that to a flag', async () => {
-    const { run } = home();
-    await run(['config', 'set', 'format', 'json']);
-    const env = { LKM_FORMAT: 'csv' };
     const list = ['products', 'list', ...onDatabase];
+    expect((await run(list)).stdout).toBe('[]\n');
+    const env = { LKM_FORMAT: 'csv' };
     expect((await run(list, { env })).stdout).toMatch(/^id,name/);
     expect((await run([...list, '--json'], { env })).stdout).toBe('[]\n');
+    expect((await run(['config', 'unset', 'format'])).code).toBe(0);
+    expect(config().settings).toEqual({});
+    expect((await run(list)).stdout).toBe('');
   });
 
   it('counts for one profile, where that names the service', async () => {
@@ -63,6 +58,7 @@ describe('lkm config', () => {
     ]);
     expect((await run(['config', 'get', 'timeout'])).stdout).toBe('10s\n');
     expect((await run(['config', 'get', 'quiet'])).code).toBe(6);
+    expect((await run(['config', 'path'])).stdout).toMatch(/\/\.config\/lkm\/config\.json\n$/);
   });
 
   it('stores for a profile with --profile', async () => {
@@ -100,10 +96,5 @@ describe('lkm config', () => {
     expect((await run(['config', 'unset', 'timeout', '-p', 'shop'])).code).toBe(0);
     const { fetch } = scriptedService([404, { message: 'Product not found', code: 1 }]);
     expect((await run(['products', 'get', PRODUCT], { fetch })).code).toBe(6);
-  });
-
-  it('says where it is kept', async () => {
-    const { run } = home();
-    expect((await run(['config', 'path'])).stdout).toMatch(/\/\.config\/lkm\/config\.json\n$/);
   });
 });

@@ -109,6 +109,9 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
   return { io, printed };
 }
 
+/** A person who answers these questions; any other is an error. */
+export const person = (answers: Partial<Prompter>): Prompter => ({ ...nobody, ...answers });
+
 /** A prompter for tests in which nothing may be asked. */
 const nobody: Prompter = {
   confirm: (question) => Promise.reject(new Error(`asked: ${question}`)),

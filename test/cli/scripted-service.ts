@@ -57,3 +57,22 @@ export const customer = (id: string, name: string, email: string | null = null) 
   updatedAt: '2026-08-14T09:12:44.031Z',
   createdBy: 'acc_1',
 });
+
+/** The answer of a service that knows the token. */
+export const self: Scripted = [
+  200,
+  {
+    action: 'tokens.self',
+    status: true,
+    data: {
+      ...{ id: 'tok_1', name: 'shop', kind: 'scoped', scopes: ['license:write'], productIds: null, maxIssues: null },
+      ...{
+        issued: null,
+        expiresAt: '2027-01-01T00:00:00.000Z',
+        revokedAt: null,
+        createdAt: '2026-11-21T10:00:00.000Z',
+      },
+    },
+    code: 0,
+  },
+];
