@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addProfile } from '../../src/cli/config/profiles.ts';
 import { fakeIo, lkm, tempFolder } from './fake-io.ts';
-import { listed, PRODUCT, refusal, scriptedService } from './scripted-service.ts';
+import { listed, PRODUCT, scriptedService } from './scripted-service.ts';
 
 const list = ['customers', 'list'];
 const acme = { baseUrl: 'https://acme.example/api', token: 'token_of_acme' };
@@ -39,103 +39,56 @@ async function asked(argv: string[], env: Record<string, string> = {}, stdin = '
   return { code, url: urls[0]?.replace('/customer', ''), token, stderr };
 }
 
+const X = 'https://x.example';
+const Y = 'https://y.example';
+
 describe('the service and its token', () => {
-  const rows: [from: string, argv: string[], env: Record<string, string>, url: string, token: string][] = [
+  it.each<[from: string, argv: string[], env: Record<string, string>, url: string, token: string]>([
     ['the current profile', [], {}, acme.baseUrl, acme.token],
     ['LKM_PROFILE', [], { LKM_PROFILE: 'other' }, other.baseUrl, other.token],
     [
       '--profile, before the environment',
       ['-p', 'other'],
-      { LKM_BASE_URL: 'https://x.example', LKM_TOKEN: 'env' },
+      { LKM_BASE_URL: X, LKM_TOKEN: 'env' },
       other.baseUrl,
       other.token,
     ],
+    ['the environment, before the profile', [], { LKM_BASE_URL: X, LKM_TOKEN: 'env' }, X, 'env'],
+    ['--base-url, before LKM_BASE_URL', ['--base-url', Y], { LKM_BASE_URL: X, LKM_TOKEN: 'env' }, Y, 'env'],
+    ['--base-url, before LKM_DB', ['--base-url', Y], { LKM_DB: 'lkm.db', LKM_TOKEN: 'env' }, Y, 'env'],
     [
-      'the environment, before the profile',
-      [],
-      { LKM_BASE_URL: 'https://x.example', LKM_TOKEN: 'env' },
-      'https://x.example',
-      'env',
-    ],
-    [
-      '--base-url, before LKM_BASE_URL',
-      ['--base-url', 'https://y.example'],
-      { LKM_BASE_URL: 'https://x.example', LKM_TOKEN: 'env' },
-      'https://y.example',
-      'env',
-    ],
-    [
-      '--base-url, before LKM_DB',
-      ['--base-url', 'https://y.example'],
-      { LKM_DB: 'lkm.db', LKM_TOKEN: 'env' },
-      'https://y.example',
-      'env',
-    ],
-    [
-      '--token-file, before all other tokens',
+      '--token-file',
       ['--token-file', 'token.txt', '-p', 'other'],
       { LKM_TOKEN: 'env' },
       other.baseUrl,
       'token_of_file',
     ],
     ['LKM_TOKEN_FILE', [], { LKM_TOKEN_FILE: 'token.txt' }, acme.baseUrl, 'token_of_file'],
-    [
-      'another address of the same origin',
-      ['--base-url', 'https://acme.example/v2'],
-      {},
-      'https://acme.example/v2',
-      acme.token,
-    ],
-  ];
-
-  it.each(rows)('come from %s', async (_, argv, env, url, token) => {
-    expect(await asked(argv, env)).toEqual({ code: 0, url, token, stderr: '' });
+    ['the same origin', ['--base-url', 'https://acme.example/v2'], {}, 'https://acme.example/v2', acme.token],
+    ['stdin', ['--token-file', '-'], {}, acme.baseUrl, 'token_of_stdin'],
+  ])('come from %s', async (_, argv, env, url, token) => {
+    expect(await asked(argv, env, 'token_of_stdin\n')).toEqual({ code: 0, url, token, stderr: '' });
   });
 
-  it('can come from stdin', async () => {
-    expect(await asked(['--token-file', '-'], {}, 'token_of_stdin\n')).toMatchObject({ token: 'token_of_stdin' });
-  });
-
-  it('belong together: a stored token goes to no other origin', async () => {
-    const { code, url, stderr } = await asked(['--base-url', 'https://evil.example']);
-    expect({ code, url }).toEqual({ code: 4, url: undefined });
-    expect(stderr).toContain(
-      'the token of profile acme belongs to https://acme.example and is not sent to https://evil.example',
-    );
-  });
-
-  const wrong: [why: string, argv: string[], env: Record<string, string>, code: number, says: string][] = [
-    [
-      'two services',
-      ['--db', 'x.db', '--base-url', 'https://x.example'],
-      {},
-      2,
-      '--db and --base-url name two services',
-    ],
-    [
-      'two services in the environment',
-      [],
-      { LKM_DB: 'x.db', LKM_BASE_URL: 'https://x.example' },
-      2,
-      'LKM_DB and LKM_BASE_URL name two services; set one of them',
-    ],
+  it.each<[why: string, argv: string[], env: Record<string, string>, code: number, says: string]>([
+    ['two services', ['--db', 'x.db', '--base-url', X], {}, 2, '--db and --base-url name two services'],
+    ['two variables', [], { LKM_DB: 'x.db', LKM_BASE_URL: X }, 2, 'LKM_DB and LKM_BASE_URL name two services; set one'],
     ['two tokens', [], { LKM_TOKEN: 'a', LKM_TOKEN_FILE: 'token.txt' }, 2, 'LKM_TOKEN and LKM_TOKEN_FILE are both set'],
     ['an unknown profile', ['-p', 'nobody'], {}, 2, "there is no profile 'nobody'\n  Stored: acme, other"],
     ['a name every object has', ['-p', 'constructor'], {}, 2, "there is no profile 'constructor'"],
-    [
-      'plain http beyond this machine',
-      ['--base-url', 'http://x.example'],
-      { LKM_TOKEN: 'env' },
-      2,
-      'must begin with https://',
-    ],
+    ['plain http', ['--base-url', 'http://x.example'], { LKM_TOKEN: 'env' }, 2, 'must begin with https://'],
     ['a token file that is not there', ['--token-file', 'nope'], {}, 13, 'cannot read nope (ENOENT)'],
-  ];
-
-  it.each(wrong)('are refused: %s', async (_, argv, env, code, says) => {
+    ['a folder for a token', ['--token-file', '.'], {}, 13, 'cannot read . (EISDIR)'],
+    [
+      'another origin',
+      ['--base-url', X],
+      {},
+      4,
+      `of profile acme belongs to https://acme.example and is not sent to ${X}`,
+    ],
+  ])('are refused: %s', async (_, argv, env, code, says) => {
     const ran = await asked(argv, env);
-    expect(ran).toMatchObject({ code, url: undefined });
-    expect(ran.stderr).toContain(says);
+    expect(ran).toMatchObject({ code, url: undefined, stderr: expect.stringContaining(says) });
   });
 
   it.each([
@@ -150,33 +103,17 @@ describe('the service and its token', () => {
     }
   });
 
-  it('are missing: the error names every way out', async () => {
-    const { code, stderr } = await lkm(list);
-    expect(code).toBe(2);
-    expect(stderr).toBe(
-      [
-        'error: there is no service to talk to',
-        '  See it work:  lkm quickstart',
-        '  On a file:    --db lkm.db, or start a server with: lkm serve',
-        '  A service:    --base-url URL, with its token in LKM_TOKEN',
-        '',
-      ].join('\n'),
-    );
-  });
-
-  it('are incomplete: a service without a token ends with 4', async () => {
-    const { code, stderr } = await lkm(list, { env: { LKM_BASE_URL: 'https://x.example' } });
-    expect(code).toBe(4);
-    expect(stderr).toContain('error: there is no token for https://x.example\n  In scripts:   export LKM_TOKEN=…\n');
-  });
-
-  it('names the profile whose token was refused', async () => {
-    const cwd = tempFolder();
-    await addProfile(fakeIo({ cwd }).io, 'acme', acme);
-    const { fetch } = scriptedService(refusal(401, 1, 'Invalid access token'));
-    const { stderr } = await lkm(list, { cwd, fetch });
-    expect(stderr).toContain('error: the service refused the token from profile acme\n');
-    expect(stderr).not.toContain(acme.token);
+  it('are missing: the error names the ways out', async () => {
+    const none = await lkm(list);
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      expect.stringContaining('  A service:    --base-url URL, with its token'),
+    ]);
+    const { code, stderr } = await lkm(list, { env: { LKM_BASE_URL: X } });
+    expect([code, stderr]).toEqual([
+      4,
+      expect.stringContaining(`no token for ${X}\n  In scripts:   export LKM_TOKEN=…\n`),
+    ]);
   });
 });
 
@@ -194,14 +131,11 @@ describe('a database that is not there', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it.each([['products list --create --db new/lkm.db'], ['db migrate --db new/lkm.db'], ['quickstart --db new/lkm.db']])(
-    'is made by lkm %s',
-    async (line) => {
-      const cwd = tempFolder();
-      expect((await lkm(line.split(' '), { cwd })).code).toBe(0);
-      expect(existsSync(join(cwd, 'new/lkm.db'))).toBe(true);
-    },
-  );
+  it.each(['products list --create', 'db migrate', 'quickstart'])('is made by lkm %s', async (line) => {
+    const cwd = tempFolder();
+    expect((await lkm([...line.split(' '), '--db', 'new/lkm.db'], { cwd })).code).toBe(0);
+    expect(existsSync(join(cwd, 'new/lkm.db'))).toBe(true);
+  });
 });
 
 describe('the configuration', () => {
@@ -274,22 +208,19 @@ describe('the configuration', () => {
     rmSync(file);
     make(file);
     const { code, stderr } = await lkm(['auth', 'list'], { cwd });
-    expect({ code, stderr }).toMatchObject({ code: 13, stderr: expect.stringContaining('config.json is not a file') });
+    expect([code, stderr]).toEqual([13, expect.stringContaining('config.json is not a file')]);
   });
 
-  it('gives every profile a name of its own', async () => {
-    const { io } = fakeIo();
-    for (const name of ['local', 'local-2', 'local-3']) expect(await addProfile(io, 'local', acme)).toBe(name);
-  });
-
-  it('keeps what it does not know', async () => {
+  it('keeps what it does not know, and gives every profile a name of its own', async () => {
     const { cwd, file } = withConfig('{"version":1,"theme":"dark","profiles":{}}');
-    await addProfile(fakeIo({ cwd }).io, 'acme', acme);
+    const { io } = fakeIo({ cwd });
+    for (const name of ['acme', 'acme-2', 'acme-3']) expect(await addProfile(io, 'acme', acme)).toBe(name);
+    const profiles = { acme, 'acme-2': acme, 'acme-3': acme };
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       version: 1,
       theme: 'dark',
       currentProfile: 'acme',
-      profiles: { acme },
+      profiles,
     });
   });
 });

@@ -12,25 +12,19 @@ describe('what people write', () => {
   it.each([
     ['90s', 90_000],
     ['15m', 900_000],
-    ['12h', 43_200_000],
-    ['30d', 2_592_000_000],
-    ['1y', 31_536_000_000],
     ['0s', 0],
     ['2w', 14 * 86_400_000],
-    ['6mo', 180 * 86_400_000],
     ['1y6mo', (365 + 180) * 86_400_000],
     ['P1Y6M', (365 + 180) * 86_400_000],
     ['P2WT1H', (14 * 24 + 1) * 3_600_000],
-    ['1y6m', (365 + 180) * 86_400_000],
     ['1y6m3d', (365 + 183) * 86_400_000],
     ['1y6min', 365 * 86_400_000 + 360_000],
-    ['1h30m', 5_400_000],
     ['1w2d3h4min5s', 9 * 86_400_000 + 3 * 3_600_000 + 245_000],
   ])('%s is a duration', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });
 
-  it.each(['', '5', '1.5h', '-1d', '1 d', '9999999999s', '1d1d', '1d1y', '1h2d', 'd', '6mon', '1m1mo'])(
+  it.each(['', '5', '1.5h', '-1d', '1 d', '9999999999s', '1d1d', '1d1y', 'd', '6mon', '1m1mo'])(
     "'%s' is no duration",
     (text) => {
       expect(() => parseDuration(text)).toThrow('is not a duration');
@@ -38,44 +32,18 @@ describe('what people write', () => {
   );
 
   it.each([
-    ['2027-12-31', '2027-12-31T23:59:59.000Z'],
     ['2028-02-29', '2028-02-29T23:59:59.000Z'],
     ['2026-11-21', '2026-11-21T23:59:59.000Z'],
-    ['2027-12-31T18:00:00Z', '2027-12-31T18:00:00.000Z'],
     ['2027-12-31T18:00+02:00', '2027-12-31T16:00:00.000Z'],
     ['30d', '2026-12-21T23:59:59.000Z'],
-    ['1y', '2027-11-21T23:59:59.000Z'],
     ['0d', '2026-11-21T23:59:59.000Z'],
-    ['0s', '2026-11-21T23:59:59.000Z'],
     ['12h', '2026-11-22T00:00:00.000Z'],
-    ['90s', '2026-11-21T12:01:30.000Z'],
     ['never', null],
-    ['2w', '2026-12-05T23:59:59.000Z'],
     ['3mo', '2027-02-21T23:59:59.000Z'],
     ['1y6m', '2028-05-21T23:59:59.000Z'],
-    ['2y', '2028-11-21T23:59:59.000Z'],
     ['1d12h', '2026-11-23T00:00:00.000Z'],
-    ['6min', '2026-11-21T12:06:00.000Z'],
   ])('%s is an expiry', (text, expected) => {
     expect(parseExpiry(text, clock)).toBe(expected);
-  });
-
-  it.each([
-    ...['2027-02-29', '2027-13-01', '31.12.2027', 'tomorrow', '2027-12-31T18:00:00', ''],
-    ...['2027-02-31T00:00:00Z', '2027-12-31T24:00:00Z', '2027-12-31T18:60:00Z'],
-  ])("'%s' is no expiry", (text) => {
-    expect(() => parseExpiry(text, clock)).toThrow(`'${text}' is not a date`);
-  });
-
-  it.each(['2026-11-20'])("'%s' is an expiry in the past", (text) => {
-    expect(() => parseExpiry(text, clock)).toThrow(`'${text}' is in the past`);
-  });
-
-  it.each([
-    ['5', 5],
-    ['unlimited', null],
-  ])('%s is a limit', (text, expected) => {
-    expect(parseLimit(text)).toBe(expected);
   });
 
   it.each([
@@ -86,19 +54,34 @@ describe('what people write', () => {
     expect(parseExpiry(text, { now: () => Date.parse(`${day}T12:00:00Z`) })).toBe(expected);
   });
 
-  it.each(['300000y', '999999999y', '999999999mo', '99999999d', '9999-12-31T23:59:59-14:00'])(
-    '%s as an expiry is a mistake, not a bug',
-    (text) => {
-      expect(() => parseExpiry(text, clock)).toThrow(`'${text}' ends after the year 9999`);
+  it.each([
+    ...['2027-02-29', '2027-13-01', '31.12.2027', 'tomorrow', '2027-12-31T18:00:00', '', '2027-02-31T00:00:00Z'].map(
+      (text) => [text, 'is not a date'],
+    ),
+    ...['2027-12-31T24:00:00Z', '2027-12-31T18:60:00Z'].map((text) => [text, 'is not a date']),
+    ...['300000y', '999999999y', '999999999mo', '99999999d', '9999-12-31T23:59:59-14:00'].map((text) => [
+      text,
+      'ends after the year 9999',
+    ]),
+    ['2026-11-20', 'is in the past'],
+    ['6m', 'can mean months or minutes: write 6mo or 6min'],
+  ])("'%s' is no expiry: it %s", (text, why) => {
+    expect(() => parseExpiry(text, clock)).toThrow(`'${text}' ${why}`);
+  });
+
+  it.each([parseInstant, parseAnyEnd, parseStart])(
+    'no instant is on a day or at an hour that does not exist',
+    (parse) => {
+      for (const text of ['2027-02-31T00:00:00Z', '2027-12-31T24:00:00Z']) {
+        expect(() => parse(text)).toThrow(`'${text}' is not a`);
+      }
     },
   );
 
-  it('six "m" as an expiry is refused, since it could be months', () => {
-    expect(() => parseExpiry('6m', clock)).toThrow("'6m' can mean months or minutes: write 6mo or 6min");
-  });
-
-  it.each(['-1', '1e3', '٣', 'none', ''])("'%s' is no limit", (text) => {
-    expect(() => parseLimit(text)).toThrow('is neither a whole number');
+  it('a limit is a whole number or unlimited', () => {
+    expect(['5', 'unlimited'].map(parseLimit)).toEqual([5, null]);
+    for (const text of ['-1', '0', '1e3', '٣', 'none', ''])
+      expect(() => parseLimit(text)).toThrow('is neither a whole');
   });
 
   it.each([
@@ -111,19 +94,6 @@ describe('what people write', () => {
   ])('%s is a feature', (text, expected) => {
     expect(parseFeature(text)).toEqual(expected);
   });
-});
-
-describe.each([
-  ['an instant', parseInstant],
-  ['the end of something', parseAnyEnd],
-  ['the beginning of something', parseStart],
-])('%s', (_, parse) => {
-  it.each(['2027-02-31T00:00:00Z', '2027-12-31T24:00:00Z'])(
-    'is not on a day or at an hour that does not exist: %s',
-    (text) => {
-      expect(() => parse(text)).toThrow(`'${text}' is not a`);
-    },
-  );
 });
 
 describe('the location of a database', () => {
