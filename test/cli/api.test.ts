@@ -32,49 +32,25 @@ describe('lkm api', () => {
     expect(wrong.stderr).toContain('take: productId, usesPerKey, newCustomer.name, newCustomer.email\n');
   });
 
-  it.each<[argv: string[], request: [method: string, path: string, body: unknown]]>([
-    [['stats'], ['GET', '/stats', null]],
+  it.each<[line: string, method: string, path: string, body: unknown]>([
+    ['stats', 'GET', '/stats', null],
+    ['get /key/list?status=full -f limit=5', 'GET', '/key/list?status=full&limit=5', null],
+    ['/create-key -f productId=p -f n=5', 'POST', '/create-key', { productId: 'p', n: '5' }],
+    ['-X patch /key -F n=5 -F on=true', 'PATCH', '/key', { n: 5, on: true }],
+    ['POST /x -F none=null -F long=12345678901234567', 'POST', '/x', { none: null, long: '12345678901234567' }],
     [
-      ['get', '/key/list?status=full', '-f', 'limit=5'],
-      ['GET', '/key/list?status=full&limit=5', null],
+      'POST /x -f to[name]=Ada -f hosts[]=a -f hosts[]=b -F to[n]=-3',
+      ...(['POST', '/x', { to: { name: 'Ada', n: -3 }, hosts: ['a', 'b'] }] as const),
     ],
-    [
-      ['/create-key', '-f', 'productId=p', '-f', 'n=5'],
-      ['POST', '/create-key', { productId: 'p', n: '5' }],
-    ],
-    [
-      ['-X', 'patch', '/key', '-F', 'n=5', '-F', 'on=true'],
-      ['PATCH', '/key', { n: 5, on: true }],
-    ],
-    [
-      ['POST', '/x', '-F', 'none=null', '-F', 'long=12345678901234567'],
-      ['POST', '/x', { none: null, long: '12345678901234567' }],
-    ],
-    [
-      ['POST', '/x', '-f', 'to[name]=Ada', '-f', 'hosts[]=a', '-f', 'hosts[]=b', '-F', 'to[n]=-3'],
-      ['POST', '/x', { to: { name: 'Ada', n: -3 }, hosts: ['a', 'b'] }],
-    ],
-    [
-      ['DELETE', '/customer/by-id?customerId=cus_1'],
-      ['DELETE', '/customer/by-id?customerId=cus_1', null],
-    ],
-    [
-      ['POST', '/signing-key/rotate'],
-      ['POST', '/signing-key/rotate', null],
-    ],
-    [
-      ['POST', '/product'],
-      ['POST', '/product', {}],
-    ],
-    [
-      ['POST', '/not/known'],
-      ['POST', '/not/known', null],
-    ],
-    [['/a/../b'], ['GET', '/b', null]],
-  ])('sends %j', async (argv, [method, path, body]) => {
+    ['DELETE /customer/by-id?customerId=cus_1', 'DELETE', '/customer/by-id?customerId=cus_1', null],
+    ['POST /signing-key/rotate', 'POST', '/signing-key/rotate', null],
+    ['POST /product', 'POST', '/product', {}],
+    ['POST /not/known', 'POST', '/not/known', null],
+    ['/a/../b', 'GET', '/b', null],
+  ])('sends %s', async (line, method, path, body) => {
     const { at, seen } = service([200, { code: 0 }]);
-    expect(await at(...argv)).toMatchObject({ code: 0 });
-    expect(seen.map((one) => [one.method, one.path, one.body])).toEqual([[method, path, body]]);
+    expect(await at(...line.split(' '))).toMatchObject({ code: 0 });
+    expect(seen).toEqual([expect.objectContaining({ method, path, body })]);
     expect(seen[0]?.idempotencyKey === null).toBe(method === 'GET');
   });
 
@@ -90,51 +66,41 @@ describe('lkm api', () => {
     ]);
   });
 
-  it.each<[argv: string[], message: string]>([
-    [['https://evil.example/key'], "'https://evil.example/key' is not the path of a request"],
-    [['//evil.example/key'], "'//evil.example/key' is not the path of a request"],
-    [['/\\evil.example/key'], "'/\\evil.example/key' is not the path of a request"],
-    [['/key#x'], "'/key#x' is not the path of a request"],
-    [['FETCH', '/key'], "'FETCH' is not a method: GET, POST, PUT, PATCH, DELETE"],
-    [['GET', '/key', 'more'], "'more' is too much: a method and a path are all that it takes"],
-    [['GET', '/key', '-X', 'POST'], "--method and 'GET' name two methods"],
-    [['/x?a=1&a=2'], 'a is given twice'],
-    [['/x', '-f', 'a=1', '-f', 'a=2'], 'a is given twice'],
-    [['/x', '-f', 'a=1', '-f', 'a[b]=2'], 'a[b] does not go with the fields before it'],
-    [['/x', '-f', '__proto__[b]=2'], "'__proto__[b]' is not a name of a field"],
-    [['/x', '-f', 'secret'], 'a field is written NAME=VALUE'],
-    [['POST', '/x?a=1', '-f', 'a=2'], 'a stands in the query and in the body; leave one of them out'],
-    [['POST', '/x', '--paginate'], '--paginate is for lists, which are read with GET'],
-    [['GET', '/x', '-n'], '--dry-run is for changes: a GET changes nothing'],
-  ])('refuses %j before anything is sent', async (argv, message) => {
+  it.each<[line: string, message: string]>([
+    ['https://evil.example/key', "'https://evil.example/key' is not the path of a request"],
+    ['//evil.example/key', "'//evil.example/key' is not the path of a request"],
+    ['/\\evil.example/key', "'/\\evil.example/key' is not the path of a request"],
+    ['/key#x', "'/key#x' is not the path of a request"],
+    ['FETCH /key', "'FETCH' is not a method: GET, POST, PUT, PATCH, DELETE"],
+    ['GET /key more', "'more' is too much: a method and a path are all that it takes"],
+    ['GET /key -X POST', "--method and 'GET' name two methods"],
+    ['/x?a=1&a=2', 'a is given twice'],
+    ['/x -f a=1 -f a=2', 'a is given twice'],
+    ['/x -f a=1 -f a[b]=2', 'a[b] does not go with the fields before it'],
+    ['/x -f __proto__[b]=2', "'__proto__[b]' is not a name of a field"],
+    ['/x -f secret', 'a field is written NAME=VALUE'],
+    ['POST /x?a=1 -f a=2', 'a stands in the query and in the body; leave one of them out'],
+    ['POST /x --paginate', '--paginate is for lists, which are read with GET'],
+    ['GET /x -n', '--dry-run is for changes: a GET changes nothing'],
+  ])('refuses %s before anything is sent', async (line, message) => {
     const { at, seen } = service([200, {}]);
-    const { code, stdout, stderr } = await at(...argv);
-    expect({ code, stdout, first: stderr.split('\n')[0] }).toEqual({ code: 2, stdout: '', first: `error: ${message}` });
-    expect(seen).toEqual([]);
+    const { code, stdout, stderr } = await at(...line.split(' '));
+    expect([code, stdout, stderr.split('\n')[0], seen]).toEqual([2, '', `error: ${message}`, []]);
   });
 
   it('refuses a body that is no object, without repeating it', async () => {
     const { at, seen, cwd } = service([200, {}]);
     writeFileSync(join(cwd, 'body.json'), `["${KEY}"]`);
     const { code, stderr } = await at('POST', '/x', '--input', 'body.json');
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: 'error: the input is not a JSON object\n  Requests of this service are objects.\n',
-    });
-    expect(seen).toEqual([]);
+    expect([code, stderr, seen]).toEqual([2, expect.stringContaining('the input is not a JSON object\n'), []]);
+    expect(stderr).not.toContain(KEY);
   });
 
-  it.each<[status: number, code: number, exitCode: number]>([
-    [400, 1, 2],
-    [401, 1, 4],
-    [403, 1, 5],
-    [404, 1, 6],
-    [409, 2, 7],
-  ])('ends as other commands do: %i/%i with %i', async (status, code, exitCode) => {
-    const { at } = service(refusal(status, code, 'No'));
-    const { stdout, ...ended } = await at('POST', '/create-key', '-f', 'productId=p', '--json');
-    expect({ stdout, exitCode: ended.code }).toEqual({ stdout: '', exitCode });
-    expect(JSON.parse(ended.stderr).error).toMatchObject({ status, apiCode: code, operation: 'POST /create-key' });
+  it('ends as other commands do', async () => {
+    const { at } = service(refusal(409, 2, 'No'));
+    const { stdout, stderr, code } = await at('POST', '/create-key', '-f', 'productId=p', '--json');
+    expect([stdout, code]).toEqual(['', 7]);
+    expect(JSON.parse(stderr).error).toMatchObject({ status: 409, apiCode: 2, operation: 'POST /create-key' });
   });
 
   it('repeats a change that got no answer under the same idempotency key, once', async () => {

@@ -27,12 +27,9 @@ describe('signing keys', () => {
     const { at, answer, key, verify, read } = await signed();
     const [first] = JSON.parse(await answer('signing-keys', 'list', '--json'));
     expect(first).toMatchObject({ current: true, jwk: { kid: first.kid } });
-    expect(await at('signing-keys', 'export', '-o', 'jwks.json')).toMatchObject({
-      code: 0,
-      stdout: '',
-      stderr: 'wrote jwks.json · 1 public key\n',
-    });
-
+    const exported = await at('signing-keys', 'export', '-o', 'jwks.json');
+    expect(exported).toEqual({ code: 0, stdout: '', stderr: 'wrote jwks.json · 1 public key\n' });
+    expect(await at('signing-keys', 'rotate')).toMatchObject({ code: 3, stdout: '' });
     const rotated = await at('signing-keys', 'rotate', '--yes');
     expect(rotated).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[\w-]{43}\n$/) });
     expect(rotated.stderr).toContain('signs licence files now\n');
@@ -57,12 +54,6 @@ describe('signing keys', () => {
       /^(kid [\w-]{43}\n-----BEGIN PUBLIC KEY-----\n[\w+/=]{60}\n-----END PUBLIC KEY-----\n?\n?){2}$/,
     );
   });
-
-  it('are not rotated by a script that does not say so', async () => {
-    const { at, answer } = await signed();
-    expect(await at('signing-keys', 'rotate')).toMatchObject({ code: 3, stdout: '' });
-    expect(JSON.parse(await answer('signing-keys', 'list', '--json'))).toHaveLength(1);
-  });
 });
 
 describe('keys verify --revocations', () => {
@@ -71,19 +62,16 @@ describe('keys verify --revocations', () => {
     await at('signing-keys', 'export', '-o', 'jwks.json');
     await at('revocations', 'export', '-o', 'before.jwt');
     await at('keys', 'deactivate', key, '--host-id', 'h1');
-    expect(await at('revocations', 'export', '-o', 'after.jwt')).toMatchObject({
-      code: 0,
-      stderr: 'wrote after.jwt\n',
-    });
+    expect((await at('revocations', 'export', '-o', 'after.jwt')).stderr).toBe('wrote after.jwt\n');
     write('bad.jwt', '{"files":[]}');
-    expect(await verify('a.lic')).toMatchObject({ code: 0, stdout: 'ok\n' });
-    expect(await verify('a.lic', '--revocations', 'before.jwt')).toMatchObject({ code: 0, stdout: 'ok\n' });
-    expect(await verify('a.lic', '--revocations', 'after.jwt')).toMatchObject({ code: 5, stdout: 'revoked\n' });
-    expect(await verify('a.lic', '--revocations', 'bad.jwt')).toMatchObject({
-      code: 5,
-      stdout: 'revocations_invalid\n',
-    });
-    expect(await verify('a.lic', '--revocations', 'none.jwt')).toMatchObject({ code: 13, stdout: '' });
+    const verdict = async (list: string) => {
+      const { code, stdout } = await verify('a.lic', '--revocations', list);
+      return [code, stdout];
+    };
+    expect(await verdict('before.jwt')).toEqual([0, 'ok\n']);
+    expect(await verdict('after.jwt')).toEqual([5, 'revoked\n']);
+    expect(await verdict('bad.jwt')).toEqual([5, 'revocations_invalid\n']);
+    expect(await verdict('none.jwt')).toEqual([13, '']);
   });
 });
 

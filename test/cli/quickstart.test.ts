@@ -7,12 +7,8 @@ describe('lkm quickstart', () => {
     const cwd = tempFolder();
     const { code, stdout, stderr } = await lkm(['quickstart'], { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(
-      stdout
-        .replaceAll(cwd, '/tmp')
-        .split('\n')
-        .filter((line) => line.length > 80),
-    ).toEqual([]);
+    const lines = stdout.replaceAll(cwd, '/tmp').split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
     expect(stdout).toMatch(/\n {6}ok\n/);
     expect(stdout).toMatch(/\n {6}machine_mismatch\n/);
     expect(stdout).toMatch(/\n {6}freed build-01\n/);
@@ -47,12 +43,8 @@ describe('lkm quickstart', () => {
     const commands = [...next.replaceAll(/\\\n\s+/g, '').matchAll(/\$ .*?lkm ([^)\n]+)/g)].map(
       ([, words = '']) => words,
     );
-    expect(commands.map((words) => words.split(' ').slice(0, 2).join(' '))).toEqual([
-      'keys get',
-      'keys create',
-      'serve --db',
-      '-p local',
-    ]);
+    const names = commands.map((words) => words.split(' ').slice(0, 2).join(' '));
+    expect(names).toEqual(['keys get', 'keys create', 'serve --db', '-p local']);
     const at = async (line = '') => (await lkm(line.split(' '), { cwd })).code;
     expect([await at(commands[0]), await at(commands[1])]).toEqual([0, 0]);
     const { stop } = await started(`${commands[2]} --port 0`.split(' ').slice(1), { cwd });

@@ -28,6 +28,16 @@ function seen(events: readonly Partial<AttemptEvent>[], surroundings: Surroundin
 
 const CLEAR = '\r\u001b[K';
 
+/** Runs with a clock that a test moves. */
+function withFakeTime<T>(work: () => T): T {
+  vi.useFakeTimers();
+  try {
+    return work();
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
 describe('a wait before the next attempt', () => {
   it.each([
     [null, 'the service, which does not answer'],
@@ -41,48 +51,37 @@ describe('a wait before the next attempt', () => {
   });
 
   it.each([
-    ['--no-progress', {}, { progress: false }],
-    ['LKM_NO_PROGRESS', { LKM_NO_PROGRESS: '1' }, {}],
-    ['TERM=dumb', { TERM: 'dumb' }, {}],
-  ])('is one line that stays with %s', (_, env, flags) => {
-    const { stderr, after } = seen(
-      [{ willRetryInMs: 4_200 }],
-      { terminal: { stderr: true }, env },
-      { color: false, ...flags },
-    );
+    [{}, { progress: false }],
+    [{ LKM_NO_PROGRESS: '1' }, {}],
+    [{ TERM: 'dumb' }, {}],
+  ])('is one line that stays with %j and %j', (env, flags) => {
+    const surroundings = { terminal: { stderr: true }, env };
+    const { stderr, after } = seen([{ willRetryInMs: 4_200 }], surroundings, { color: false, ...flags });
     expect(stderr).toBe('waiting for the service, which does not answer; next attempt in 5 s\n');
     expect(after).toBe(stderr);
   });
 
-  it('counts down, and is gone with the next attempt', () => {
-    vi.useFakeTimers();
-    try {
+  it('counts down, and is gone with the next attempt', () =>
+    withFakeTime(() => {
       const { io, printed } = fakeIo({ terminal: { stderr: true } });
       const { onAttempt } = observe(readSettings({}, io), io);
       onAttempt?.({ ...attempt, willRetryInMs: 2_000 });
       vi.advanceTimersByTime(1_000);
       expect(printed.stderr).toContain(
-        'in 2 s\r\u001b[Kwaiting for the service, which does not answer; next attempt in 1 s',
+        `in 2 s${CLEAR}waiting for the service, which does not answer; next attempt in 1 s`,
       );
       onAttempt?.({ ...attempt, status: 200 });
       const { length } = printed.stderr;
       expect(printed.stderr.endsWith(CLEAR)).toBe(true);
       vi.advanceTimersByTime(5_000);
       expect(printed.stderr).toHaveLength(length);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
+    }));
 
-  it.each<[when: string, surroundings: Surroundings, flags: object]>([
-    ['where stderr is not a terminal', { terminal: false }, {}],
-    ['with -q', {}, { quiet: true }],
-    ['with --json', {}, { json: true }],
-  ])('is not said %s', (_, surroundings, flags) => {
-    expect(seen([{ willRetryInMs: 9_000 }], surroundings, flags).after).toBe('');
-  });
-
-  it('is not said when it is over before it can be read', () => {
+  it('is not said where nobody reads it, or when it is over before it can be read', () => {
+    const long = [{ willRetryInMs: 9_000 }];
+    expect(seen(long, { terminal: false }).after).toBe('');
+    expect(seen(long, {}, { quiet: true }).after).toBe('');
+    expect(seen(long, {}, { json: true }).after).toBe('');
     expect(seen([{ willRetryInMs: 200 }]).after).toBe('');
   });
 
@@ -92,37 +91,23 @@ describe('a wait before the next attempt', () => {
   });
 });
 
-describe('a request without an answer', () => {
-  const silent = (surroundings: Surroundings, ms: number) => {
-    vi.useFakeTimers();
-    try {
-      const { io, printed } = fakeIo(surroundings);
+it('a request without an answer is said after two seconds at a terminal, and gone with the answer', () => {
+  const silent = (isTerminal: boolean, ms: number) =>
+    withFakeTime(() => {
+      const { io, printed } = fakeIo({ terminal: { stderr: isTerminal } });
       const { onSend, onAttempt } = observe(readSettings({}, io), io);
       onSend?.('GET /key');
       vi.advanceTimersByTime(ms);
-      const { stderr } = printed;
       onAttempt?.({ ...attempt, status: 200 });
-      return { stderr, after: printed.stderr.slice(stderr.length) };
-    } finally {
-      vi.useRealTimers();
-    }
-  };
-  const terminal = { terminal: { stderr: true } };
-
-  it('is said after two seconds, with how long it takes, and gone with the answer', () => {
-    expect(silent(terminal, 1_999)).toEqual({ stderr: '', after: '' });
-    expect(silent(terminal, 3_000)).toEqual({
-      stderr: `${CLEAR}waiting for an answer, for 2 s now${CLEAR}waiting for an answer, for 3 s now`,
-      after: CLEAR,
+      return printed.stderr;
     });
-  });
-
-  it('is not said where stderr is not a terminal', () => {
-    expect(silent({ terminal: false }, 9_000)).toEqual({ stderr: '', after: '' });
-  });
+  const said = (seconds: number) => `${CLEAR}waiting for an answer, for ${seconds} s now`;
+  expect(silent(true, 1_999)).toBe('');
+  expect(silent(true, 3_000)).toBe(`${said(2)}${said(3)}${CLEAR}`);
+  expect(silent(false, 9_000)).toBe('');
 });
 
-describe('a refused connection', () => {
+it('a refused connection on this machine is told at once at a terminal, and after the usual time elsewhere', async () => {
   const REFUSED = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
   const waitsFor = async (baseUrl: string, terminal: boolean) => {
     const { io } = fakeIo({ terminal });
@@ -138,18 +123,12 @@ describe('a refused connection', () => {
     await expect(client.signingKeys.jwks()).rejects.toMatchObject({ sent: false });
     return timing.now();
   };
-
-  it('on this machine is told within a second at a terminal, and after the usual time elsewhere', async () => {
-    expect(await waitsFor('http://127.0.0.1:9', true)).toBeLessThan(1_000);
-    expect(await waitsFor('http://127.0.0.1:9', false)).toBe(30_000);
-    expect(await waitsFor('https://lkm.example', true)).toBe(30_000);
-  });
+  expect(await waitsFor('http://127.0.0.1:9', true)).toBeLessThan(1_000);
+  expect(await waitsFor('http://127.0.0.1:9', false)).toBe(30_000);
+  expect(await waitsFor('https://lkm.example', true)).toBe(30_000);
 });
 
-describe('a replayed response', () => {
-  it('is known from the last attempt', () => {
-    const { replayed } = seen([{}, { status: 200, ...{ replayed: true } }]);
-    expect(replayed).toBe(true);
-    expect(seen([{ status: 200, ...{ replayed: true } }, { status: 200 }]).replayed).toBe(false);
-  });
+it('a replayed response is known from the last attempt', () => {
+  expect(seen([{}, { status: 200, replayed: true }]).replayed).toBe(true);
+  expect(seen([{ status: 200, replayed: true }, { status: 200 }]).replayed).toBe(false);
 });
