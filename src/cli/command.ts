@@ -122,7 +122,8 @@ export type None = Record<never, never>;
 
 type More = Omit<Described, 'describe'> &
   Conditional &
-  Pick<OptionSpec, 'env' | 'takesList'> & { readonly parse?: Parse<unknown> };
+  Pick<OptionSpec, 'env' | 'takesList'> &
+  Pick<ArgumentSpec, 'secret'> & { readonly parse?: Parse<unknown> };
 
 /** What an option gives for one text: what `parse` returns, else one of its choices, else the text. */
 type ValueOf<M> = M extends { readonly parse: (...text: never[]) => infer T }

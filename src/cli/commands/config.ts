@@ -22,9 +22,7 @@ export const configList = command({
   examples: [['lkm config list', 'all of them']],
 
   async run(_, { flags, io }) {
-    const settings = await effectiveSettings(flags, io);
-    const rows = settings.map((setting) => ({ ...setting, about: storable[setting.name].about }));
-    return listOf(rows, 'no settings', { name: 'name' });
+    return listOf(await effectiveSettings(flags, io), 'no settings', { name: 'name' });
   },
 });
 
@@ -36,12 +34,9 @@ export const configGet = command({
 
   async run({ name }, { flags, io }) {
     settingOf(name);
-    const setting = (await effectiveSettings(flags, io)).find((one) => one.name === name);
-    const value = setting?.value ?? null;
-    if (value === null) {
-      throw new NotFoundError(`${name} is not set`, [['Set it:', `lkm config set ${name} VALUE`]]);
-    }
-    return { kind: 'value', value, data: { ...setting }, quiet: [value] };
+    const { value = null, from } = (await effectiveSettings(flags, io)).find((one) => one.name === name) ?? {};
+    if (value !== null) return { kind: 'value', value, data: { name, value, from }, quiet: [value] };
+    throw new NotFoundError(`${name} is not set`, [['Set it:', `lkm config set ${name} VALUE`]]);
   },
 });
 

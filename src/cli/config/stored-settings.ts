@@ -7,36 +7,38 @@ import { changeConfig, readConfig, type StoredSettings } from './config-file.ts'
 import { changeProfile, namedProfile } from './profiles.ts';
 import { checkedAs, optionTexts } from './settings.ts';
 
+interface Setting {
+  readonly env: string;
+  readonly about: string;
+  parse(text: string): unknown;
+}
+
 /** The options that can be stored, by their names. */
-export const storable = {
+export const storable: Readonly<Record<string, Setting>> = {
   product: { env: 'LKM_PRODUCT', about: 'the product', parse: parseProduct },
   ...optionTexts,
-} as const;
+};
 
-type SettingName = keyof typeof storable;
-
-const names = Object.keys(storable) as SettingName[];
-
-function parseProduct(text: string): string {
-  if (ProductId.safeParse(text).success) return text;
-  throw new UsageError(`'${text}' is not the id of a product`);
+function parseProduct(text: string): void {
+  if (!ProductId.safeParse(text).success) throw new UsageError(`'${text}' is not the id of a product`);
 }
 
 /** A setting with the value that a command would use, and where that comes from; null when nobody has set it. */
 interface EffectiveSetting {
-  readonly name: SettingName;
+  readonly [column: string]: unknown;
+  readonly name: string;
   readonly value: string | null;
   readonly from: string | null;
+  readonly about: string;
 }
 
 /** What each setting is for a command with these flags: its variable, then the profile, then what is stored for all. */
 export async function effectiveSettings(flags: GlobalFlags, io: Io): Promise<EffectiveSetting[]> {
   const layers = await storedLayers(flags, io);
-  return names.map((name) => {
-    const { env } = storable[name];
-    if (io.env[env]) return { name, value: io.env[env], from: env };
+  return Object.entries(storable).map(([name, { env, about }]) => {
+    if (io.env[env]) return { name, value: io.env[env], from: env, about };
     const layer = layers.find(({ settings }) => settings[name] !== undefined);
-    return { name, value: layer?.settings[name] ?? null, from: layer?.from ?? null };
+    return { name, value: layer?.settings[name] ?? null, from: layer?.from ?? null, about };
   });
 }
 
@@ -47,8 +49,7 @@ export async function effectiveSettings(flags: GlobalFlags, io: Io): Promise<Eff
 export async function withStoredSettings(flags: GlobalFlags, io: Io): Promise<Io> {
   const env = { ...io.env };
   for (const { from, profileFlag, settings } of await storedLayers(flags, io)) {
-    for (const name of names) {
-      const { env: variable, parse } = storable[name];
+    for (const [name, { env: variable, parse }] of Object.entries(storable)) {
       const value = settings[name];
       if (value === undefined || env[variable]) continue;
       checkedAs(`${name} of ${from}`, () => parse(value), [['Forget it:', `lkm config unset ${name}${profileFlag}`]]);
@@ -93,8 +94,8 @@ export async function storeSetting(io: Io, name: string, value: string | null, p
 }
 
 /** The setting of a name. Throws `UsageError` when there is none. */
-export function settingOf(name: string): (typeof storable)[SettingName] {
-  const found = names.find((one) => one === name);
-  if (found !== undefined) return storable[found];
-  throw new UsageError(`there is no setting '${name}'`, [`Settings: ${names.join(', ')}`]);
+export function settingOf(name: string): Setting {
+  const found = Object.hasOwn(storable, name) ? storable[name] : undefined;
+  if (found !== undefined) return found;
+  throw new UsageError(`there is no setting '${name}'`, [`Settings: ${Object.keys(storable).join(', ')}`]);
 }

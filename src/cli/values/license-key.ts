@@ -4,21 +4,28 @@ import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { readReference } from './files.ts';
 
+const licenseKey = { field: 'licenseKey', pick: 'key', parse: parseLicenseKey, secret: true } as const;
+
 /** The KEY argument of a command: the key itself, `-` for stdin or `@FILE`, which stay out of the shell's history. */
-export const licenseKeyArgument: ArgumentSpec<string> = {
-  ...argument('<KEY>', 'the licence key, - for stdin, or @FILE', { field: 'licenseKey', pick: 'key' }),
-  parse: parseLicenseKey,
-  secret: true,
-};
+export const licenseKeyArgument = argument('<KEY>', 'the licence key, - for stdin, or @FILE', licenseKey);
 
 /** The same for several keys. */
-export const licenseKeyArguments: ArgumentSpec<string[]> = {
-  ...argumentList('<KEY...>', 'the licence keys, each as it is, - for stdin, or @FILE', {
-    field: 'licenseKey',
-    pick: 'key',
-  }),
-  parse: parseLicenseKey,
-  secret: true,
+export const licenseKeyArguments = argumentList(
+  '<KEY...>',
+  'the licence keys, each as it is, - for stdin, or @FILE',
+  licenseKey,
+);
+
+/** The same two for a command that can also take keys from a file. */
+export const keyUnlessFile: ArgumentSpec<string | undefined> = {
+  ...licenseKeyArgument,
+  usage: '[KEY]',
+  neededUnless: 'file',
+};
+export const keysUnlessFile: ArgumentSpec<string[]> = {
+  ...licenseKeyArguments,
+  usage: '[KEY...]',
+  neededUnless: 'file',
 };
 
 /** The option beside that argument: without its check, a key that only looks like ours is sent as it is given. */
@@ -63,17 +70,3 @@ function readWholeKey(key: string): string {
     'Give the whole key; a token with license:reveal shows it.',
   ]);
 }
-
-/** The KEY argument of a command that can also take keys from a file. */
-export const keyUnlessFile: ArgumentSpec<string | undefined> = {
-  ...licenseKeyArgument,
-  usage: '[KEY]',
-  neededUnless: 'file',
-};
-
-/** The same for several keys. */
-export const keysUnlessFile: ArgumentSpec<string[]> = {
-  ...licenseKeyArguments,
-  usage: '[KEY...]',
-  neededUnless: 'file',
-};

@@ -4,7 +4,7 @@ import { argument, command, flag, many, yes } from '../../command.ts';
 import { withoutPassword } from '../../config/location.ts';
 import { readMasterKey } from '../../config/master-key.ts';
 import type { CommandContext } from '../../context.ts';
-import { exitCodes, InterruptedError, UsageError, verdictExitCodes } from '../../failure/errors.ts';
+import { exitCodes, UsageError, verdictExitCodes } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { count, quote, size } from '../../output/words.ts';
@@ -29,11 +29,7 @@ export const dbBackup = command({
     const { flags, io } = context;
     const { db, operator } = await operateOn(context);
     const path = resolve(io.cwd, file);
-    const bytes = await operator
-      .backUp(db, path, { replace: flags.force ?? false, signal: io.stop })
-      .catch((error: unknown) => {
-        throw io.stop.aborted ? new InterruptedError(io.stop.reason) : error;
-      });
+    const bytes = await operator.backUp(db, path, { replace: flags.force ?? false, signal: io.stop });
     return {
       kind: 'value',
       value: path,
@@ -82,23 +78,12 @@ export const dbRestore = command({
         flag: '--yes',
       });
     }
-    const restored = await operator.restore(path, db, {
-      replace: isReplaced,
-      stamp: fileStamp(toInstant(io.now())),
-    });
-    const target = withoutPassword(restored.target);
-    return {
-      kind: 'value',
-      value: target,
-      data: { target, previous: restored.previous },
-      quiet: [target],
-      notes: [
-        { tone: 'done', text: `restored ${path}` },
-        ...(restored.previous === null
-          ? []
-          : [{ tone: 'hint', text: `the database before it: ${restored.previous}` } as const]),
-      ],
-    };
+    const stamp = fileStamp(toInstant(io.now()));
+    const { target: location, previous } = await operator.restore(path, db, { replace: isReplaced, stamp });
+    const target = withoutPassword(location);
+    const notes: Note[] = [{ tone: 'done', text: `restored ${path}` }];
+    if (previous !== null) notes.push({ tone: 'hint', text: `the database before it: ${previous}` });
+    return { kind: 'value', value: target, data: { target, previous }, quiet: [target], notes };
   },
 });
 
@@ -113,15 +98,15 @@ async function tryOut(path: string, names: readonly string[], { flags, io }: Com
     masterKey: readMasterKey(io),
     licenseFiles,
   });
-  const { problems } = report;
-  const verdict = problems.length === 0 ? 'ok' : 'broken';
+  const isOk = report.problems.length === 0;
+  const verdict = isOk ? 'ok' : 'broken';
   return {
     kind: 'value',
     value: verdict,
     data: { verdict, ...report },
     quiet: [verdict],
-    notes: problems.length === 0 ? [describe(report)] : problems.map((text): Note => ({ tone: 'hint', text })),
-    exitCode: problems.length === 0 ? exitCodes.ok : verdictExitCodes.negative,
+    notes: isOk ? [describe(report)] : report.problems.map((text): Note => ({ tone: 'hint', text })),
+    exitCode: isOk ? exitCodes.ok : verdictExitCodes.negative,
   };
 }
 

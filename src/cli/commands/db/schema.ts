@@ -1,7 +1,7 @@
 import { type ArgumentSpec, argument, command, flag, option } from '../../command.ts';
 import { checkExists, locate, withoutPassword } from '../../config/location.ts';
 import { readKeyFile, readMasterKey, readPassphraseFile } from '../../config/master-key.ts';
-import { InterruptedError, UsageError } from '../../failure/errors.ts';
+import { UsageError } from '../../failure/errors.ts';
 import { showProgress } from '../../output/progress.ts';
 import type { Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
@@ -87,21 +87,17 @@ export const dbCopy = command({
     checkExists(from);
     const { copyInstance } = await loadOperator();
     const progress = showProgress(settings, io);
-    const tables = await copyInstance(from, to, ({ table, done, total }) => progress.show(table, done, total), io.stop)
-      .catch((error: unknown) => {
-        throw io.stop.aborted ? new InterruptedError(io.stop.reason) : error;
-      })
-      .finally(progress.end);
-    const rows = tables.map((one) => ({ ...one }));
-    const total = rows.reduce((sum, one) => sum + one.rows, 0);
-    return {
-      kind: 'rows',
-      rows,
-      data: rows,
-      quiet: rows.map(({ table }) => table),
-      empty: 'there was nothing to copy',
-      notes: [{ tone: 'done', text: `copied ${count(total, 'row')} to ${withoutPassword(to)}` }],
-    };
+    const show: Parameters<typeof copyInstance>[2] = ({ table, done, total }) => progress.show(table, done, total);
+    const tables = await copyInstance(from, to, show, io.stop).finally(progress.end);
+    const total = tables.reduce((sum, { rows }) => sum + rows, 0);
+    return listOf(
+      tables.map((one) => ({ ...one })),
+      'there was nothing to copy',
+      {
+        name: 'table',
+        notes: [{ tone: 'done', text: `copied ${count(total, 'row')} to ${withoutPassword(to)}` }],
+      },
+    );
   },
 });
 
@@ -128,29 +124,25 @@ export const dbRekey = command({
 
   async run({ newKeyFile, newPassphraseFile, plain }, context) {
     const { io } = context;
-    if ([newKeyFile, newPassphraseFile, plain || undefined].filter((one) => one !== undefined).length !== 1) {
+    if ([newKeyFile, newPassphraseFile, plain].filter(Boolean).length !== 1) {
       throw new UsageError('give one of --new-key-file, --new-passphrase-file and --plain');
     }
-    const to =
-      newKeyFile !== undefined
-        ? readKeyFile(newKeyFile, io)
-        : newPassphraseFile !== undefined
-          ? readPassphraseFile(newPassphraseFile, io)
-          : null;
+    const to = newKeyFile
+      ? readKeyFile(newKeyFile, io)
+      : newPassphraseFile
+        ? readPassphraseFile(newPassphraseFile, io)
+        : null;
     const from = readMasterKey(io);
     const { db, operator } = await operateOn(context);
     const { kept, written } = await operator.rekeyDatabase(db, { from, to });
     const changed = written === 0 ? '' : `; ${count(written, 'secret')} written anew`;
-    return {
-      kind: 'done',
-      data: { secrets: kept, written },
-      quiet: [kept],
-      notes: [
-        { tone: 'done', text: kept === 'sealed' ? `sealed under the new master key${changed}` : `plain${changed}` },
-        ...(kept === 'sealed'
-          ? [{ tone: 'hint' as const, text: 'without that key nobody opens them: keep a copy elsewhere' }]
-          : []),
-      ],
-    };
+    const notes: Note[] =
+      kept === 'plain'
+        ? [{ tone: 'done', text: `plain${changed}` }]
+        : [
+            { tone: 'done', text: `sealed under the new master key${changed}` },
+            { tone: 'hint', text: 'without that key nobody opens them: keep a copy elsewhere' },
+          ];
+    return { kind: 'done', data: { secrets: kept, written }, quiet: [kept], notes };
   },
 });
