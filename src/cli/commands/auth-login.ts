@@ -104,7 +104,6 @@ async function identify(service: Service, { io, settings }: CommandContext): Pro
 }
 
 interface Login {
-  /** That of the profile. */
   readonly name: string;
   readonly baseUrl: string;
   readonly ca: string | undefined;

@@ -81,10 +81,7 @@ async function takeTour(location: string, file: string, io: Io) {
 /** A step of the tour: what it is about, and command lines with what they print. */
 type Step = readonly [title: string, ...lines: (readonly [commandLine: string, ...results: string[]])[]];
 
-/**
- * The tour as a text that reads well at 80 columns. Its commands can be typed anywhere, on a database of their own; below
- * each is what it printed here.
- */
+/** The tour within 80 columns, with commands that can be typed anywhere; below each is what it printed here. */
 function drawTour({ db, file, product, customer, key, verdicts, issued, signed }: Tour, view: View, env: Io['env']) {
   const { paint } = view;
   const shown = ['status', 'activations', 'expirationDate', 'customer', 'customerId'];

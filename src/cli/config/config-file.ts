@@ -18,7 +18,6 @@ const Profile = z.object({
   baseUrl: z.string(),
   /** Null where it is in the keyring, or where none is stored. */
   token: z.string().nullable(),
-  /** The entry of the token in the system's keyring. */
   keyring: z.string().optional(),
   /** The database file behind it, for a server of this machine. */
   db: z.string().optional(),
@@ -39,7 +38,6 @@ const Config = z.object({
     .record(z.string(), Profile.loose())
     .default({})
     .transform(byName<Profile>),
-  /** What every command does unless it is told otherwise. */
   settings: StoredSettings.optional(),
 });
 
@@ -48,10 +46,7 @@ const empty: Config = Config.parse({ version: 1 });
 /** The file itself; only its owner may read it, since it holds tokens. */
 export const configFile = (io: Io): string => join(configDir(io), 'config.json');
 
-/**
- * Reads the configuration; one that was never written is empty. Throws `LocalError` when it is broken or newer, or when
- * others can read it.
- */
+/** Reads the configuration, empty if never written. Throws `LocalError` when it is broken, newer, or others can read it. */
 export async function readConfig(io: Io): Promise<Config> {
   const path = configFile(io);
   if (!existsSync(path)) return empty;
@@ -115,7 +110,6 @@ function parse(text: string, path: string): Config {
 const broken = (path: string, what: string): LocalError =>
   new LocalError(`${path} ${what}`, ['Repair it or move it away. It was not touched.']);
 
-/** Runs `work`, with an error of the system as one of the command. */
 function explained<T>(what: string, work: () => T): T {
   try {
     return work();

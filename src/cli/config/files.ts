@@ -41,10 +41,7 @@ export function defaultDatabase({ env, home, platform }: Place): string {
   return join(folderIn(env.XDG_DATA_HOME) ?? join(home, '.local', 'share'), 'lkm', 'lkm.db');
 }
 
-/**
- * Reads a file that holds a secret. Throws `LocalError` when other users can read it, or when it belongs to one of
- * them; a pipe, as of `<(pass show lkm)`, is read as it is.
- */
+/** Reads a file that holds a secret; a pipe, as of `<(pass show lkm)`, as it is. Throws `LocalError` as `checkPrivate` does. */
 export function readPrivateFile(path: string, io: Io): string {
   try {
     const file = openSync(resolve(io.cwd, path), 'r');
@@ -60,17 +57,13 @@ export function readPrivateFile(path: string, io: Io): string {
   }
 }
 
-/** Whether there is such a folder, and only its owner can put files into it. */
 export function isPrivateFolder(folder: string, { uid }: Io): boolean {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) return false;
   return uid === null || (stats.uid === uid && (stats.mode & 0o022) === 0);
 }
 
-/**
- * Throws `LocalError` for a file that others can read, or that belongs to one of them. Windows has other ways to say so,
- * which are not looked at.
- */
+/** Throws `LocalError` for a file that others can read, or that belongs to one of them. Windows is not looked at. */
 export function checkPrivate(stats: Stats, path: string, { uid, cwd }: Io): void {
   if (uid === null || !stats.isFile()) return;
   if ((stats.mode & 0o077) !== 0) {
@@ -81,8 +74,6 @@ export function checkPrivate(stats: Stats, path: string, { uid, cwd }: Io): void
   const isOwn = uid === 0 || stats.uid === uid || stats.uid === 0;
   if (!isOwn) throw new LocalError(`${path} belongs to another user, who may have written it`);
 }
-
-// Not by way of node:fs/promises: loading it takes longer than the writing.
 
 /** Writes a file so that a reader sees all of it or nothing: aside, on the disk, then in its place. */
 export function writeAtomically(path: string, text: string, mode: number, io: Io): void {

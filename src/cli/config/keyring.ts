@@ -10,10 +10,7 @@ export interface Keyring {
   remove(entry: string): boolean;
 }
 
-/**
- * The keyring through the system's own programs; null where there is no program for it that takes a secret on stdin.
- * Decision 0033.
- */
+/** The keyring, where a program of the system takes a secret on stdin. Decision 0033. */
 export function keyringOf({ platform, env }: Pick<Io, 'platform' | 'env'>): Keyring | null {
   const keyrings: Readonly<Record<string, (env: Io['env']) => Keyring>> = { linux: secretService, darwin: keychain };
   const keyring = keyrings[platform]?.(env);

@@ -6,10 +6,7 @@ import type { Io } from '../io.ts';
 /** Whether the text is the address of a PostgreSQL database, and not the path of a file. */
 export const isPostgres = (text: string): boolean => /^postgres(ql)?:\/\//.test(text);
 
-/**
- * The database that a person named: an address as it is, the path of a file made absolute.
- * Throws `UsageError` for an address that can be read in two ways.
- */
+/** The address or the absolute path of a database. Throws `UsageError` for an address that can be read in two ways. */
 export function locate(text: string, { cwd }: Pick<Io, 'cwd'>): string {
   if (!isPostgres(text)) return resolve(cwd, text);
   if (parseAddress(text) !== null) return text;
@@ -48,7 +45,6 @@ function parseAddress(address: string): URL | null {
   return isCertain ? url : null;
 }
 
-/** Whether the location holds something that must not be shown. */
 export const hasPassword = (location: string): boolean => withoutPassword(location) !== location;
 
 /** A text, such as the message of an error, with the passwords of all addresses in it removed. */

@@ -4,18 +4,13 @@ import { LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { readPrivateFile } from './files.ts';
 
-/** What the secrets of a database are sealed under. */
 type MasterKey =
   | { readonly kind: 'key'; readonly bytes: Uint8Array }
   | { readonly kind: 'passphrase'; readonly text: string };
 
-/** Where a master key comes from; a server and `--db` use one of them. */
 export const masterKeyVariables = ['LKM_MASTER_KEY_FILE', 'LKM_MASTER_KEY', 'LKM_MASTER_PASSPHRASE_FILE'] as const;
 
-/**
- * The master key of the environment; null when there is none, and secrets are plain. Throws `UsageError` for two, and for
- * a text that is none; `LocalError` for a file that cannot be read, or that others can read too.
- */
+/** The master key of the environment, or null. Throws `UsageError` for two or a text that is none, `LocalError` for a file. */
 export function readMasterKey(io: Io): MasterKey | null {
   const [name, other] = masterKeyVariables.filter((variable) => io.env[variable]);
   if (name === undefined) return null;
@@ -30,7 +25,6 @@ export const readKeyFile = (path: string, io: Io): MasterKey => parseKey(readThe
 
 const MIN_PASSPHRASE = 16;
 
-/** A passphrase in a file that is its owner's alone. */
 export function readPassphraseFile(path: string, io: Io): MasterKey {
   const text = readThere(path, io).replace(/\r?\n$/, '');
   if (text.length >= MIN_PASSPHRASE) return { kind: 'passphrase', text };

@@ -9,7 +9,6 @@ import { isPostgres } from './location.ts';
 /** Where the token of a profile is: here, or under this name in the keyring. */
 export type StoredToken = Pick<Profile, 'token' | 'keyring'>;
 
-/** A profile as a command uses it. */
 export interface NamedProfile extends Profile {
   readonly name: string;
   /** Named by `--profile`: then its token goes before those of the environment. */
@@ -56,7 +55,6 @@ export function profileOf(db: string, { profiles }: Config): ({ readonly name: s
   return found && { name: found[0], ...found[1] };
 }
 
-/** Scheme, host and port of an address. */
 export const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);
 
 /** Whether the service of a profile is a server of this machine; when it has ended, its port may be another user's. */
@@ -86,14 +84,12 @@ export const addProfile = (io: Io, name: string, profile: Profile): Promise<stri
     return free;
   });
 
-/** Changes what is stored under a name. Throws `UsageError` when there is no profile of that name. */
 export const changeProfile = (io: Io, name: string, change: (profile: Profile) => Profile): Promise<void> =>
   changeConfig(io, (config) => {
     const { profiles } = config.store;
     config.set('profiles', { ...profiles, [name]: change(stored(name, profiles)) });
   });
 
-/** Makes a profile the current one. Throws `UsageError` when there is none of that name. */
 export const switchProfile = (io: Io, name: string): Promise<void> =>
   changeConfig(io, (config) => {
     stored(name, config.get('profiles'));

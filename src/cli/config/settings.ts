@@ -44,11 +44,9 @@ function parseSwitch(text: string): boolean {
   throw new UsageError(`'${text}' is not one of ${on.join(', ')} or ${off.slice(0, -1).join(', ')}`);
 }
 
-/** A switch in the environment; throws `UsageError` for a value that is neither on nor off, such as a typo. */
 export const readSwitch = (env: Io['env'], name: string): boolean =>
   checkedAs(name, () => parseSwitch(env[name] ?? ''));
 
-/** The value of a flag or, without it, of the variable. Throws `UsageError`. */
 function settingValue<N extends keyof typeof optionTexts>(name: N, given: string | undefined, env: Io['env']) {
   type Value = ReturnType<(typeof optionTexts)[N]['parse']>;
   const { env: variable, parse } = optionTexts[name];
@@ -71,9 +69,7 @@ export interface Settings {
   readonly format: Format;
   /** The format of a result in the file of `-o`: where none was chosen, the one that the file is named after. */
   readonly fileFormat: Format;
-  /** Null: all of them. */
   readonly fields: readonly string[] | null;
-  /** Null: stdout. */
   readonly output: string | null;
   readonly force: boolean;
   readonly quiet: boolean;
@@ -82,9 +78,7 @@ export interface Settings {
   readonly color: { readonly stdout: boolean; readonly stderr: boolean };
   /** Whether something that moves can be shown on stderr. */
   readonly draws: boolean;
-  /** Whether a question can be answered. */
   readonly interactive: boolean;
-  /** Why it cannot; null when it can. */
   readonly notInteractive: string | null;
   readonly timeoutMs: number | undefined;
   readonly maxRetries: number | undefined;

@@ -42,10 +42,7 @@ export async function effectiveSettings(flags: GlobalFlags, io: Io): Promise<Eff
   });
 }
 
-/**
- * The surroundings of a command, with the stored settings in the place of variables that are not set. Throws `UsageError`
- * for a stored value that the setting cannot have: written by hand, or by another version.
- */
+/** The surroundings with stored settings in the place of variables that are not set. Throws `UsageError` for a wrong one. */
 export async function withStoredSettings(flags: GlobalFlags, io: Io): Promise<Io> {
   const env = { ...io.env };
   for (const { from, profileFlag, settings } of await storedLayers(flags, io)) {
@@ -60,7 +57,6 @@ export async function withStoredSettings(flags: GlobalFlags, io: Io): Promise<Io
   return Object.create(io, { env: { value: env } });
 }
 
-/** What is stored in one place. */
 interface Layer {
   readonly from: string;
   /** What names that place on a command line. */
@@ -80,10 +76,7 @@ async function storedLayers(flags: GlobalFlags, io: Io): Promise<Layer[]> {
   return [{ from: `profile ${name}`, profileFlag: ` -p ${quote(name)}`, settings }, ofAll];
 }
 
-/**
- * Stores a setting, or with null forgets it: for one profile, or for all commands. Throws `UsageError` for a name that
- * is none, and for a value that it cannot have.
- */
+/** Stores a setting, or with null forgets it: for one profile, or for all commands. Throws `UsageError` for a wrong one. */
 export async function storeSetting(io: Io, name: string, value: string | null, profile?: string): Promise<void> {
   const { parse } = settingOf(name);
   if (value !== null) checkedAs(name, () => parse(value));
@@ -93,7 +86,6 @@ export async function storeSetting(io: Io, name: string, value: string | null, p
   else await changeProfile(io, profile, (stored) => ({ ...stored, settings: change(stored.settings) }));
 }
 
-/** The setting of a name. Throws `UsageError` when there is none. */
 export function settingOf(name: string): Setting {
   const found = Object.hasOwn(storable, name) ? storable[name] : undefined;
   if (found !== undefined) return found;

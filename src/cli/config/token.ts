@@ -8,10 +8,7 @@ import { readPrivateFile } from './files.ts';
 import { keyringOf } from './keyring.ts';
 import { checkRunning, type NamedProfile, originOf, type StoredToken } from './profiles.ts';
 
-/**
- * Finds the token for a remote service: `--token-file`, the profile named by `--profile`, `LKM_TOKEN`,
- * `LKM_TOKEN_FILE`, the current profile. A stored token goes to its own origin only.
- */
+/** The token for a service: flag, named profile, environment, current profile. A stored one goes to its own origin only. */
 export async function findToken(flags: GlobalFlags, target: RemoteTarget, io: Io): Promise<TokenWithOrigin> {
   const { LKM_TOKEN, LKM_TOKEN_FILE } = io.env;
   const profile = target.profile && hasToken(target.profile) ? target.profile : null;
@@ -39,14 +36,12 @@ export function readToken(text: string, from: string): TokenWithOrigin {
   ]);
 }
 
-/** Whether a profile has a token, here or in the keyring. */
 export const hasToken = ({ token, keyring }: StoredToken): boolean => token !== null || keyring !== undefined;
 
 /** The token of a profile; null when the keyring does not give it. */
 export const tokenIn = ({ token, keyring }: StoredToken, io: Io): string | null =>
   keyring === undefined ? token : (keyringOf(io)?.read(keyring) ?? null);
 
-/** Where the token of a profile is, in words. */
 export const placeOf = (name: string, keyring: string | undefined): string =>
   `profile ${name}${keyring === undefined ? '' : ', in the keyring'}`;
 

@@ -11,7 +11,6 @@ export function helpPage(path: string, command: Command | null, view: HelpView):
   return group === undefined ? rootHelp(view) : groupHelp(group, view);
 }
 
-/** The page of `lkm` alone. */
 export function rootHelp(view: HelpView): string {
   const options = [...globalOptions, helpOption, { flags: '-V, --version', describe: 'show the version' }];
   const forOperators = groups.filter(({ isForOperators }) => isForOperators);

@@ -1,7 +1,6 @@
 import type { Io } from '../io.ts';
 import { createPaint, type Paint, plain, takesColor } from '../output/terminal.ts';
 
-/** How a help page is drawn. */
 export interface HelpView {
   readonly columns: number;
   readonly paint: Paint;
@@ -23,7 +22,6 @@ export function helpView(argv: readonly string[], { env, stdout }: Pick<Io, 'env
   return { columns, paint: createPaint(isOn) };
 }
 
-/** A term, such as an option, and its meaning. */
 export type Row = readonly [term: string, meaning: string];
 
 const MAX_TERM_WIDTH = 44;
@@ -31,7 +29,6 @@ const MAX_TERM_WIDTH = 44;
 /** Commander's `<ID>` as people read it: `ID`. The square brackets of optional words stay. */
 export const withoutBrackets = (text: string): string => text.replaceAll(/[<>]/g, '');
 
-/** A title with terms and their meanings below. */
 export const section = (title: string, pairs: readonly Row[], view: HelpView): string =>
   `${heading(title, view)}${rows(pairs, view)}`;
 
@@ -61,7 +58,6 @@ export const optionRow = ({ flags, describe }: { flags: string; describe: string
 export const prose = (text: string, { columns }: HelpView): string =>
   `${text.startsWith('  ') ? text : wrap(text, columns).join('\n')}\n`;
 
-/** Breaks a text between words. */
 export function wrap(text: string, columns: number): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {

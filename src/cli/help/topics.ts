@@ -2,7 +2,6 @@ import { exitCodes } from '../failure/errors.ts';
 import { type GlobalOption, globalOptions } from '../global-options.ts';
 import { type HelpView, plainHelp, prose, type Row, rows } from './section.ts';
 
-/** What each exit code means, by its name. */
 export const meanings = {
   ok: 'it worked; also an empty list, or a reader that closed the pipe',
   internal: 'a bug in lkm; of keys why: it could not be used; of audit verify: broken',

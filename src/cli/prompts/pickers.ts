@@ -9,7 +9,6 @@ import { sanitise } from '../output/terminal.ts';
 import { nothing, relative, usageInBrief } from '../output/words.ts';
 import type { Choice } from './prompt.ts';
 
-/** Lets a person pick an object; resolves to what names it, or null when there is nothing to pick. */
 type Picker = (context: CommandContext, values: Readonly<Record<string, unknown>>) => Promise<string | null>;
 
 /** The pickers, by what they are for. They see the values of the command that are known. */
@@ -115,7 +114,6 @@ async function askWith(
   return io.prompter.search(question, async (typed, signal) => asChoices(await find(typed, signal), io.stderr.columns));
 }
 
-/** What stands before each choice. */
 const MARK_WIDTH = 2;
 
 /** Choices of a line each, with their cells in columns; a column that is empty everywhere is left out. */

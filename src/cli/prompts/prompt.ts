@@ -3,11 +3,9 @@ import { InterruptedError, NotConfirmedError } from '../failure/errors.ts';
 /** Asks the person at the terminal; draws on stderr. */
 export interface Prompter {
   confirm(question: string): Promise<boolean>;
-  /** Asks for a text and resolves to it as it was typed. */
   type(question: string): Promise<string>;
   /** Asks for a text that is not shown while it is typed or pasted. */
   secret(question: string): Promise<string>;
-  /** Asks for one of a few choices and resolves to its value. */
   choose(question: string, choices: readonly Choice[]): Promise<string>;
   /** Asks for one of many choices, which are found by what is typed, and resolves to its value. */
   search(question: string, find: Find): Promise<string>;

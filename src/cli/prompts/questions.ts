@@ -3,12 +3,10 @@ import { NotConfirmedError } from '../failure/errors.ts';
 import { sanitise } from '../output/terminal.ts';
 
 interface Question {
-  /** What is about to happen, shown before the question. */
   readonly about: readonly string[];
   readonly question: string;
   /** What the error calls it when there is no terminal to ask on: `deleting cus_…`. */
   readonly action: string;
-  /** The flag that answers in a script. */
   readonly flag: string;
 }
 

@@ -8,10 +8,7 @@ import { count, duration } from '../output/words.ts';
 import { parseSeconds } from './duration.ts';
 import { longFlag } from './read-values.ts';
 
-/**
- * Checks each value that is a field of the contract by the contract's own schema, before anything is sent.
- * Throws `UsageError` and says what the option or argument needs.
- */
+/** Checks each value that is a field of the contract by its schema, before anything is sent. Throws `UsageError`. */
 export function checkFields(command: Command, values: Readonly<Record<string, unknown>>): void {
   for (const [name, spec] of [...Object.entries(command.arguments), ...Object.entries(command.options)]) {
     const value = values[name];
@@ -81,11 +78,7 @@ function checkNames(option: string, entries: readonly (readonly [string, unknown
 const { nameLength, valueLength } = METADATA_LIMITS;
 const metadataBounds = `a name has 1 to ${nameLength} characters and a value up to ${valueLength}, all of which print`;
 
-/**
- * What is wrong, in words: the schema's own for its own rules, and never those of its library.
- *
- * @param write shows a bound of a number
- */
+/** What is wrong, in words: the schema's own for its own rules, never its library's. `write` shows a bound of a number. */
 export function explainIssue(issue: z.core.$ZodIssue | undefined, write: (bound: number) => string = String): string {
   switch (issue?.code) {
     case 'custom':

@@ -2,7 +2,6 @@ import type { Duration } from '../../contract/fields.ts';
 import { UsageError } from '../failure/errors.ts';
 
 const DAY_MS = 86_400_000;
-/** As long as 8000 years. */
 const LONGEST_MS = 8_000 * 365 * DAY_MS;
 
 const shape =
@@ -21,10 +20,7 @@ export function readDuration(text: string): Duration | null {
   return { years, months, weeks, days, hours, minutes, seconds };
 }
 
-/**
- * A duration such as `90s`, `15m`, `12h`, `2w`, `6mo`, `1y6mo`, in milliseconds. `m` is minutes, except straight after
- * years: `1y6m`. Throws `UsageError`.
- */
+/** A duration such as `90s` or `1y6mo`, in milliseconds. `m` is minutes, except after years. Throws `UsageError`. */
 export function parseDuration(text: string): number {
   const duration = readDuration(text);
   if (duration === null) {
@@ -49,10 +45,7 @@ export function parseInterval(text: string): number {
 /** A duration as {@link parseDuration} reads it, in seconds. Throws `UsageError`. */
 export const parseSeconds = (text: string): number => parseDuration(text) / 1_000;
 
-/**
- * A length of time by the calendar: ISO 8601 (`P1Y`, `P14D`), or as durations are written elsewhere (`1y`, `2w`). A bare
- * `6m` is refused: it can mean months or minutes. Throws `UsageError`.
- */
+/** A length of time by the calendar: `P1Y`, `1y`, `2w`; a bare `6m` is refused. Throws `UsageError`. */
 export function parseCalendarDuration(text: string): Duration {
   refuseAmbiguous(text);
   const duration = readDuration(text);
@@ -61,7 +54,6 @@ export function parseCalendarDuration(text: string): Duration {
   return duration;
 }
 
-/** Throws `UsageError` for `6m`, which can mean months or minutes. */
 export function refuseAmbiguous(text: string): void {
   if (!/^\d{1,9}m$/.test(text)) return;
   throw new UsageError(`'${text}' can mean months or minutes: write ${text}o or ${text}in`);

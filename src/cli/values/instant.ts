@@ -35,10 +35,8 @@ export const parseAnyEnd = (text: string): Instant => parseDayOr(text, endOfDay)
 /** When something begins or has begun: a day (its first moment, UTC) or an instant. Throws `UsageError`. */
 export const parseStart = (text: string): Instant => parseDayOr(text, startOfDay);
 
-/** An instant, past or to come. Throws `UsageError`. */
 export const parseInstant = (text: string): Instant => toInstant(parseInstantMs(text));
 
-/** An instant, in milliseconds since 1970. Throws `UsageError`. */
 export function parseInstantMs(text: string): number {
   const at = readInstant(text);
   if (Number.isNaN(at)) throw new UsageError(`'${text}' is not an instant such as 2027-12-31T18:00:00Z`);

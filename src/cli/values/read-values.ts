@@ -58,7 +58,6 @@ function refuseMissing(command: Command, written: Written, { io, settings }: Com
 const asNeeded = (spec: OptionSpec, written: Written): OptionSpec =>
   isWaived(spec, written) ? { ...spec, kind: 'one' } : spec;
 
-/** Whether something else was given in its place. */
 const isWaived = ({ neededUnless = '' }: OptionSpec | ArgumentSpec, { options }: Written): boolean =>
   options[neededUnless] !== undefined;
 

@@ -1,7 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../failure/errors.ts';
 
-/** The largest whole number unless a smaller one is given. */
 const MAX_COUNT = 999_999_999;
 
 /** A whole number of a range. Throws `UsageError`. */
@@ -21,7 +20,6 @@ export const parseCount = (text: string): number => parseWhole(text, 0);
 
 export const parsePositive = (text: string): number => parseWhole(text, 1);
 
-/** Seconds to wait at most: up to a day. */
 export const parseWaitSeconds = (text: string): number => parseWhole(text, 0, 86_400);
 
 export const parsePort = (text: string): number => parseWhole(text, 0, 65_535);
@@ -31,7 +29,6 @@ export const parseSeed = (text: string): number => (text === 'true' ? 1 : parseW
 
 export const parseLimit = (text: string): number | null => parseWholeOr('unlimited', text);
 
-/** Requests per minute; `off` is null. */
 export const parseRateLimit = (text: string): number | null => parseWholeOr('off', text);
 
 /** For what may be cleared: `none` is null. */
@@ -40,7 +37,6 @@ export const orNone =
   (text: string): T | null =>
     text === 'none' ? null : parse(text);
 
-/** A text; `none` is null. */
 export const textOrNone = orNone((text) => text);
 
 export function parseBoolean(text: string): boolean {
@@ -55,7 +51,6 @@ export function parseListenAddress(text: string): { readonly host: string; reado
   return { host: bracketed ?? plain ?? '127.0.0.1', port: parsePort(port) };
 }
 
-/** A name with its value. */
 export type Feature = readonly [name: string, value: boolean | number | string];
 
 /** `NAME` switches a feature on; `NAME=VALUE` gives it a value, read as true, false or a number where it is one. */
@@ -78,7 +73,6 @@ export function parseMetadata(text: string): readonly [name: string, value: stri
   return [name, value];
 }
 
-/** The name of an entry of free metadata that is to be removed. */
 export function parseMetadataName(name: string): string {
   checkFree(name, { features: '--remove-feature', is_trial: '--trial false' });
   return name;

@@ -20,7 +20,6 @@ const SessionFile = z.looseObject({
   nextNonce: z.string(),
 });
 
-/** What a file says of a session. */
 export interface FiledSession extends SessionKeys {
   readonly productId: string;
   readonly licenseKey: string;

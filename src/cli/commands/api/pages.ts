@@ -39,7 +39,6 @@ export async function readAllPages(
   return { ...envelope, data: items };
 }
 
-/** The largest part that the service gives. */
 const MAX_LIMIT = '1000';
 
 /** A list that can be walked through with a cursor is: its pages shift while objects come and go. */
@@ -48,7 +47,6 @@ function beginning({ path, query }: WrittenRequest): WrittenRequest['query'] {
   return takes(path, 'after', '0') ? { limit: MAX_LIMIT } : {};
 }
 
-/** Whether the list has this query parameter. */
 function takes(path: string, name: string, example: string): boolean {
   const parsed = endpointAt('GET', path)?.query?.safeParse({ [name]: example });
   return parsed?.success === true && name in parsed.data;

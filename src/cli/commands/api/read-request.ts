@@ -1,13 +1,10 @@
 import type { Method } from '../../../contract/endpoint.ts';
 import { UsageError } from '../../failure/errors.ts';
 
-/** A request as it was written on the command line. */
 export interface WrittenRequest {
   readonly method: Method;
-  /** Without a query. */
   readonly path: `/${string}`;
   readonly query: Readonly<Record<string, string>>;
-  /** Null: none. */
   readonly body: Readonly<Record<string, unknown>> | null;
 }
 
@@ -15,9 +12,7 @@ export interface WrittenRequest {
 export type WrittenField = readonly [name: string, value: unknown];
 
 interface Words {
-  /** A method and a path, or a path. */
   readonly words: readonly string[];
-  /** The method, where an option names it. */
   readonly method: string | undefined;
   readonly fields: readonly WrittenField[];
   /** The text of the body, where a file or stdin has it. */

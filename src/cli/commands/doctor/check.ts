@@ -6,7 +6,6 @@ import type { CommandResult, View } from '../../output/result.ts';
 import { asTyped, sanitise } from '../../output/terminal.ts';
 import { count } from '../../output/words.ts';
 
-/** What one check found. */
 export interface Check {
   readonly check: string;
   readonly status: 'ok' | 'warn' | 'fail';
@@ -67,7 +66,6 @@ export function checkResult(checks: readonly Check[], { io, settings }: CommandC
 
 const STATUS_WIDTH = 4;
 
-/** A line for each check, and what to do below it. */
 function listChecks(checks: readonly Check[], { paint }: View, typed: (advice: string) => string): string {
   const width = Math.max(...checks.map(({ check }) => check.length));
   const indent = ' '.repeat(STATUS_WIDTH + width + 4);

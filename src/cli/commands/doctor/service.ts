@@ -102,7 +102,6 @@ function checkContract({ status, text }: RawResponse): Check {
 /** A token that expires sooner than this gets a warning. */
 const SOON_MS = 14 * 86_400_000;
 
-/** What the service says of the token. */
 async function checkToken(target: RemoteTarget, context: CommandContext): Promise<Check> {
   const { flags, io } = context;
   const now = io.now();

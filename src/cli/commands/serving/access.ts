@@ -13,10 +13,7 @@ interface Served extends RunningServer {
   readonly isShared: boolean;
 }
 
-/**
- * Stores the first token of a database as a profile of its own; a known database may have moved to another port. Returns
- * how the server is reached with a token, as lines to show.
- */
+/** Stores the first token of a database as a profile of its own. Returns how the server is reached, as lines to show. */
 export async function storeAccess({ url, db, adminToken, isShared, ca }: Served, io: Io): Promise<readonly string[]> {
   const how = isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`;
   const instructions = [

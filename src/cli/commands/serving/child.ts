@@ -21,10 +21,7 @@ export function temporaryDatabase({ io, onClose }: CommandContext): string {
 
 const DAY_MS = 86_400_000;
 
-/**
- * Lends an admin token of a database that is there for the time of some work, and revokes it once no server has the
- * database any more. The clock is that of the server, in milliseconds since 1970, where it stands still.
- */
+/** Lends an admin token of a database for the time of some work, by the clock of its server, and revokes it afterwards. */
 export async function withTemporaryToken<T>(
   db: string,
   clock: number | undefined,
@@ -57,10 +54,7 @@ export async function withTemporaryToken<T>(
 /** Variables that would lead the command to another service, or to none. */
 const replaced = ['LKM_DB', 'LKM_PROFILE', 'LKM_TOKEN_FILE'];
 
-/**
- * Runs a command with the address of a server and a token in its environment; resolves to its exit code, and to that of
- * a shell when a signal ended it. Throws `LocalError` when it cannot be run.
- */
+/** Runs a command against a server; resolves to its exit code, as a shell has it. Throws `LocalError`. */
 export async function runAgainst(
   url: string,
   token: string,

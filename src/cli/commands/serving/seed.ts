@@ -10,7 +10,6 @@ const products = [
   { name: 'Render Farm', versions: ['5.3'], isFloating: true },
 ] as const;
 
-/** Invented companies. */
 const customers = (
   'Ada Analytics, Aurora Games, Birchwood Design, Blue Harbor Media, Brücke & Söhne, Cedar Labs, Copperfield Studios, ' +
   'Delta Robotics, Fjord Systems, Granite Press, Hanami Arts, Ivy Street Software, Juniper Health, Kestrel Maps, ' +
@@ -18,7 +17,6 @@ const customers = (
   'Saffron Foods, Tidal Research, Umbra Optics'
 ).split(', ');
 
-/** How keys are sold, and how often. */
 const plans = [
   { plan: 'solo', slots: 1, months: 12, weight: 5 },
   { plan: 'team', slots: 5, months: 12, weight: 6 },
@@ -30,9 +28,7 @@ const plans = [
 const hosts = ['build', 'ci', 'desk', 'laptop', 'mac', 'render', 'studio', 'ws'];
 
 const DAY_MS = 86_400_000;
-/** How long ago the demonstration shop opened. */
 const OPENED_DAYS = 84;
-/** How many keys it has sold since. */
 const SALES = 60;
 
 /**
@@ -86,7 +82,6 @@ function emailOf(name: string): string {
   return `it@${words.trim().replaceAll(' ', '-').toLowerCase()}.example`;
 }
 
-/** The shop, once it is open. */
 interface Shop {
   readonly client: Client;
   readonly products: { readonly id: string; readonly isFloating: boolean }[];

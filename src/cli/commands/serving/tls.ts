@@ -16,16 +16,12 @@ interface TlsFiles {
   readonly key: string;
 }
 
-/** Where they are. */
 interface TlsOptions {
   readonly tlsCert?: string | undefined;
   readonly tlsKey?: string | undefined;
 }
 
-/**
- * Reads the files of `--tls-cert` and `--tls-key`; undefined when none is given. Throws `LocalError` when they are not a
- * certificate and the key of that certificate, or when others can read the key.
- */
+/** Reads `--tls-cert` and `--tls-key`. Throws `LocalError` when they do not go together, or others can read the key. */
 export async function readTls({ tlsCert, tlsKey }: TlsOptions, io: Io): Promise<TlsFiles | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) throw new UsageError('--tls-cert and --tls-key go together');
