@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -55,25 +54,5 @@ describe('start-up', () => {
     const script = `"${process.execPath}" "${main}" help formatting | true; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { env });
     expect({ stdout, stderr }).toEqual({ stdout: '0\n', stderr: '' });
-  });
-});
-
-describe('the sources of the command', () => {
-  const folder = join(root, 'src/cli');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  const sources = files.map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }));
-  const having = (pattern: RegExp) => sources.filter(({ text }) => pattern.test(text)).map(({ file }) => file);
-
-  it('touch the process in main.ts only, and where the listeners of conf are removed', () => {
-    expect(having(/\bprocess\.|\bconsole\./).sort()).toEqual(['config/config-file.ts', 'main.ts']);
-  });
-
-  it('load the server in three files, and late', () => {
-    expect(having(/import\('(\.\.\/)+server\//).sort()).toEqual([
-      'commands/serve.ts',
-      'request/connection.ts',
-      'request/operator.ts',
-    ]);
-    expect(having(/^import (?!type).*from '(\.\.\/)+(server|service|store)\//m)).toEqual([]);
   });
 });

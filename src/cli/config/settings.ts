@@ -135,7 +135,7 @@ function fileName(output: string): string {
   const word = output.replace(/^=/, '');
   if (![...formats, 'yaml', 'wide'].includes(word)) return output;
   throw new UsageError(`-o takes a file, and ${word} is a format`, [
-    `Give a format as --format ${formats.join(', ')}.`,
+    `Give a format as --format ${formats.find((one) => one === word) ?? formats.join(', ')}.`,
     `For a file of that name: -o ./${word}`,
   ]);
 }
