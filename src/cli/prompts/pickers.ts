@@ -9,120 +9,108 @@ import { sanitise } from '../output/terminal.ts';
 import { nothing, relative, usageInBrief } from '../output/words.ts';
 import type { Choice } from './prompt.ts';
 
-type Picker = (context: CommandContext, values: Readonly<Record<string, unknown>>) => Promise<string | null>;
-
-/** The pickers, by what they are for. They see the values of the command that are known. */
-export const pickers: Readonly<Record<Pickable, Picker>> = {
-  product: ({ client, io }) =>
-    askWith(io, 'which product?', async () => {
-      const { items } = await (await client()).products.list();
-      return filtering(items.map(({ id, name, active }) => row(id, name, active ? '' : 'inactive', id)));
-    }),
-
-  customer: ({ client, io }) =>
-    askWith(io, 'which customer? type a part of the name', async () => {
-      const { customers } = await client();
-      return searching(async (text) => {
-        const { items } = await customers.list({ text, page: 1, limit: MAX_CHOICES });
-        return items.map(({ id, name, email }) => row(id, name, email ?? '', id));
-      });
-    }),
-
-  key: ({ client, io }, { product }) =>
-    askWith(io, 'which key? type a part of it, or of its customer', async () => {
-      const { keys, customers } = await client();
-      const productId = typeof product === 'string' ? product : undefined;
-      return searching(async (text) => {
-        const { items } = await keys.list({ productId, text, page: 1, limit: MAX_CHOICES });
-        const names = await namesOf(
-          items.map(({ customerId }) => customerId),
-          customers,
-        );
-        return items
-          .filter(({ key }) => !isMaskedKey(key))
-          .map(({ key, customerId, activations, maxActivations, expirationDate }) =>
-            row(
-              key,
-              key,
-              names.get(customerId ?? '') ?? customerId ?? nothing,
-              usageInBrief(activations, maxActivations),
-              expiryInBrief(expirationDate, io.now()),
-            ),
-          );
-      });
-    }),
-
-  device: async ({ client, io, productOf }, { key, product }) => {
-    const licenseKey = String(key);
-    const productId = await productOf(licenseKey, typeof product === 'string' ? product : undefined);
-    const { devices } = (await (await client()).keys.get({ productId, licenseKey })).license;
-    if (devices.length === 0) throw new UsageError('this key has no device: none was activated, or all were freed');
-    return askWith(io, 'which device?', async () =>
-      filtering(
-        devices.map(({ hostId, deviceTag, activationTime }) =>
-          row(hostId, hostId, deviceTag, `activated ${relative(activationTime, io.now())}`),
-        ),
-      ),
-    );
-  },
-
-  token: ({ client, io }) =>
-    askWith(io, 'which token?', async () => {
-      const { items } = await (await client()).tokens.list();
-      const alive = items.filter(({ revokedAt }) => revokedAt === null);
-      return filtering(alive.map(({ id, name, kind }) => row(id, name, kind, id)));
-    }),
-
-  session: ({ client, io }) =>
-    askWith(io, 'which session?', async () => {
-      const { items } = await (await client()).sessions.list();
-      return filtering(items.map(({ id, hostId }) => row(id, hostId ?? nothing, id)));
-    }),
-};
-
-/** About as many as a terminal shows at once. */
-const MAX_CHOICES = 20;
-
-/** How long nothing more is typed before the service is asked. */
-const PAUSE_MS = 150;
-
 /** Something to pick: what names it, and what is shown of it, in columns. */
-interface Row {
-  readonly value: string;
-  readonly cells: readonly string[];
-}
-
-const row = (value: string, ...cells: readonly string[]): Row => ({ value, cells: cells.map(sanitise) });
-
-const expiryInBrief = (expiresAt: string | null | undefined, now: number): string => {
-  if (!expiresAt) return 'never expires';
-  return `${Date.parse(expiresAt) > now ? 'expires' : 'expired'} ${relative(expiresAt, now)}`;
-};
+type Row = readonly [value: string, ...cells: string[]];
 
 /** The rows that fit what was typed so far. */
 type FindRows = (typed: string, signal: AbortSignal) => Promise<readonly Row[]>;
 
-/** Asks a person to choose among the rows that are found; null when there is none. */
-async function askWith(
-  io: CommandContext['io'],
-  question: string,
-  open: () => Promise<FindRows>,
-): Promise<string | null> {
-  const find = await open();
+type Values = Readonly<Record<string, unknown>>;
+
+interface Picker {
+  readonly question: string;
+  /** Sees the values of the command that are known. */
+  open(client: Client, context: CommandContext, values: Values): Promise<FindRows> | FindRows;
+}
+
+/** About as many as a terminal shows at once. */
+const MAX_CHOICES = 20;
+
+const pickers: Readonly<Record<Pickable, Picker>> = {
+  product: {
+    question: 'which product?',
+    open: async ({ products }) => {
+      const { items } = await products.list();
+      return filtering(items.map(({ id, name, active }) => [id, name, active ? '' : 'inactive', id]));
+    },
+  },
+  customer: {
+    question: 'which customer? type a part of the name',
+    open: ({ customers }) =>
+      searching(async (text) => {
+        const { items } = await customers.list({ text, page: 1, limit: MAX_CHOICES });
+        return items.map(({ id, name, email }) => [id, name, email ?? '', id]);
+      }),
+  },
+  key: {
+    question: 'which key? type a part of it, or of its customer',
+    open: ({ keys, customers }, { io }, { product }) =>
+      searching(async (text) => {
+        const productId = typeof product === 'string' ? product : undefined;
+        const { items } = await keys.list({ productId, text, page: 1, limit: MAX_CHOICES });
+        const names = await namesOf(new Set(items.flatMap(({ customerId }) => customerId ?? [])), customers);
+        return items.flatMap(({ key, customerId, activations, maxActivations, expirationDate }): Row[] => {
+          if (isMaskedKey(key)) return [];
+          const customer = names.get(customerId ?? '') ?? customerId ?? nothing;
+          return [[key, key, customer, usageInBrief(activations, maxActivations), expiry(expirationDate, io.now())]];
+        });
+      }),
+  },
+  device: {
+    question: 'which device?',
+    open: async ({ keys }, { io, productOf }, { key, product }) => {
+      const licenseKey = String(key);
+      const productId = await productOf(licenseKey, typeof product === 'string' ? product : undefined);
+      const { devices } = (await keys.get({ productId, licenseKey })).license;
+      if (devices.length === 0) throw new UsageError('this key has no device: none was activated, or all were freed');
+      return filtering(
+        devices.map(({ hostId, deviceTag, activationTime }) => {
+          return [hostId, hostId, deviceTag, `activated ${relative(activationTime, io.now())}`];
+        }),
+      );
+    },
+  },
+  token: {
+    question: 'which token?',
+    open: async ({ tokens }) => {
+      const alive = (await tokens.list()).items.filter(({ revokedAt }) => revokedAt === null);
+      return filtering(alive.map(({ id, name, kind }) => [id, name, kind, id]));
+    },
+  },
+  session: {
+    question: 'which session?',
+    open: async ({ sessions }) => {
+      const { items } = await sessions.list();
+      return filtering(items.map(({ id, hostId }) => [id, hostId ?? nothing, id]));
+    },
+  },
+};
+
+/** Lets a person pick an object; resolves to what names it, or null when there is nothing to pick. */
+export async function pickObject(what: Pickable, context: CommandContext, values: Values): Promise<string | null> {
+  const { prompter, stderr } = context.io;
+  const { question, open } = pickers[what];
+  const find = await open(await context.client(), context, values);
   const first = await find('', new AbortController().signal);
   if (first.length === 0) return null;
-  return io.prompter.search(question, async (typed, signal) => asChoices(await find(typed, signal), io.stderr.columns));
+  return prompter.search(question, async (typed, signal) => asChoices(await find(typed, signal), stderr.columns));
 }
+
+const expiry = (expiresAt: string | null | undefined, now: number): string => {
+  if (!expiresAt) return 'never expires';
+  return `${Date.parse(expiresAt) > now ? 'expires' : 'expired'} ${relative(expiresAt, now)}`;
+};
 
 const MARK_WIDTH = 2;
 
 /** Choices of a line each, with their cells in columns; a column that is empty everywhere is left out. */
 function asChoices(rows: readonly Row[], columns: number): Choice[] {
-  const lines = layOut(rows.map(({ cells }) => cells.filter((_, at) => rows.some((row) => row.cells[at] !== ''))));
-  return rows.map(({ value, cells }, at) => ({
+  const cells = rows.map(([, ...shown]) => shown.map(sanitise));
+  const lines = layOut(cells.map((shown) => shown.filter((_, at) => cells.some((other) => other[at] !== ''))));
+  return rows.map(([value], at) => ({
     value,
     name: cut(lines[at] ?? '', columns - MARK_WIDTH),
-    short: cells[0] ?? value,
+    short: cells[at]?.[0] ?? value,
   }));
 }
 
@@ -130,7 +118,10 @@ function asChoices(rows: readonly Row[], columns: number): Choice[] {
 const filtering =
   (rows: readonly Row[]): FindRows =>
   async (typed) =>
-    rows.filter(({ cells }) => cells.join('  ').toLowerCase().includes(typed.trim().toLowerCase()));
+    rows.filter(([, ...cells]) => cells.join('  ').toLowerCase().includes(typed.trim().toLowerCase()));
+
+/** How long nothing more is typed before the service is asked. */
+const PAUSE_MS = 150;
 
 /** Finds with the service, which is asked once a person pauses. */
 function searching(ask: (text: string | undefined) => Promise<readonly Row[]>): FindRows {
@@ -139,7 +130,7 @@ function searching(ask: (text: string | undefined) => Promise<readonly Row[]>): 
     const text = typed.trim();
     if (text !== '') await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
     if (signal.aborted) return [];
-    const answer = asked.get(text) ?? ask(text === '' ? undefined : text);
+    const answer = asked.get(text) ?? ask(text || undefined);
     asked.set(text, answer);
     // One that failed may succeed when it is asked again.
     answer.catch(() => asked.delete(text));
@@ -148,11 +139,7 @@ function searching(ask: (text: string | undefined) => Promise<readonly Row[]>): 
 }
 
 /** The names of customers, as far as the token may see them. */
-async function namesOf(
-  ids: readonly (string | null | undefined)[],
-  customers: Client['customers'],
-): Promise<ReadonlyMap<string, string>> {
-  const known = [...new Set(ids.flatMap((id) => id ?? []))];
-  const found = await Promise.allSettled(known.map((customerId) => customers.get({ customerId })));
+async function namesOf(ids: ReadonlySet<string>, customers: Client['customers']): Promise<ReadonlyMap<string, string>> {
+  const found = await Promise.allSettled(Array.from(ids, (customerId) => customers.get({ customerId })));
   return new Map(found.flatMap((one) => (one.status === 'fulfilled' ? [[one.value.id, one.value.name]] : [])));
 }

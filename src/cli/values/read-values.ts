@@ -19,8 +19,8 @@ export async function readValues(command: Command, written: Written, context: Co
   /** Asks for a value on the terminal; undefined where nobody can be asked, or where there is nothing to pick. */
   async function pickValue(what: Pickable | undefined): Promise<string | undefined> {
     if (what === undefined || !settings.interactive) return undefined;
-    const { pickers } = await import('../prompts/pickers.ts');
-    return (await pickers[what](context, values)) ?? undefined;
+    const { pickObject } = await import('../prompts/pickers.ts');
+    return (await pickObject(what, context, values)) ?? undefined;
   }
 
   async function readOption(name: string, spec: OptionSpec): Promise<unknown> {
