@@ -26,134 +26,115 @@ function answering(answer: string | boolean): { prompter: Prompter; asked: strin
   return { asked, prompter: person({ confirm: reply(answer === true), type: text, search: text }) };
 }
 
-describe('deleting a customer', () => {
-  it('shows the customer and has its id typed', async () => {
-    const { fetch, seen } = scriptedService(ada, threeKeys, deleted);
-    const { prompter, asked } = answering('cus_1');
-    const { code, stderr } = await lkm(remove, { fetch, env: { ...remote, NO_COLOR: '1' }, terminal: true, prompter });
-    expect(code).toBe(0);
-    expect(asked).toEqual(['type cus_1 to confirm:']);
-    expect(stderr).toBe(
-      'this removes the customer for ever:\n  cus_1  Ada Ltd <it@ada.example>\nkeys that lose their customer: 3\ndeleted cus_1\n',
-    );
-    expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'GET /customer/by-id?customerId=cus_1',
-      'GET /customer/keys?customerId=cus_1&limit=1',
-      'DELETE /customer/by-id?customerId=cus_1',
-    ]);
+const token = {
+  ...{ id: 'tok_1', name: 'shop', kind: 'scoped', scopes: ['license:write', 'license:read'], productIds: null },
+  ...{ maxIssues: 500, issued: 12, expiresAt: null, revokedAt: null, createdAt: '2026-08-14T09:12:44.031Z' },
+};
+const device = (hostId: string, deviceTag: string) => ({
+  ...{ id: `dev_${hostId}`, hostId, deviceTag, ipAddress: '203.0.113.7', activationTime: '2026-11-17T08:00:00.000Z' },
+});
+const license = {
+  ...{ id: 'lic_1', key: KEY, productId: PRODUCT, maxActivations: 5, activations: 2, activated: true },
+  ...{ devices: [device('a3f1', 'build-01'), device('77e0', 'No tag')], expirationDate: null },
+};
+
+interface Asking {
+  readonly argv: readonly string[];
+  /** What the service says of what is about to go. */
+  readonly about: readonly Scripted[];
+  readonly done: Scripted;
+  readonly answer: string | true;
+  readonly question: string;
+  readonly shown: string;
+  readonly flags: readonly (readonly string[])[];
+}
+
+describe.each<Asking>([
+  {
+    argv: remove,
+    about: [ada, threeKeys],
+    done: deleted,
+    answer: 'cus_1',
+    question: 'type cus_1 to confirm:',
+    shown:
+      'this removes the customer for ever:\n  cus_1  Ada Ltd <it@ada.example>\n' +
+      'keys that lose their customer: 3\ndeleted cus_1\n',
+    flags: [['--confirm', 'cus_1'], ['-y']],
+  },
+  {
+    argv: ['tokens', 'revoke', 'tok_1'],
+    about: [[200, { action: 'tokens.list', status: true, data: [token], code: 0 }]],
+    done: [200, { action: 'tokens.revoke', status: true, code: 0 }],
+    answer: true,
+    question: 'revoke tok_1 for ever?',
+    shown:
+      '  tok_1  shop\n  scoped: license:write, license:read\n' +
+      '  has issued 12 of 500 keys, at https://licensing.example.com\nrevoked tok_1\n',
+    flags: [['--yes']],
+  },
+  {
+    argv: ['keys', 'deactivate', KEY, '-P', PRODUCT, '--all-devices'],
+    about: [[200, { code: 0, data: { license, customer: null } }]],
+    done: [200, { code: 0, message: 'All devices deactivated' }],
+    answer: true,
+    question: 'free all devices?',
+    shown: '  a3f1  build-01\n  77e0  No tag\nfreed all devices\n',
+    flags: [['--yes']],
+  },
+])('lkm $argv.0 $argv.1', ({ argv, about, done, answer, question, shown, flags }) => {
+  it('shows what goes, asks, and does it', async () => {
+    const { fetch, seen } = scriptedService(...about, done);
+    const { prompter, asked } = answering(answer);
+    const { code, stderr } = await lkm(argv, { fetch, env: { ...remote, NO_COLOR: '1' }, terminal: true, prompter });
+    expect({ code, asked, stderr }).toEqual({ code: 0, asked: [question], stderr: shown });
+    expect(seen).toHaveLength(about.length + 1);
   });
 
+  it('sends nothing when the answer is no, or nothing can be asked', async () => {
+    const { fetch, seen } = scriptedService(...about);
+    const { prompter } = answering(answer === true ? false : 'yes');
+    const refused = await lkm(argv, { fetch, env: remote, terminal: true, prompter });
+    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('was not confirmed')]);
+    expect((await lkm(argv, { fetch, env: remote })).code).toBe(3);
+    expect(seen.map(({ method }) => method)).toEqual(about.map(() => 'GET'));
+  });
+
+  it.each(flags.map((flag) => [flag]))('asks nothing with %s', async (flag) => {
+    const { fetch, seen } = scriptedService(done);
+    expect((await lkm([...argv, ...flag], { fetch, env: remote })).code).toBe(0);
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('deleting a customer', () => {
   it('says so when the service knows no such customer', async () => {
     const { fetch } = scriptedService(refusal(404, 2, 'Customer not found'));
     const { prompter } = answering('no');
-    const { code, stderr } = await lkm(remove, { fetch, env: { ...remote, NO_COLOR: '1' }, terminal: true, prompter });
-    expect(code).toBe(3);
-    expect(stderr).toContain('cus_1  no customer that the service knows');
+    const { code, stderr } = await lkm(remove, { fetch, env: remote, terminal: true, prompter });
+    expect([code, stderr]).toEqual([3, expect.stringContaining('cus_1  no customer that the service knows')]);
   });
 
   it('finds several in the list, and reads no further than they are', async () => {
-    const page = (data: readonly unknown[]): Scripted => [
-      200,
-      {
-        action: 'customers.list',
-        status: true,
-        data,
-        code: 0,
-        meta: { page: 1, limit: 1_000, total: 2_001, totalPages: 3 },
-      },
-    ];
-    const { fetch, seen } = scriptedService(
-      page([customer('cus_1', 'Ada Ltd')]),
-      page([customer('cus_2', 'Bob')]),
-      deleted,
-      deleted,
-    );
+    const page = (data: readonly unknown[]): Scripted => {
+      const meta = { page: 1, limit: 1_000, total: 2_001, totalPages: 3 };
+      return [200, { action: 'customers.list', status: true, data, code: 0, meta }];
+    };
+    const pages = [page([customer('cus_1', 'Ada Ltd')]), page([customer('cus_2', 'Bob')])];
+    const { fetch, seen } = scriptedService(...pages, deleted, deleted);
     expect((await lkm([...remove, 'cus_2', '-y'], { fetch, env: remote })).code).toBe(0);
-    expect(seen.map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
-      'GET /customer',
-      'GET /customer',
-      'DELETE /customer/by-id',
-      'DELETE /customer/by-id',
-    ]);
-  });
-
-  it('sends nothing when anything else is typed, and asks nothing where the answer is given', async () => {
-    const { fetch, seen } = scriptedService(ada, threeKeys);
-    const { code, stderr } = await lkm(remove, {
-      fetch,
-      env: remote,
-      terminal: true,
-      prompter: answering('yes').prompter,
-    });
-    expect([code, stderr]).toEqual([3, expect.stringContaining('deleting cus_1 was not confirmed')]);
-    expect(seen.map(({ method }) => method)).toEqual(['GET', 'GET']);
-    for (const answer of [['--confirm', 'cus_1'], ['-y']]) {
-      const given = scriptedService(deleted);
-      expect((await lkm([...remove, ...answer], { fetch: given.fetch, env: remote })).code).toBe(0);
-      expect(given.seen.map(({ method }) => method)).toEqual(['DELETE']);
-    }
+    expect(seen.map(({ method }) => method)).toEqual(['GET', 'GET', 'DELETE', 'DELETE']);
   });
 
   it('ends with 130 on Ctrl-C at the question', async () => {
     const { fetch } = scriptedService(ada, threeKeys);
-    const leave = () => Promise.reject(new InterruptedError('SIGINT', ['Nothing was sent.']));
-    const prompter = person({ type: leave });
+    const prompter = person({ type: () => Promise.reject(new InterruptedError('SIGINT', ['Nothing was sent.'])) });
     const { code, stderr } = await lkm(remove, { fetch, env: remote, terminal: true, prompter });
-    expect(code).toBe(130);
-    expect(stderr).toContain('interrupted');
-  });
-});
-
-describe('revoking a token', () => {
-  const token = {
-    id: 'tok_1',
-    name: 'shop',
-    kind: 'scoped',
-    scopes: ['license:write', 'license:read'],
-    productIds: null,
-    maxIssues: 500,
-    issued: 12,
-    expiresAt: null,
-    revokedAt: null,
-    createdAt: '2026-08-14T09:12:44.031Z',
-  };
-  const tokens: Scripted = [200, { action: 'tokens.list', status: true, data: [token], code: 0 }];
-  const revoked: Scripted = [200, { action: 'tokens.revoke', status: true, code: 0 }];
-  const revoke = ['tokens', 'revoke', 'tok_1'];
-
-  it('shows what it is, what it has done and where, and asks', async () => {
-    const { fetch, seen } = scriptedService(tokens, revoked);
-    const { prompter, asked } = answering(true);
-    const { code, stderr } = await lkm(revoke, { fetch, env: { ...remote, NO_COLOR: '1' }, terminal: true, prompter });
-    expect({ code, asked }).toEqual({ code: 0, asked: ['revoke tok_1 for ever?'] });
-    expect(stderr).toBe(
-      [
-        '  tok_1  shop',
-        '  scoped: license:write, license:read',
-        '  has issued 12 of 500 keys, at https://licensing.example.com',
-        'revoked tok_1',
-        '',
-      ].join('\n'),
-    );
-    expect(seen.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
-  });
-
-  it('sends nothing when the answer is no or nothing can be asked, and asks nothing with --yes', async () => {
-    const { fetch, seen } = scriptedService(tokens);
-    expect((await lkm(revoke, { fetch, env: remote, terminal: true, prompter: answering(false).prompter })).code).toBe(
-      3,
-    );
-    const piped = await lkm(revoke, { fetch, env: remote });
-    expect([piped.code, piped.stderr]).toEqual([3, expect.stringContaining('Run it again with:  --yes\n')]);
-    expect(seen.map(({ method }) => method)).toEqual(['GET']);
-    const given = scriptedService(revoked);
-    expect((await lkm([...revoke, '--yes'], { fetch: given.fetch, env: remote })).code).toBe(0);
-    expect(given.seen.map(({ method }) => method)).toEqual(['DELETE']);
+    expect([code, stderr]).toEqual([130, expect.stringContaining('interrupted')]);
   });
 });
 
 describe('a question that nobody can answer', () => {
-  const silent: [when: string, argv: string[], surroundings: Surroundings][] = [
+  it.each<[when: string, argv: string[], surroundings: Surroundings]>([
     ['without terminals', [], {}],
     ['when stdin is not a terminal', [], { terminal: { stdout: true, stderr: true } }],
     ['when stderr is not a terminal', [], { terminal: { stdin: true, stdout: true } }],
@@ -163,14 +144,11 @@ describe('a question that nobody can answer', () => {
     ['where CI is set to a name', [], { terminal: true, env: { CI: 'woodpecker' } }],
     ['with --json', ['--json'], { terminal: true }],
     ['with --format csv', ['--format', 'csv'], { terminal: true }],
-  ];
-
-  it.each(silent)('ends with 3 and sends nothing %s', async (_, argv, surroundings) => {
+  ])('ends with 3 and sends nothing %s', async (_, argv, surroundings) => {
     const { fetch, seen } = scriptedService();
     const env = { ...remote, ...surroundings.env };
     const { code, stdout, stderr } = await lkm([...remove, ...argv], { ...surroundings, fetch, env });
-    expect({ code, stdout, seen }).toEqual({ code: 3, stdout: '', seen: [] });
-    expect(stderr).toContain('--confirm cus_1');
+    expect([code, stdout, stderr, seen]).toEqual([3, '', expect.stringContaining('--confirm cus_1'), []]);
   });
 
   it('can still be asked when only stdout is piped', async () => {
@@ -179,48 +157,6 @@ describe('a question that nobody can answer', () => {
     const terminal = { stdin: true, stderr: true };
     expect((await lkm(remove, { fetch, env: remote, terminal, prompter })).code).toBe(0);
     expect(asked).toHaveLength(1);
-  });
-});
-
-describe('freeing all devices', () => {
-  const free = ['keys', 'deactivate', KEY, '-P', PRODUCT, '--all-devices'];
-  const device = (hostId: string, deviceTag: string) => ({
-    id: `dev_${hostId}`,
-    hostId,
-    deviceTag,
-    ipAddress: '203.0.113.7',
-    activationTime: '2026-11-17T08:00:00.000Z',
-  });
-  const license = {
-    id: 'lic_1',
-    key: KEY,
-    productId: PRODUCT,
-    maxActivations: 5,
-    activations: 2,
-    devices: [device('a3f1', 'build-01'), device('77e0', 'No tag')],
-    activated: true,
-    expirationDate: null,
-  };
-  const lookup: Scripted = [200, { code: 0, data: { license, customer: null } }];
-  const freed: Scripted = [200, { code: 0, message: 'All devices deactivated' }];
-
-  it('shows them and asks', async () => {
-    const { fetch, seen } = scriptedService(lookup, freed);
-    const { prompter, asked } = answering(true);
-    const env = { ...remote, NO_COLOR: '1' };
-    const { code, stdout, stderr } = await lkm(free, { fetch, env, terminal: true, prompter });
-    expect({ code, stdout, asked }).toEqual({ code: 0, stdout: '', asked: ['free all devices?'] });
-    expect(stderr).toBe('  a3f1  build-01\n  77e0  No tag\nfreed all devices\n');
-    expect(seen[1]?.body).toEqual({ productId: PRODUCT, licenseKey: KEY });
-  });
-
-  it('frees none when the answer is no, and needs --yes in a script', async () => {
-    const { fetch, seen } = scriptedService(lookup, freed);
-    const { prompter } = answering(false);
-    expect((await lkm(free, { fetch, env: remote, terminal: true, prompter })).code).toBe(3);
-    expect((await lkm(free, { fetch, env: remote })).code).toBe(3);
-    expect(seen).toHaveLength(1);
-    expect((await lkm([...free, '--yes'], { fetch, env: remote })).code).toBe(0);
   });
 });
 

@@ -151,14 +151,12 @@ describe('a certificate that a server signs itself', () => {
     expect(Date.parse(certificate.validTo) - Date.parse(certificate.validFrom)).toBe(730 * DAY_MS);
   });
 
-  it.each(['2049-12-31T23:59:59Z', '2050-01-01T00:00:00Z', '2100-06-01T00:00:00Z'])('can end at %s', (end) => {
-    const { cert } = createSelfSigned({ names: ['localhost'], from: NOW, until: Date.parse(end) });
-    expect(Date.parse(new X509Certificate(cert).validTo)).toBe(Date.parse(end));
-  });
-
-  it('has another key and another number each time', () => {
-    const made = Array.from({ length: 20 }, () => createSelfSigned({ names, from: NOW, until: NOW + DAY_MS }));
-    expect(new Set(made.map(({ cert }) => new X509Certificate(cert).serialNumber)).size).toBe(20);
-    expect(new Set(made.map(({ key }) => key)).size).toBe(20);
+  it('can end after 2049, and has another key and another number each time', () => {
+    const ends = ['2049-12-31T23:59:59Z', '2050-01-01T00:00:00Z', '2100-06-01T00:00:00Z'];
+    const made = ends.map((end) => createSelfSigned({ names, from: NOW, until: Date.parse(end) }));
+    const certificates = made.map(({ cert }) => new X509Certificate(cert));
+    expect(certificates.map(({ validTo }) => Date.parse(validTo))).toEqual(ends.map((end) => Date.parse(end)));
+    expect(new Set(certificates.map(({ serialNumber }) => serialNumber)).size).toBe(ends.length);
+    expect(new Set(made.map(({ key }) => key)).size).toBe(ends.length);
   });
 });
