@@ -65,30 +65,10 @@ export function checkedAs<T>(where: string, read: () => T, hints: readonly Hint[
 }
 
 /** What every command can be told: format, destination, verbosity, questions, time limits. */
-export interface Settings {
-  readonly format: Format;
-  /** The format of a result in the file of `-o`: where none was chosen, the one that the file is named after. */
-  readonly fileFormat: Format;
-  readonly fields: readonly string[] | null;
-  readonly output: string | null;
-  readonly force: boolean;
-  readonly quiet: boolean;
-  readonly verbose: boolean;
-  readonly debug: boolean;
-  readonly color: { readonly stdout: boolean; readonly stderr: boolean };
-  /** Whether something that moves can be shown on stderr. */
-  readonly draws: boolean;
-  readonly interactive: boolean;
-  readonly notInteractive: string | null;
-  readonly timeoutMs: number | undefined;
-  readonly maxRetries: number | undefined;
-  readonly maxWaitMs: number | undefined;
-  /** The options of this command line that say which service it talks to: a command that is suggested needs them too. */
-  readonly serviceOptions: ServiceOptions;
-}
+export type Settings = Readonly<ReturnType<typeof readSettings>>;
 
 /** Reads the settings: a flag goes before the environment, which goes before the default. Throws `UsageError`. */
-export function readSettings(flags: GlobalFlags, io: Io): Settings {
+export function readSettings(flags: GlobalFlags, io: Io) {
   const { env } = io;
   if (flags.json && flags.format && flags.format !== 'json') {
     throw new UsageError('--json and --format disagree; give one of them');
@@ -96,7 +76,7 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
   const chosen = settingValue('format', flags.json ? 'json' : flags.format, env);
   const output = flags.output === undefined || flags.output === '-' ? null : fileName(flags.output);
   const notInteractive = whyNotInteractive(flags, io, chosen ?? 'table');
-  const format = chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv');
+  const format: Format = chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv');
   const quiet = flags.quiet ?? readSwitch(env, 'LKM_QUIET');
   const verbose = flags.verbose ?? readSwitch(env, 'LKM_VERBOSE');
   const debug = flags.debug ?? readSwitch(env, 'LKM_DEBUG');
@@ -105,6 +85,7 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
   const isStill = flags.progress === false || readSwitch(env, 'LKM_NO_PROGRESS') || isSilent;
   return {
     format,
+    /** The format of a result in the file of `-o`: where none was chosen, the one that the file is named after. */
     fileFormat: chosen ?? namedAfter(output) ?? format,
     fields: flags.fields === undefined ? null : flags.fields.split(',').map((field) => field.trim()),
     output,
@@ -113,12 +94,14 @@ export function readSettings(flags: GlobalFlags, io: Io): Settings {
     verbose,
     debug,
     color: { stdout: usesColor(flags, env, io.stdout), stderr: usesColor(flags, env, io.stderr) },
+    /** Whether something that moves can be shown on stderr. */
     draws: io.stderr.isTTY && env.TERM !== 'dumb' && !isStill,
     interactive: notInteractive === null,
     notInteractive,
     timeoutMs: settingValue('timeout', flags.timeout, env),
     maxRetries: settingValue('max-retries', flags.maxRetries, env),
     maxWaitMs: settingValue('max-wait', flags.maxWait, env),
+    /** Those that say which service this command talks to: a command that is suggested needs them too. */
     serviceOptions: serviceOptions(flags),
   };
 }

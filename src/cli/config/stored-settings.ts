@@ -23,22 +23,13 @@ function parseProduct(text: string): void {
   if (!ProductId.safeParse(text).success) throw new UsageError(`'${text}' is not the id of a product`);
 }
 
-/** A setting with the value that a command would use, and where that comes from; null when nobody has set it. */
-interface EffectiveSetting {
-  readonly [column: string]: unknown;
-  readonly name: string;
-  readonly value: string | null;
-  readonly from: string | null;
-  readonly about: string;
-}
-
 /** What each setting is for a command with these flags: its variable, then the profile, then what is stored for all. */
-export async function effectiveSettings(flags: GlobalFlags, io: Io): Promise<EffectiveSetting[]> {
+export async function effectiveSettings(flags: GlobalFlags, io: Io) {
   const layers = await storedLayers(flags, io);
   return Object.entries(storable).map(([name, { env, about }]) => {
-    if (io.env[env]) return { name, value: io.env[env], from: env, about };
     const layer = layers.find(({ settings }) => settings[name] !== undefined);
-    return { name, value: layer?.settings[name] ?? null, from: layer?.from ?? null, about };
+    const value = io.env[env] || (layer?.settings[name] ?? null);
+    return { name, value, from: io.env[env] ? env : (layer?.from ?? null), about };
   });
 }
 
