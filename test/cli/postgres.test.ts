@@ -59,22 +59,16 @@ describe('lkm on PostgreSQL', () => {
 
   it('is migrated, and says how far it is', async () => {
     const { at, shown } = await newDatabase();
-    const names = Object.keys(migrations);
-    expect(JSON.parse((await at(['db', 'status', '--json'])).stdout)).toEqual({
-      db: shown,
-      engine: 'PostgreSQL',
-      done: [],
-      pending: names,
-      unknown: [],
-    });
-    expect((await at(['db', 'migrate', '-q'])).stdout.trim().split('\n')).toEqual(names);
+    const pending = Object.keys(migrations);
+    const status = JSON.parse((await at(['db', 'status', '--json'])).stdout);
+    expect(status).toEqual({ db: shown, engine: 'PostgreSQL', done: [], pending, unknown: [] });
+    expect((await at(['db', 'migrate', '-q'])).stdout.trim().split('\n')).toEqual(pending);
   });
 
   it('receives a file, and gives it back', async () => {
     const { at, url, shown, cwd } = await newDatabase();
-    const product = (
-      await at(['products', 'create', '--name', 'Engine Pro', '-q', '--db', 'a.db', '--create'])
-    ).stdout.trim();
+    const create = ['products', 'create', '--name', 'Engine Pro', '-q', '--db', 'a.db', '--create'];
+    const product = (await at(create)).stdout.trim();
     const there = await at(['db', 'copy', 'a.db', url]);
     expect(there).toMatchObject({ code: 0, stderr: expect.stringContaining(`copied 9 rows to ${shown}\n`) });
     expect((await at(['products', 'list', '-q'])).stdout).toBe(`${product}\n`);
@@ -98,9 +92,8 @@ describe('lkm on PostgreSQL', () => {
     expect((await lkm(['products', 'create', '--name', 'Engine Pro', '-q'], { cwd })).code).toBe(0);
     const other = /ready at (\S+)/.exec(second.printed.stderr)?.[1] ?? '';
     const env = { LKM_DB: '', LKM_TOKEN: config.profiles.local.token };
-    expect((await at(['products', 'list', '--base-url', other, '--fields', 'name'], { env })).stdout).toBe(
-      'Engine Pro\n',
-    );
+    const listed = await at(['products', 'list', '--base-url', other, '--fields', 'name'], { env });
+    expect(listed.stdout).toBe('Engine Pro\n');
     expect([await first.stop(), await second.stop()]).toEqual([0, 0]);
     const printed = [first, second].map((one) => one.printed.stdout + one.printed.stderr).join('');
     expect(printed + JSON.stringify(config)).not.toContain(password);

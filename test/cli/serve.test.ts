@@ -99,19 +99,13 @@ describe('lkm serve', () => {
     expect(await ask('https://shop.example', { LKM_TOKEN: 'lkm_scoped_one' })).toMatchObject({ code: 0 });
     expect(await ask(last, {})).toMatchObject({ code: 13, stderr: expect.stringContaining('is not running') });
     expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer lkm_scoped_one']);
+    // The next server removes what one that was killed has left on record.
+    const next = await started(['--db', 'b.db'], { cwd });
+    expect(servers(cwd)).toEqual([{ db: join(cwd, 'b.db') }]);
+    await next.stop();
     await stop();
     const none = await lkm(['-p', 'local', 'products', 'list']);
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('no server of this user is running') });
-  });
-
-  it('removes the records of servers that were killed', async () => {
-    const cwd = tempFolder();
-    const killed = await started(['--db', 'a.db'], { cwd });
-    servers(cwd, "update server set writer = 'of-a-killed-process'");
-    const { stop } = await started(['--db', 'b.db'], { cwd });
-    expect(servers(cwd)).toEqual([{ db: join(cwd, 'b.db') }]);
-    await stop();
-    await killed.stop();
   });
 
   it('serves a new database where its token cannot be stored, and says how to make one', async () => {

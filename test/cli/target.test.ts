@@ -117,6 +117,16 @@ describe('the service and its token', () => {
   });
 });
 
+it('a token may come from a pipe', async () => {
+  const cwd = tempFolder();
+  execFileSync('mkfifo', ['-m', '644', join(cwd, 'pipe')]);
+  const writer = spawn('sh', ['-c', 'echo token_of_pipe >pipe'], { cwd });
+  const { fetch, seen } = scriptedService(listed([]));
+  expect((await lkm([...list, '--token-file', 'pipe', '--base-url', X], { cwd, fetch })).code).toBe(0);
+  expect(seen[0]?.authorization).toBe('Bearer token_of_pipe');
+  writer.kill();
+});
+
 describe('a database that is not there', () => {
   it.each([
     ['products', 'list'],
@@ -175,17 +185,6 @@ describe('the configuration', () => {
     const command = /Close it: {2}(.*)\n/.exec(ran.stderr)?.[1] ?? '';
     execFileSync('sh', ['-c', command]);
     expect((await lkm([...list, ...argv], { cwd, fetch })).stderr).not.toContain('others can read it');
-  });
-
-  it('may come from a pipe', async () => {
-    const cwd = tempFolder();
-    execFileSync('mkfifo', ['-m', '644', join(cwd, 'pipe')]);
-    const writer = spawn('sh', ['-c', 'echo token_of_pipe >pipe'], { cwd });
-    const { fetch, seen } = scriptedService(listed([]));
-    const argv = [...list, '--token-file', 'pipe', '--base-url', 'https://x.example'];
-    expect((await lkm(argv, { cwd, fetch })).code).toBe(0);
-    expect(seen[0]?.authorization).toBe('Bearer token_of_pipe');
-    writer.kill();
   });
 
   it('may be a link to a file elsewhere, which stays one', async () => {
