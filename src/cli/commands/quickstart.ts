@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createClient } from '../../client/client.ts';
 import { verifyLicenseFile } from '../../domain/license-file/verify.ts';
 import { toInstant } from '../../domain/time.ts';
 import { command } from '../command.ts';
@@ -11,7 +10,7 @@ import type { View } from '../output/result.ts';
 import { renderRecord, renderTable } from '../output/table.ts';
 import { asTyped } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
-import { inProcessUrl, openInstance } from '../request/connection.ts';
+import { asOwnerOf } from '../request/connection.ts';
 import { parseExpiry } from '../values/instant.ts';
 import { deviceFields } from './devices-and-sessions.ts';
 import { licenseFields, withStatus } from './keys/get.ts';
@@ -51,11 +50,8 @@ export const quickstart = command({
 type Tour = Awaited<ReturnType<typeof takeTour>>;
 
 /** Runs the service in this process on a database and calls it as any command would. */
-async function takeTour(location: string, file: string, io: Io) {
-  const instance = await openInstance(location, io, { create: true });
-  try {
-    const { fetch, ownerToken: token } = instance;
-    const client = createClient({ baseUrl: inProcessUrl, fetch, token, userAgent: `lkm/${io.version}` });
+function takeTour(location: string, file: string, io: Io) {
+  return asOwnerOf(location, io, { create: true }, async (client, { accountId }) => {
     const product = await client.products.create({ name: 'Engine Pro' });
     // Unique, so that the tour can be taken twice on one database.
     const email = `ada-${dirname(file).slice(-4)}@example.com`;
@@ -66,16 +62,14 @@ async function takeTour(location: string, file: string, io: Io) {
     const issued = await client.keys.get(address);
     const document = await client.keys.sign({ ...address, hostId: HOST });
     writeAtomically(file, document.file, 0o600, io);
-    const { keys } = await client.signingKeys.jwks({ account: instance.accountId });
+    const { keys } = await client.signingKeys.jwks({ account: accountId });
     const now = toInstant(io.now());
     const verify = (hostId: string) => verifyLicenseFile(document.file, { keys, now, hostId }).verdict;
     const signed = await client.keys.get(address);
     await client.keys.deactivate({ ...address, hostId: HOST });
     const verdicts = { [HOST]: verify(HOST), [OTHER_HOST]: verify(OTHER_HOST) };
     return { db: withoutPassword(location), product, customer, key, file, verdicts, issued, signed };
-  } finally {
-    await instance.close();
-  }
+  });
 }
 
 /** A step of the tour: what it is about, and command lines with what they print. */

@@ -94,6 +94,23 @@ export async function openInstance(
   return server.openInstance({ db, masterKey, clock: io.now, ...how });
 }
 
+/** Runs work as the owner of a database in this process, past the settings and the observation of a command. */
+export async function asOwnerOf<T>(
+  db: string,
+  io: Io,
+  how: Parameters<typeof openInstance>[2],
+  work: (client: Client, instance: Instance) => Promise<T>,
+): Promise<T> {
+  const { createClient } = await import('../../client/client.ts');
+  const instance = await openInstance(db, io, how);
+  try {
+    const { fetch, ownerToken: token } = instance;
+    return await work(createClient({ baseUrl: inProcessUrl, fetch, token, userAgent: `lkm/${io.version}` }), instance);
+  } finally {
+    await instance.close();
+  }
+}
+
 /** How the client connects, and whom it tells what happens. */
 export function clientOptions(
   { baseUrl, token, fetch, ca, maxUnreachableMs, maxElapsedMs }: Connection,

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient } from '../../../client/client.ts';
+import type { Client } from '../../../client/client.ts';
 import { toInstant } from '../../../domain/time.ts';
-import { checkExists, isPostgres } from '../../config/location.ts';
+import { isPostgres } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
 import { codeOf, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { quote } from '../../output/words.ts';
-import { inProcessUrl, openInstance } from '../../request/connection.ts';
+import { asOwnerOf } from '../../request/connection.ts';
 
 /** A database for the time of one command, in a folder that is removed when lkm ends. */
 export function temporaryDatabase({ io, onClose }: CommandContext): string {
@@ -28,17 +28,9 @@ export async function withTemporaryToken<T>(
   { io, say }: CommandContext,
   work: (token: string) => Promise<T>,
 ): Promise<T> {
-  checkExists(db);
   const now = clock === undefined ? io.now : () => clock;
-  const asOwner = async <R>(call: (client: Client) => Promise<R>): Promise<R> => {
-    const instance = await openInstance(db, io, { create: false, migrate: true, clock: now });
-    try {
-      const { fetch, ownerToken } = instance;
-      return await call(createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken }));
-    } finally {
-      await instance.close();
-    }
-  };
+  const asOwner = <R>(call: (client: Client) => Promise<R>) =>
+    asOwnerOf(db, io, { create: false, migrate: true, clock: now }, call);
   const expiresAt = toInstant(now() + DAY_MS);
   const { id, token } = await asOwner(({ tokens }) => tokens.create({ name: 'lkm serve', kind: 'admin', expiresAt }));
   try {

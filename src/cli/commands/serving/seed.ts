@@ -1,8 +1,8 @@
-import { type Client, createClient } from '../../../client/client.ts';
+import type { Client } from '../../../client/client.ts';
 import { toInstant } from '../../../domain/time.ts';
 import { LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import { inProcessUrl, openInstance } from '../../request/connection.ts';
+import { asOwnerOf } from '../../request/connection.ts';
 
 const products = [
   { name: 'Engine Pro', versions: ['1.0', '1.1', '2.0'], isFloating: false },
@@ -43,13 +43,10 @@ export async function seedDatabase(
   io: Io,
 ): Promise<string> {
   let time = now - OPENED_DAYS * DAY_MS;
-  const instance = await openInstance(db, io, { create: true, clock: () => time });
-  try {
-    if (!instance.created) {
+  return asOwnerOf(db, io, { create: true, clock: () => time }, async (client, { created }) => {
+    if (!created) {
       throw new LocalError(`${db} has data already`, ['--seed is for a new database: name one that does not exist.']);
     }
-    const { fetch, ownerToken } = instance;
-    const client = createClient({ baseUrl: inProcessUrl, fetch, token: ownerToken });
     const { token } = await client.tokens.create({ name: 'local', kind: 'admin', expiresAt: null });
     const shop: Shop = { client, products: [], customerIds: [] };
     for (const { name, versions, isFloating } of products) {
@@ -71,9 +68,7 @@ export async function seedDatabase(
     }
     time = now;
     return token;
-  } finally {
-    await instance.close();
-  }
+  });
 }
 
 /** An address that leads nowhere (RFC 2606). */
