@@ -79,12 +79,9 @@ export const authList = command({
 
   async run(_, { io }) {
     const { profiles, currentProfile } = await readConfig(io);
-    const rows = Object.entries(profiles).map(([name, { baseUrl, db = null }]) => ({
-      name,
-      baseUrl,
-      current: name === currentProfile,
-      db,
-    }));
+    const rows = Object.entries(profiles).map(([name, { baseUrl, db = null }]) => {
+      return { name, baseUrl, current: name === currentProfile, db };
+    });
     return listOf(rows, 'no profiles yet; lkm auth login stores one', { name: 'name' });
   },
 });
@@ -97,8 +94,7 @@ export const authSwitch = command({
 
   async run({ name }, context) {
     const profile = name ?? (await pickProfile(context));
-    await switchProfile(context.io, profile);
-    const baseUrl = (await readConfig(context.io)).profiles[profile]?.baseUrl;
+    const { baseUrl } = await switchProfile(context.io, profile);
     return {
       kind: 'done',
       data: { profile, baseUrl },
@@ -131,20 +127,14 @@ export const authLogout = command({
     const chosen = name ?? namedProfile(flags, io) ?? (await readConfig(io)).currentProfile;
     if (chosen === null) throw new UsageError('there is no current profile', [['See them:', 'lkm auth list']]);
     const { baseUrl, db, keyring } = await removeProfile(io, chosen);
-    const isLeft = keyring !== undefined && !keyringOf(io)?.remove(keyring);
-    return {
-      kind: 'done',
-      data: { profile: chosen, baseUrl },
-      quiet: [chosen],
-      notes: [
-        { tone: 'done', text: `forgot profile ${chosen} of ${baseUrl}` },
-        ...(isLeft ? [leftInKeyring] : []),
-        {
-          tone: 'hint',
-          text: `its token still works until it is revoked${db === undefined ? ': lkm tokens revoke ID' : `; ${newToken(db)}`}`,
-        },
-      ],
-    };
+    const notes: Note[] = [{ tone: 'done', text: `forgot profile ${chosen} of ${baseUrl}` }];
+    if (keyring !== undefined && !keyringOf(io)?.remove(keyring)) {
+      const text = 'the keyring did not let its token go: remove the entry of lkm there by hand';
+      notes.push({ tone: 'warning', text });
+    }
+    const next = db === undefined ? ': lkm tokens revoke ID' : `; ${newToken(db)}`;
+    notes.push({ tone: 'hint', text: `its token still works until it is revoked${next}` });
+    return { kind: 'done', data: { profile: chosen, baseUrl }, quiet: [chosen], notes };
   },
 });
 
@@ -153,8 +143,3 @@ function newToken(db: string): string {
   const when = isPostgres(db) ? '' : ', while no server has the file';
   return `a new one${when}: lkm tokens create --kind admin --name NAME --db ${quote(db)}`;
 }
-
-const leftInKeyring: Note = {
-  tone: 'warning',
-  text: 'the keyring did not let its token go: remove the entry of lkm there by hand',
-};

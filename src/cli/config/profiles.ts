@@ -90,10 +90,12 @@ export const changeProfile = (io: Io, name: string, change: (profile: Profile) =
     config.set('profiles', { ...profiles, [name]: change(stored(name, profiles)) });
   });
 
-export const switchProfile = (io: Io, name: string): Promise<void> =>
+/** Makes a profile the current one and returns it. Throws `UsageError` when there is none of that name. */
+export const switchProfile = (io: Io, name: string): Promise<Profile> =>
   changeConfig(io, (config) => {
-    stored(name, config.get('profiles'));
+    const profile = stored(name, config.get('profiles'));
     config.set('currentProfile', name);
+    return profile;
   });
 
 /** Forgets a profile with its token and returns it. Throws `UsageError` when there is none of that name. */
