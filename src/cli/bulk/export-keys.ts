@@ -1,10 +1,12 @@
 import type { Client } from '../../client/client.ts';
 import { walkList } from '../../client/lists.ts';
+import type { Customer } from '../../contract/customers.ts';
 import { ApiError } from '../../contract/errors.ts';
+import type { Device } from '../../contract/keys/licenses.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
 import { isMaskedKey } from '../../domain/license-key.ts';
 import { UsageError } from '../failure/errors.ts';
-import { csvLine, type ExportedKey, exportedKey, type Owner, ownMetadata } from './exported-key.ts';
+import { guard } from './read-file.ts';
 
 /** Which keys, and in which form. */
 interface Export {
@@ -27,33 +29,26 @@ export async function* exportKeys(
   beforePart: (keys: readonly string[]) => Promise<void>,
 ): AsyncGenerator<string> {
   const keys = () => walkList(client.keys.list, { productId, customerId });
-  const names = form === 'csv' ? await metadataNames(keys()) : [];
   const ownerOf = rememberOwners(client);
-  if (form === 'csv') yield await csvLine(null, names);
+  const csv = form === 'csv' ? await csvLines(keys()) : null;
+  if (csv !== null) yield csv.header;
   if (form === 'json') yield '[';
   let separator = '\n';
   for await (const part of inParts(keys())) {
-    const completed = await Promise.all(part.map((license) => complete(client, license, ownerOf)));
-    const found = completed.filter((key) => key !== null);
-    const lines: string[] = [];
-    for (const key of found) {
-      if (form === 'csv') lines.push(await csvLine(key, names));
-      else if (form === 'jsonl') lines.push(`${JSON.stringify(key)}\n`);
-      else lines.push(`${separator}${JSON.stringify(key)}`);
+    const found = (await Promise.all(part.map((license) => complete(client, license, ownerOf)))).filter(
+      (key) => key !== null,
+    );
+    const lines = found.map((key) => {
+      if (csv !== null) return csv.lineOf(key);
+      if (form === 'jsonl') return `${JSON.stringify(key)}\n`;
+      const line = `${separator}${JSON.stringify(key)}`;
       separator = ',\n';
-    }
-    await beforePart(found.map(({ key }) => key));
+      return line;
+    });
+    await beforePart(found.map(({ key }) => String(key)));
     yield lines.join('');
   }
   if (form === 'json') yield '\n]\n';
-}
-
-/** The names of metadata that have texts, in order. */
-async function metadataNames(keys: AsyncIterable<ListedLicense>): Promise<string[]> {
-  const names = new Set<string>();
-  for await (const { metadata = {} } of keys)
-    for (const name of Object.keys(ownMetadata(metadata).texts)) names.add(name);
-  return [...names].sort();
 }
 
 async function* inParts(keys: AsyncIterable<ListedLicense>): AsyncGenerator<readonly ListedLicense[]> {
@@ -65,6 +60,11 @@ async function* inParts(keys: AsyncIterable<ListedLicense>): AsyncGenerator<read
   }
   yield part;
 }
+
+type Owner = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;
+
+/** A key as `keys import` reads it. */
+type ExportedKey = Readonly<Record<string, unknown>>;
 
 /** A key with what the list does not show; null when it has been deleted meanwhile. */
 async function complete(
@@ -104,4 +104,72 @@ async function unlessGone<T>(found: Promise<T>, reason: ApiError['reason']): Pro
     if (error instanceof ApiError && error.reason === reason) return null;
     throw error;
   }
+}
+
+/** The properties of an exported key; CSV has columns for entries of metadata before `devices`, and the rest at its end. */
+const names = [
+  ...['productId', 'key', 'maxActivations', 'expirationDate', 'customerEmail', 'customerName', 'createdAt'],
+  ...['metadata', 'devices', 'id', 'customerId', 'customerActive', 'reference', 'expiresAfter', 'gracePeriod'],
+  ...['licenseType', 'maxConcurrentSessions', 'heartbeatInterval', 'sessionLeaseDuration', 'allowedHosts'],
+  ...['customerCanSelfReset', 'vendorDisabled', 'version', 'trial', 'features'],
+] as const;
+
+/** What is exported of a key. Devices are ordered by what is exported of them, so that the same key gives the same text. */
+function exportedKey(license: ListedLicense, owner: Owner | null, devices: readonly Device[]): ExportedKey {
+  const { features, is_trial: trial, ...metadata } = license.metadata ?? { features: {}, is_trial: false };
+  const place = ({ activationTime, hostId }: Device) => `${activationTime} ${hostId}`;
+  const properties: ExportedKey = {
+    ...license,
+    customerEmail: owner?.email,
+    customerName: owner?.name,
+    customerId: owner?.id,
+    customerActive: owner?.active,
+    metadata,
+    trial,
+    features,
+    devices: devices
+      .toSorted((a, b) => (place(a) < place(b) ? -1 : 1))
+      .map(({ hostId, deviceTag, ipAddress, activationTime }) => ({ hostId, deviceTag, ipAddress, activationTime })),
+    version: license.version?.version,
+  };
+  return Object.fromEntries(names.map((name) => [name, properties[name] ?? null]));
+}
+
+/** The header, and a line for each key. Texts of the metadata of any key have columns of their own. */
+async function csvLines(keys: AsyncIterable<ListedLicense>) {
+  const { stringify } = await import('csv-stringify/sync');
+  const found = new Set<string>();
+  for await (const { metadata = {} } of keys) for (const name of textsOf(metadata).keys()) found.add(name);
+  const own = [...found].sort();
+  const middle = names.indexOf('metadata');
+  const [before, after] = [names.slice(0, middle), names.slice(middle + 1)];
+  return {
+    header: stringify([[...before, ...own.map((name) => guard(`metadata.${name}`)), ...after, 'metadata']]),
+    lineOf(key: ExportedKey): string {
+      const metadata = Object(key.metadata);
+      const texts = textsOf(metadata);
+      const others = Object.entries(metadata).filter(([name]) => !texts.has(name) || !found.has(name));
+      const values = [
+        ...before.map((name) => key[name]),
+        ...own.map((name) => texts.get(name)),
+        ...after.map((name) => key[name]),
+        Object.fromEntries(others),
+      ];
+      return stringify([values.map(cell)]);
+    },
+  };
+}
+
+/** The free entries of metadata whose cell is read as what it was: one cannot tell an empty text from none, or a number from its digits. */
+function textsOf(metadata: object): ReadonlyMap<string, unknown> {
+  const isText = ([name, value]: readonly [string, unknown]) =>
+    typeof value === 'string' && value !== '' && name.trim() === name && name !== 'features' && name !== 'is_trial';
+  return new Map(Object.entries(metadata).filter(isText));
+}
+
+/** What is empty is an empty cell. */
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'object') return guard(String(value));
+  return Object.keys(value).length === 0 ? '' : JSON.stringify(value);
 }

@@ -2,19 +2,17 @@ import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { CommandContext } from '../context.ts';
 import { describeNotice } from '../output/attempts.ts';
+import { showBar } from '../output/progress.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
-import { count as counted, shortMoment } from '../output/words.ts';
+import { count, shortMoment } from '../output/words.ts';
 import { openClient } from '../request/connection.ts';
 import { traced } from '../request/observe.ts';
-import type { Counts } from '../state/rows.ts';
-import { keepOutput, readOutputs, takeOver } from '../state/runs.ts';
+import type { Counts, RunRow } from '../state/open-run.ts';
 import { openLane } from './lane.ts';
-import type { BulkOperation } from './operation.ts';
-import { openPreparation } from './preparation.ts';
-import { showBulkProgress } from './progress.ts';
+import { prepare } from './preparation.ts';
 import { refuseTaken, resultOf } from './results.ts';
-import type { OpenedRun, Run } from './run.ts';
+import type { BulkRun } from './run.ts';
 import { sendRows } from './send-rows.ts';
 
 /** How a run is to be done. */
@@ -23,45 +21,47 @@ export interface Finishing {
   /** Whether the results go into the file of the first command, unless another is named. */
   readonly writesOwnFile?: boolean;
   /** What is said when rows were sent now. */
-  notesOnSent?(): readonly Note[];
+  notesOnSent?(rows: Iterable<RunRow>): readonly Note[];
   /** Sends failed rows anew, and those whose outcome is unknown. */
   readonly retry?: { readonly unknown: boolean };
 }
 
+const hint = (text: string): Note => ({ tone: 'hint', text });
+
 /** Sends what is open of a run, and gives the results of all of it. */
-export async function finishRun(context: CommandContext, opened: OpenedRun, how: Finishing): Promise<CommandResult> {
+export async function finishRun(context: CommandContext, run: BulkRun, how: Finishing): Promise<CommandResult> {
   const { io, flags } = context;
-  const { state, run, rows } = opened;
-  const file = how.writesOwnFile && flags.output === undefined ? run.output : null;
+  const { name, createdAt, output } = run.run;
+  const file = how.writesOwnFile && flags.output === undefined ? output : null;
   const settings = file === null ? context.settings : { ...context.settings, output: file.path };
-  const { isBegun } = takeOver(state, opened);
-  if (how.retry !== undefined) rows.reopen(how.retry);
-  refuseTaken((path) => readOutputs(state, opened, path), settings, io);
-  const before = rows.counts();
+  const { isBegun } = run.takeOver();
+  if (how.retry !== undefined) run.reopen(how.retry);
+  refuseTaken(run.readOutputs, settings, io);
+  const before = run.counts();
   const isOpen = before.open > 0;
-  const notes = isBegun ? notesOnEarlier(run, isOpen, io.now()) : [];
-  if (isOpen) await send(context, opened, before, how);
-  const result = resultOf(opened);
-  const said = isOpen ? (how.notesOnSent?.() ?? []) : [];
-  const where: Note[] = file === null ? [] : [{ tone: 'hint', text: `the results are in ${file.path}` }];
+  if (isOpen) await send(context, run, before, how);
+  const when = shortMoment(createdAt, io.now());
+  const earlier = isOpen
+    ? [`went on with the run of ${when}`]
+    : [
+        `these are the results of the run of ${when}; nothing was sent now`,
+        ...(name === null ? ['to do it all once more, give it a name: --run NAME'] : []),
+      ];
+  const result = resultOf(run);
   return {
     ...result,
     file,
-    notes: [...notes, ...result.notes, ...said, ...where],
+    notes: [
+      ...(isBegun ? earlier.map(hint) : []),
+      ...result.notes,
+      ...((isOpen && how.notesOnSent?.(run.read())) || []),
+      ...(file === null ? [] : [hint(`the results are in ${file.path}`)]),
+    ],
     // A run that is killed before the file is whole finds its own file.
     beforeFile: async (text) => {
-      if (settings.output !== null) keepOutput(state, opened, resolve(io.cwd, settings.output), hash('sha256', text));
+      if (settings.output !== null) run.keepOutput(resolve(io.cwd, settings.output), hash('sha256', text));
     },
   };
-}
-
-function notesOnEarlier({ name, createdAt }: Run, isOpen: boolean, now: number): Note[] {
-  const when = shortMoment(createdAt, now);
-  const texts = isOpen
-    ? [`went on with the run of ${when}`]
-    : [`these are the results of the run of ${when}; nothing was sent now`];
-  if (!isOpen && name === null) texts.push('to do it all once more, give it a name: --run NAME');
-  return texts.map((text) => ({ tone: 'hint', text }));
 }
 
 const DEFAULT_CONCURRENCY = 32;
@@ -70,17 +70,18 @@ const MAX_WAIT_MS = 600_000;
 
 async function send(
   context: CommandContext,
-  opened: OpenedRun,
+  opened: BulkRun,
   before: Counts,
   { concurrency = DEFAULT_CONCURRENCY }: Finishing,
 ): Promise<void> {
   const { io, settings } = context;
-  const { run, operation, rows } = opened;
-  const { stop } = io;
+  const { run, operation } = opened;
   // A run outlasts a restart of the service, whoever watches.
   const connection = { ...(await context.connect()), maxUnreachableMs: undefined };
   const lane = openLane(concurrency, io);
-  const progress = showBulkProgress(operation.done, run.rows, before, settings, io);
+  const settled = run.rows - before.open;
+  const failed = before.failed + before.unknown;
+  const bar = showBar({ word: operation.done, total: run.rows, settled, failed }, settings, io);
   const { onAttempt, onExchange } = traced(settings, io);
   const client = await openClient(
     connection,
@@ -90,7 +91,7 @@ async function send(
         const { status, willRetryInMs } = event;
         if (willRetryInMs === null || (status !== 429 && status !== 503)) return;
         lane.slowDown(willRetryInMs);
-        progress.waiting(willRetryInMs);
+        bar.waiting(willRetryInMs);
       },
       onExchange,
       onNotice: (notice) => void context.say({ tone: 'warning', text: describeNotice(notice) }),
@@ -99,17 +100,14 @@ async function send(
     io,
   );
   try {
-    const fill = openPreparation(opened, client, stop);
-    await sendRows({ ...opened, client, lane, stop, fill, onAnswer: progress.answered });
+    const fill = await prepare(opened, client, lane, io.stop);
+    await sendRows(opened, { client, lane, stop: io.stop, fill, onAnswer: ({ kind }) => bar.add(kind === 'done') });
   } catch (error) {
-    await progress.end();
-    await context.say(stopped(run, operation, rows.counts()));
+    await bar.end();
+    const done = `${operation.done} ${opened.counts().done} of ${count(run.rows, operation.noun)}`;
+    const text = `stopped: ${done}\nthe same command goes on, or: lkm jobs resume ${run.id}`;
+    await context.say({ tone: 'warning', text });
     throw error;
   }
-  await progress.end();
-}
-
-function stopped({ id, rows }: Run, { done, noun }: BulkOperation, counts: Counts): Note {
-  const text = `stopped: ${done} ${counts.done} of ${counted(rows, noun)}\nthe same command goes on, or: lkm jobs resume ${id}`;
-  return { tone: 'warning', text };
+  await bar.end();
 }

@@ -2,20 +2,12 @@ import { systemTiming } from '../../client/timing.ts';
 import { InterruptedError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 
-const START = 4;
-
 /** Works on items, as many at a time as the service takes. */
 export type Lane = ReturnType<typeof openLane>;
 
-/**
- * Starts with a few items at a time, and takes one more for each round that goes well, up to `max`. Each time the service
- * asks to wait, halves them.
- */
-export function openLane(max: number, { timing, stop }: Pick<Io, 'timing' | 'stop'>) {
-  const { sleep } = timing ?? systemTiming;
-  let limit = Math.min(START, max);
-  /** Items that were answered since the limit has changed. */
-  let answered = 0;
+/** Works on up to `max` items at a time: half as many after the service asks to wait, and one more for each round since. */
+export function openLane(max: number, { timing = systemTiming, stop }: Pick<Io, 'timing' | 'stop'>) {
+  let limit = max;
   let pause: Promise<void> | null = null;
 
   /**
@@ -23,23 +15,22 @@ export function openLane(max: number, { timing, stop }: Pick<Io, 'timing' | 'sto
    * once nothing is on its way any more.
    */
   async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
-    const iterator = items[Symbol.iterator]();
     const running = new Set<Promise<void>>();
     const failures: unknown[] = [];
+    const hasRoom = async (): Promise<boolean> => {
+      while (pause !== null || running.size >= limit) await (pause ?? Promise.race(running));
+      return failures.length === 0 && !stop.aborted;
+    };
     try {
-      for (;;) {
-        while (pause !== null || running.size >= limit) await (pause ?? Promise.race(running));
-        if (failures.length > 0 || stop.aborted) break;
-        const next = iterator.next();
-        if (next.done) break;
-        const task = work(next.value)
+      const iterator = Iterator.from(items);
+      while (await hasRoom()) {
+        const { value, done } = iterator.next();
+        if (done) break;
+        const task = work(value)
           .catch((error: unknown) => void failures.push(error))
           .finally(() => {
             running.delete(task);
-            answered += 1;
-            if (answered < limit || limit >= max) return;
-            limit += 1;
-            answered = 0;
+            limit = Math.min(max, limit + 1 / limit);
           });
         running.add(task);
       }
@@ -54,9 +45,9 @@ export function openLane(max: number, { timing, stop }: Pick<Io, 'timing' | 'sto
   function slowDown(ms: number): void {
     // All that were on their way are told to wait: that is one request to slow down.
     if (pause !== null) return;
-    limit = Math.max(1, Math.floor(limit / 2));
-    answered = 0;
-    pause = sleep(ms, stop)
+    limit = Math.max(1, limit / 2);
+    pause = timing
+      .sleep(ms, stop)
       .catch(() => {})
       .finally(() => {
         pause = null;

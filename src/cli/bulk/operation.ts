@@ -2,9 +2,8 @@ import type { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
 import type { Field } from '../output/result.ts';
-import { columnsOf } from './operations/columns.ts';
+import { type Columns, columnsOf } from './columns.ts';
 import type { Preparation } from './preparation.ts';
-import type { Columns } from './reading/columns.ts';
 
 /** Options of the command that hold for every row: `ifAbsent`. */
 export type Mode = Readonly<Record<string, boolean>>;
@@ -53,3 +52,6 @@ export const bulkOperation = <S extends z.ZodObject>(spec: Spec<S>): BulkOperati
   columns: columnsOf(spec.schema),
   send: (client, body, call, mode) => spec.send(client, spec.schema.parse(body), call, mode),
 });
+
+/** An object without what is undefined, as JSON has it. */
+export const given = (object: Body): Record<string, unknown> => JSON.parse(JSON.stringify(object));

@@ -1,15 +1,11 @@
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
-import { keepPrepared, readPrepared, type StoredRun } from '../state/runs.ts';
-import type { State } from '../state/state.ts';
-import { openLane } from './lane.ts';
+import type { Lane } from './lane.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
-import type { Problems } from './reading/problems.ts';
-import type { RowBody } from './reading/read-bodies.ts';
-import { type OpenedRun, preparationKey } from './run.ts';
+import type { Problems } from './problems.ts';
+import { type BulkRun, preparationKey } from './run.ts';
 
 /** Something that rows refer to and that has to be there before they are sent. */
 export interface Need {
@@ -37,73 +33,55 @@ export interface Preparation {
 const keyOf = ({ kind, name }: Need): string => `${kind} ${name}`;
 
 /** What the rows of a run need, each once: the first row that says how it is made counts. */
-export type Needs = ReturnType<typeof collectNeeds>;
+export class Needs {
+  readonly all = new Map<string, Need>();
+  readonly #lacking: { readonly need: Need; readonly line: number | null }[] = [];
+  readonly #preparation: Preparation | undefined;
+  readonly #mode: Mode;
 
-export function collectNeeds({ preparation }: BulkOperation, mode: Mode) {
-  const needs = new Map<string, Need>();
-  const lacking: (Need & Pick<RowBody, 'line'>)[] = [];
-  return {
-    needs,
-    add({ body, line }: RowBody): void {
-      for (const need of preparation?.needsOf(body, mode) ?? []) {
-        if (need.input === null) lacking.push({ ...need, line });
-        if (needs.get(keyOf(need))?.input == null) needs.set(keyOf(need), need);
-      }
-    },
-    /** The needs of rows that nobody says how to make. */
-    lacking: () => lacking.filter((need) => needs.get(keyOf(need))?.input === null),
-  };
-}
-
-/** A need as a dry run shows it: with its id where it is there. */
-export interface PlannedNeed extends Pick<Need, 'kind' | 'name'> {
-  readonly status: 'exists' | 'new';
-  readonly id?: string;
-}
-
-const LOOKUPS_AT_ONCE = 16;
-
-/** Finds out which needs are there. One that is not, and that nobody says how to make, is a problem of its rows. */
-export async function planNeeds(
-  { io, client }: CommandContext,
-  { preparation }: BulkOperation,
-  { needs, lacking }: Needs,
-  problems: Problems,
-): Promise<readonly PlannedNeed[]> {
-  if (preparation === undefined || needs.size === 0) return [];
-  const found = new Map<string, string>();
-  const service = await client();
-  await openLane(LOOKUPS_AT_ONCE, io).each(needs, async ([key, need]) => {
-    const id = await preparation.find(service, need);
-    if (id !== null) found.set(key, id);
-  });
-  for (const need of lacking()) {
-    if (!found.has(keyOf(need))) problems.add({ line: need.line, text: need.lacks ?? '' });
+  constructor({ preparation }: BulkOperation, mode: Mode) {
+    this.#preparation = preparation;
+    this.#mode = mode;
   }
-  return [...needs].map(([key, { kind, name }]): PlannedNeed => {
-    const id = found.get(key);
-    return { kind, name, ...(id === undefined ? { status: 'new' } : { status: 'exists', id }) };
-  });
-}
 
-/** Writes down the ids of those that are there, for the rows of a run. */
-export function keepPlanned(state: State, stored: StoredRun, planned: readonly PlannedNeed[]): void {
-  state.transaction(() => {
-    for (const { kind, name, id } of planned) if (id !== undefined) keepPrepared(state, stored, `${kind} ${name}`, id);
-  });
+  add(body: Body, line: number | null): void {
+    for (const need of this.#preparation?.needsOf(body, this.#mode) ?? []) {
+      if (need.input === null) this.#lacking.push({ need, line });
+      if (this.all.get(keyOf(need))?.input == null) this.all.set(keyOf(need), need);
+    }
+  }
+
+  /** The ids of those that are there. One that is not, and that no row says how to make, is a problem of its rows. */
+  async find(client: Client, lane: Lane, problems: Problems): Promise<ReadonlyMap<string, string>> {
+    const ids = new Map<string, string>();
+    await lane.each(this.all, async ([key, need]) => {
+      const id = await this.#preparation?.find(client, need);
+      if (id != null) ids.set(key, id);
+    });
+    for (const { need, line } of this.#lacking) {
+      const key = keyOf(need);
+      if (this.all.get(key)?.input === null && !ids.has(key)) problems.add({ line, text: need.lacks ?? '' });
+    }
+    return ids;
+  }
 }
 
 /**
- * Returns what puts the ids of its needs into the body of a row. What is not there is made when the first row needs it,
- * under an idempotency key of its own, which comes from the run and the need.
+ * Makes what the rows of a run need and what is not there, each under an idempotency key of its own, which comes from the
+ * run and the need. Returns what puts the ids into the body of a row.
  */
-export function openPreparation(opened: OpenedRun, client: Client, stop: AbortSignal): (body: Body) => Promise<Body> {
-  const { state, run, rows, operation } = opened;
-  if (operation.preparation === undefined) return async (body) => body;
-  const { needsOf, find, make, fill } = operation.preparation;
-  const { needs, add } = collectNeeds(operation, run.mode);
-  for (const row of rows.read()) add(row);
-  const ids = new Map([...readPrepared(state, opened)].map(([key, id]) => [key, Promise.resolve(id)]));
+export async function prepare(
+  { run, operation, ...opened }: BulkRun,
+  client: Client,
+  lane: Lane,
+  stop: AbortSignal,
+): Promise<(body: Body) => Body> {
+  const { preparation } = operation;
+  if (preparation === undefined) return (body) => body;
+  const { needsOf, find, make, fill } = preparation;
+  const needs = new Needs(operation, run.mode);
+  for (const { body, line } of opened.read()) needs.add(body, line);
+  const ids = opened.readPrepared();
 
   async function findOrMake(need: Need): Promise<string> {
     const call = { idempotencyKey: preparationKey(run.id, [need.kind, need.name]), signal: stop };
@@ -121,22 +99,20 @@ export function openPreparation(opened: OpenedRun, client: Client, stop: AbortSi
     }
   }
 
-  async function prepared(key: string, need: Need): Promise<string> {
-    const id = await findOrMake(need);
-    // Before a row is sent with it: a later process has to send the same bytes.
-    state.transaction(() => keepPrepared(state, opened, key, id));
-    return id;
+  // Products come before their versions.
+  for (const ofKind of Map.groupBy(needs.all, ([, { kind }]) => kind).values()) {
+    const missing = ofKind.filter(([key]) => !ids.has(key));
+    await lane.each(missing, async ([key, need]) => {
+      const id = await findOrMake(need);
+      // Before a row is sent with it: a later process has to send the same bytes.
+      opened.keepPrepared([[key, id]]);
+      ids.set(key, id);
+    });
   }
-
-  return async (body) => {
-    let id = '';
-    for (const need of needsOf(body, run.mode)) {
-      const key = keyOf(need);
-      const making = ids.get(key) ?? prepared(key, needs.get(key) ?? need);
-      ids.set(key, making);
-      id = await making;
-    }
-    return id === '' || fill === undefined ? body : fill(body, id);
+  return (body) => {
+    const need = needsOf(body, run.mode).at(-1);
+    const id = need && ids.get(keyOf(need));
+    return id === undefined || fill === undefined ? body : fill(body, id);
   };
 }
 

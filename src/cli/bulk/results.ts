@@ -7,55 +7,51 @@ import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
-import type { Counts, RunRow } from '../state/rows.ts';
-import type { BulkOperation } from './operation.ts';
+import type { RunRow } from '../state/open-run.ts';
 import { resultFields } from './options.ts';
-import { type OpenedRun, type Run, rowKey } from './run.ts';
-
-type RowsResult = Extract<CommandResult, { kind: 'rows' }> & { readonly notes: readonly Note[] };
+import { type BulkRun, rowKey } from './run.ts';
 
 /** A row for each row of the run, in their order. */
-export function resultOf({ run, operation, rows }: OpenedRun): RowsResult {
-  const all: Record<string, unknown>[] = [];
+export function resultOf(run: BulkRun) {
+  const rows: Record<string, unknown>[] = [];
   const done: Record<string, unknown>[] = [];
-  for (const row of rows.read()) {
-    const result = resultRow(run, operation, row);
-    all.push(result);
+  for (const row of run.read()) {
+    const result = resultRow(run, row);
+    rows.push(result);
     if (row.kind === 'done') done.push(result);
   }
-  const counts = rows.counts();
   return {
     kind: 'rows',
-    rows: all,
-    data: all,
+    rows,
+    data: rows,
     quiet: done.map(({ key, id }) => String(key ?? id ?? '')),
     secrets: done.flatMap(({ key }) => (typeof key === 'string' ? [key] : [])),
     empty: '',
-    fields: resultFields(operation.fields),
+    fields: resultFields(run.operation.fields),
     secret: true,
-    notes: summary(run, operation, counts),
-    ...(counts.done < run.rows && { exitCode: exitCodes.partial }),
-  };
+    notes: summary(run),
+    ...(done.length < rows.length && { exitCode: exitCodes.partial }),
+  } satisfies CommandResult;
 }
 
-function resultRow({ id }: Run, { fields }: BulkOperation, row: RunRow): Record<string, unknown> {
+function resultRow({ run, operation }: BulkRun, row: RunRow): Record<string, unknown> {
   const { line, status, error, attempt } = row;
   const said: Record<string, unknown> = { key: row.body.licenseKey, ...row.body, ...row.result };
-  const named = fields.flatMap(({ name }) => (said[name] === undefined ? [] : [[name, said[name]] as const]));
+  const named = operation.fields.flatMap(({ name }) => (said[name] === undefined ? [] : [[name, said[name]] as const]));
   return {
     row: row.row,
     ...(line !== null && { line }),
     status,
     ...Object.fromEntries(named),
     ...(error !== null && { error }),
-    idempotencyKey: rowKey(id, row.row, attempt),
+    idempotencyKey: rowKey(run.id, row.row, attempt),
   };
 }
 
-function summary({ id, rows }: Run, { done, noun }: BulkOperation, counted: Counts): Note[] {
-  const { existing, failed, unknown, open } = counted;
+function summary({ run: { id, rows }, operation, counts }: BulkRun): Note[] {
+  const { done, existing, failed, unknown, open } = counts();
   const parts = [
-    `${done} ${counted.done - existing} of ${count(rows, noun)}`,
+    `${operation.done} ${done - existing} of ${count(rows, operation.noun)}`,
     existing > 0 && `${existing} existed already`,
     failed > 0 && `${failed} failed`,
     unknown > 0 && `${unknown} unknown`,
@@ -65,12 +61,11 @@ function summary({ id, rows }: Run, { done, noun }: BulkOperation, counted: Coun
   const ways = [
     failed > 0 && `send the failed rows again: lkm jobs retry ${id}`,
     failed > 0 && `put them into a file to mend: lkm jobs show ${id} --failed --format csv`,
-    unknown > 0 && `an unknown row may have been ${done}: look before lkm jobs retry ${id} --unknown`,
+    unknown > 0 && `an unknown row may have been ${operation.done}: look before lkm jobs retry ${id} --unknown`,
     open > 0 && `send the rest: lkm jobs resume ${id}`,
   ];
-  const tone = counted.done === rows ? 'done' : 'warning';
   const hints = ways.filter((text) => text !== false).map((text): Note => ({ tone: 'hint', text }));
-  return [{ tone, text: parts.filter(Boolean).join(' · ') }, ...hints];
+  return [{ tone: done === rows ? 'done' : 'warning', text: parts.filter(Boolean).join(' · ') }, ...hints];
 }
 
 /**

@@ -1,22 +1,20 @@
 import { resolve } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
 import type { CommandContext } from '../context.ts';
-import { UsageError } from '../failure/errors.ts';
+import { type Hint, UsageError } from '../failure/errors.ts';
 import { severalAsEnv } from '../output/render.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
-import { rowsOf } from '../state/rows.ts';
-import { createRun, readRun, type StoredRun } from '../state/runs.ts';
-import { refuseRepeated } from './earlier-runs.ts';
+import { createRun, type Run, readRun } from '../state/runs.ts';
 import { type Finishing, finishRun } from './finish-run.ts';
+import { openLane } from './lane.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
-import { keepPlanned, type PlannedNeed, planNeeds } from './preparation.ts';
+import type { Needs } from './preparation.ts';
+import type { Delimiter } from './read-file.ts';
 import { readRows } from './read-rows.ts';
-import { badFile } from './reading/problems.ts';
-import type { Delimiter } from './reading/read-csv.ts';
 import { refuseTaken } from './results.ts';
-import { type Run, runId } from './run.ts';
+import { type BulkRun, bulkRun, runId } from './run.ts';
 
 /** The input of a bulk command. */
 export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSent'> {
@@ -29,11 +27,11 @@ export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSen
   /** The body of a request as far as the options give it. */
   readonly defaults: Body;
   readonly mode?: Mode;
-  /** Called with each row as it is read. */
-  onRow?(body: Body): void;
   /** Asks whether a run that is new may begin; nothing is written down or sent unless it resolves. */
   confirm?(rows: number): Promise<void>;
 }
+
+const LOOKUPS_AT_ONCE = 16;
 
 /**
  * Sends one request for each row of a file, or `count` requests. The same bulk command run again continues where the
@@ -59,14 +57,15 @@ export async function runBulk(
   const known = state === null ? null : readRun(state, id);
   if (known !== null && known.run.digest !== digest) throw otherRun(known.run);
   if (known === null && state !== null && file !== null && name === null) {
-    refuseRepeated(repeated, operation, { file, rows }, state, io);
+    for (const stored of repeated.toReversed()) refuseRepeated(bulkRun(state, stored, operation, io), { file, rows });
   }
-  const planned = known === null || dryRun ? await planNeeds(context, operation, needs, problems) : [];
-  if (problems.count > 0) throw badFile(file ?? 'the command line', problems, dryRun);
-  if (dryRun || state === null) return previewRun(operation, rows, first, planned);
-  const finish = (stored: StoredRun) =>
-    finishRun(context, { ...stored, state, operation, rows: rowsOf(state, stored, operation, io) }, request);
-  if (known !== null) return finish(known);
+  const isPlanned = needs.all.size > 0 && (known === null || dryRun);
+  const ids = isPlanned
+    ? await needs.find(await context.client(), openLane(LOOKUPS_AT_ONCE, io), problems)
+    : new Map<string, string>();
+  if (problems.count > 0) throw problems.error(file ?? 'the command line', operation.columns, dryRun);
+  if (dryRun || state === null) return previewRun(operation, rows, first, needs, ids);
+  if (known !== null) return finishRun(context, bulkRun(state, known, operation, io), request);
   refuseTaken(() => [], settings, io);
   await request.confirm?.(rows);
   const stored = createRun(state, {
@@ -80,8 +79,9 @@ export async function runBulk(
     createdAt: toInstant(io.now()),
     body: file === null ? first : null,
   });
-  keepPlanned(state, stored, planned);
-  return finish(stored);
+  const run = bulkRun(state, stored, operation, io);
+  run.keepPrepared(ids);
+  return finishRun(context, run, request);
 }
 
 const otherRun = ({ name, file, rows, createdAt }: Run): UsageError =>
@@ -90,36 +90,46 @@ const otherRun = ({ name, file, rows, createdAt }: Run): UsageError =>
     ['Nothing was sent. A run has the same options and the same rows each time; give this one another name.'],
   );
 
-/** What a run would send. */
+/** Throws `UsageError` for a file that begins with the rows of an earlier run, unless that run has done nothing. */
+function refuseRepeated({ run, operation, counts, hasBegun }: BulkRun, given: { file: string; rows: number }): void {
+  if (!hasBegun()) return;
+  const { id, rows, createdAt } = run;
+  const { done, open } = counts();
+  const fresh = given.rows - rows;
+  const begins = fresh === 0 ? `has the same ${count(rows, 'row')} as` : `begins with the ${count(rows, 'row')} of`;
+  const rest: Hint[] =
+    fresh === 0 ? [] : [['Do the rest alone:', `put the ${count(fresh, 'new row')} into a file of their own`]];
+  const did = `${operation.done} ${count(done, operation.noun)}`;
+  throw new UsageError(`${given.file} ${begins} run ${id} of ${moment(createdAt)}, which has ${did}`, [
+    'Nothing was sent. As a run of its own, it would do these rows a second time.',
+    open > 0 ? ['Finish that run:', `lkm jobs resume ${id}`] : ['See what that run did:', `lkm jobs show ${id}`],
+    ...rest,
+    ['Do all of it, once more:', 'add --run NAME'],
+  ]);
+}
+
+/** What a run would send, and what its rows refer to. */
 function previewRun(
   { noun, done }: BulkOperation,
   rows: number,
   first: Body,
-  needed: readonly PlannedNeed[],
+  needs: Needs,
+  ids: ReadonlyMap<string, string>,
 ): CommandResult {
+  const needed = [...needs.all].map(([key, { kind, name }]) => {
+    const id = ids.get(key);
+    return { kind, name, ...(id === undefined ? { status: 'new' } : { status: 'exists', id }) };
+  });
+  const counted = [...Map.groupBy(needed, ({ kind }) => kind)].map(([kind, all]) => {
+    const found = all.filter(({ status }) => status === 'exists').length;
+    return `\n${kind}s: ${all.length - found} would be made, ${found} are there\n`;
+  });
   const text = `${count(rows, 'row')}, no problems: each would be ${done} as a ${noun}. The first:`;
-  const needs = [...Map.groupBy(needed, ({ kind }) => kind)].map(listNeeds).join('');
   return {
     kind: 'text',
-    draw: () => `${text}\n\n${JSON.stringify(first, null, 2)}\n${needs}`,
+    draw: () => `${text}\n\n${JSON.stringify(first, null, 2)}\n${counted.join('')}`,
     data: { dryRun: true, rows, first, ...(needed.length > 0 && { needed }) },
     quiet: [],
     notes: [{ tone: 'hint', text: 'nothing was sent' }],
   };
-}
-
-const SHOWN = 20;
-
-/** What the rows refer to, of one kind; what would be made comes first. */
-function listNeeds([kind, all]: readonly [string, readonly PlannedNeed[]]): string {
-  const { new: made = [], exists = [] } = Object.groupBy(all, ({ status }) => status);
-  const shown = [...made, ...exists].slice(0, SHOWN);
-  const width = Math.max(...shown.map(({ name }) => name.length));
-  return [
-    '',
-    `${kind}s: ${made.length} would be made, ${exists.length} are there`,
-    ...shown.map(({ name, id }) => `  ${name.padEnd(width)}  ${id ?? 'would be made'}`),
-    ...(all.length > SHOWN ? [`  and ${all.length - SHOWN} more; --json shows all`] : []),
-    '',
-  ].join('\n');
 }

@@ -1,49 +1,19 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import { formats } from '../config/settings.ts';
-import type { RunRows } from '../state/rows.ts';
-import type { StoredRun } from '../state/runs.ts';
+import type { Io } from '../io.ts';
+import { type OpenRun, openRun } from '../state/open-run.ts';
+import type { Run, StoredRun } from '../state/runs.ts';
 import type { State } from '../state/state.ts';
 import type { BulkOperation } from './operation.ts';
 
-/** A bulk run: stored once, before its first request. */
-export const Run = z.object({
-  /** See `runId`. */
-  id: z.string().regex(/^[0-9a-z]{12}$/),
-  /** From `--run`; null when the digest identifies it. */
-  name: z.string().nullable(),
-  /** The command whose rows they are: `keys create`. */
-  command: z.string(),
-  /** The service or database, without a password. */
-  origin: z.string(),
-  /** SHA-256 of the options, and of the content of the file or the number of rows. */
-  digest: z.string(),
-  /** Where the rows came from: the name of a file; null for `--count`. */
-  file: z.string().nullable(),
-  /** Options of the command that hold for every row, such as `ifAbsent`. */
-  mode: z.record(z.string(), z.boolean()),
-  rows: z.int().positive(),
-  /** The file of `-o` of the first command, and its format; `jobs resume` writes it too. */
-  output: z
-    .object({ path: z.string(), format: z.enum(formats) })
-    .nullable()
-    .default(null),
-  /** SHA-256 of the options and the product; absent for `--count`. */
-  scope: z.string().optional(),
-  /** SHA-256 of the rows as the file has them, whatever its form; absent where `scope` is. */
-  rowsDigest: z.string().optional(),
-  createdAt: z.string(),
-  /** The body of every row of `--count`; null when each row has its own. */
-  body: z.record(z.string(), z.unknown()).nullable(),
-});
-export type Run = z.output<typeof Run>;
-
 /** A run that is written down, with its rows and what its command does. */
-export interface OpenedRun extends StoredRun {
-  readonly state: State;
-  readonly rows: RunRows;
+export interface BulkRun extends OpenRun {
   readonly operation: BulkOperation;
 }
+
+export const bulkRun = (state: State, stored: StoredRun, operation: BulkOperation, io: Io): BulkRun => ({
+  ...openRun(state, stored, operation, io),
+  operation,
+});
 
 /** The id of a run. One with a name is the same run whatever its rows are; the caller compares the digests. */
 export const runId = ({ command, origin, name, digest }: Pick<Run, 'command' | 'origin' | 'name' | 'digest'>): string =>

@@ -2,17 +2,17 @@ import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { codeOfRefusal } from '../failure/report.ts';
 import { isRefusal } from '../request/changes.ts';
-import type { RunRow, Settled } from '../state/rows.ts';
+import type { RunRow, Settled } from '../state/open-run.ts';
 import type { Lane } from './lane.ts';
 import type { Body } from './operation.ts';
-import { type OpenedRun, rowKey } from './run.ts';
+import { type BulkRun, rowKey } from './run.ts';
 
-interface Sending extends OpenedRun {
+interface Sending {
   readonly client: Client;
   readonly lane: Lane;
   readonly stop: AbortSignal;
   /** A body with the ids of what the run has prepared. */
-  fill(body: Body): Promise<Body>;
+  fill(body: Body): Body;
   /** Called after each answer. */
   onAnswer(row: Settled): void;
 }
@@ -24,18 +24,14 @@ const KEPT_MS = 250;
  * Sends the rows that are open, several at a time. A row that the service refuses is noted, and the others go on; any
  * other error ends the run, which a later one takes up.
  */
-export async function sendRows(sending: Sending): Promise<void> {
-  const { state, rows, lane, onAnswer } = sending;
+export async function sendRows(run: BulkRun, { client, lane, stop, fill, onAnswer }: Sending): Promise<void> {
   const answers: Settled[] = [];
   let failure: unknown = null;
 
   /** The open rows. Each part of them is noted as sent before it is, together with the answers so far. */
   function* openRows(): Generator<RunRow> {
     for (let last = 0; ; ) {
-      const page = state.transaction(() => {
-        for (const answer of answers.splice(0)) rows.settle(answer);
-        return rows.takeOpen(last);
-      });
+      const page = run.takeOpen(last, answers.splice(0));
       yield* page;
       const end = page.at(-1);
       if (end === undefined) return;
@@ -43,9 +39,23 @@ export async function sendRows(sending: Sending): Promise<void> {
     }
   }
 
-  /** Writes answers down, many at a time. */
+  async function sendRow({ row, body, attempt }: RunRow): Promise<Settled> {
+    const { operation } = run;
+    const { id, mode } = run.run;
+    try {
+      const call = { idempotencyKey: rowKey(id, row, attempt), signal: stop };
+      const { status = operation.done, ...result } = await operation.send(client, fill(body), call, mode);
+      return { row, kind: 'done', status, result, error: null };
+    } catch (error) {
+      if (!isOfThisRow(error)) throw error;
+      const code = codeOfRefusal(error);
+      const kind = unknownCodes.includes(code) ? 'unknown' : 'failed';
+      return { row, kind, status: kind, result: {}, error: { code, status: error.status, message: error.message } };
+    }
+  }
+
   function keepAnswers(): void {
-    if (answers.length > 0) state.transaction(() => answers.splice(0).forEach(rows.settle));
+    if (answers.length > 0) run.keepAnswers(answers.splice(0));
   }
 
   const timer = setInterval(() => {
@@ -57,7 +67,7 @@ export async function sendRows(sending: Sending): Promise<void> {
   }, KEPT_MS);
   try {
     await lane.each(openRows(), async (row) => {
-      const answer = await sendRow(sending, row);
+      const answer = await sendRow(row);
       if (failure !== null) throw failure;
       answers.push(answer);
       onAnswer(answer);
@@ -70,23 +80,6 @@ export async function sendRows(sending: Sending): Promise<void> {
 
 /** Errors that tell only that an earlier request had this key: whether it made something, the row does not know. */
 const unknownCodes = ['idempotency_key_reused', 'legacy_record', 'stored_response_missing'];
-
-async function sendRow(
-  { run, operation, client, fill, stop }: Sending,
-  { row, body, attempt }: RunRow,
-): Promise<Settled> {
-  const filled = await fill(body);
-  try {
-    const call = { idempotencyKey: rowKey(run.id, row, attempt), signal: stop };
-    const { status = operation.done, ...result } = await operation.send(client, filled, call, run.mode);
-    return { row, kind: 'done', status, result, error: null };
-  } catch (error) {
-    if (!isOfThisRow(error)) throw error;
-    const code = codeOfRefusal(error);
-    const kind = unknownCodes.includes(code) ? 'unknown' : 'failed';
-    return { row, kind, status: kind, result: {}, error: { code, status: error.status, message: error.message } };
-  }
-}
 
 /** Whether an error says nothing about the other rows. */
 const isOfThisRow = (error: unknown): error is ApiError =>

@@ -94,7 +94,7 @@ export const customersCreate = changeCommand({
   async inBulk({ name, email, ...bulk }, context) {
     if (name !== undefined || email !== undefined)
       throw new UsageError('--name and --email are of one customer: leave them out');
-    const { createCustomersInBulk } = await import('../bulk/operations/create-customers.ts');
+    const { createCustomersInBulk } = await import('../bulk/operations/changes.ts');
     return createCustomersInBulk(context, bulk);
   },
 
@@ -110,7 +110,7 @@ export const customersImport = command({
 
   async run(values, context) {
     if (values.file === undefined) throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
-    const { createCustomersInBulk } = await import('../bulk/operations/create-customers.ts');
+    const { createCustomersInBulk } = await import('../bulk/operations/changes.ts');
     return createCustomersInBulk(context, values);
   },
 });

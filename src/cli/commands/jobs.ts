@@ -85,10 +85,10 @@ interface TakeUp {
 }
 
 async function takeUp(context: CommandContext, text: string, how: TakeUp): Promise<CommandResult> {
-  const { openRun } = await import('../bulk/jobs.ts');
+  const { findBulkRun } = await import('../bulk/jobs.ts');
   const { originOf } = await import('../request/changes.ts');
   const { finishRun } = await import('../bulk/finish-run.ts');
-  const opened = await openRun(text, context);
+  const opened = await findBulkRun(text, context);
   const { id, origin } = opened.run;
   const called = originOf(await context.target());
   if (called !== origin) {

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { talk } from './terminal.ts';
-import { count } from './words.ts';
+import { count, typedDuration } from './words.ts';
 
 const CLEAR_LINE = '\r\u001b[K';
 
@@ -14,18 +14,18 @@ export function keepDrawing(text: () => string, everyMs: number, { stderr }: Io)
     drawn = line;
   };
   draw();
-  const end = every(everyMs, draw);
+  const timer = setInterval(draw, everyMs).unref();
   return async () => {
-    end();
+    clearInterval(timer);
     await stderr.write(CLEAR_LINE);
   };
 }
 
-/** Works after each interval, as long as the process has something else to do; returns what ends that. */
-export function every(ms: number, work: () => void): () => void {
-  const timer = setInterval(work, ms);
-  timer.unref();
-  return () => clearInterval(timer);
+const BAR = 20;
+
+function drawBar(done: number, total: number): string {
+  const filled = Math.floor((BAR * Math.min(done, total)) / Math.max(total, 1));
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}`;
 }
 
 /** Shows on stderr how far a work of several parts has come. */
@@ -34,14 +34,14 @@ export interface Progress {
   end(): Promise<void>;
 }
 
-const BAR = 24;
 const PART_WIDTH = 14;
 
 /** A bar on a terminal, which is gone in the end; elsewhere a line per part. Nothing with `-q` or in a JSON format. */
 export function showProgress(settings: Settings, io: Io): Progress {
   return {
     show: (part, done, total) => {
-      if (settings.draws) void io.stderr.write(`\r${drawBar(part, done, total)}\u001b[K`);
+      const line = `${part.padEnd(PART_WIDTH)} ${drawBar(done, total)} ${done} of ${total}`;
+      if (settings.draws) void io.stderr.write(`\r${line}\u001b[K`);
       else if (done >= total) void talk([{ tone: 'hint', text: `${part}: ${count(done, 'row')}` }], settings, io);
     },
     end: async () => {
@@ -50,7 +50,58 @@ export function showProgress(settings: Settings, io: Io): Progress {
   };
 }
 
-function drawBar(part: string, done: number, total: number): string {
-  const filled = Math.floor((BAR * Math.min(done, total)) / Math.max(total, 1));
-  return `${part.padEnd(PART_WIDTH)} ${'█'.repeat(filled)}${'░'.repeat(BAR - filled)} ${done} of ${total}`;
+const FRAME_MS = 100;
+const LINE_EVERY_MS = 10_000;
+
+/** A work of many items that are alike: how many are settled, how many of these in vain. */
+interface Items {
+  /** What is done to them: `created`. */
+  readonly word: string;
+  readonly total: number;
+  readonly settled: number;
+  readonly failed: number;
+}
+
+/**
+ * Shows on a terminal how far a work has come, how fast it goes and how long it will take:
+ * `████░░░░ 312 of 500 created · 4 failed · 120/s · 2s left`. Where nothing may move, a line every ten seconds.
+ */
+export function showBar(items: Items, settings: Settings, io: Io) {
+  const { word, total } = items;
+  const startedAt = io.now();
+  const settledBefore = items.settled;
+  let { settled, failed } = items;
+  let waitsUntil = 0;
+
+  function text(): string {
+    const perSecond = ((settled - settledBefore) * 1_000) / Math.max(io.now() - startedAt, 1);
+    const waitMs = waitsUntil - io.now();
+    const parts = [
+      `${settled} of ${total} ${word}`,
+      failed > 0 && `${failed} failed`,
+      perSecond > 0 && `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`,
+      perSecond > 0 && settled < total && `${typedDuration(Math.ceil((total - settled) / perSecond))} left`,
+      waitMs > 0 && `the service asks to wait ${count(Math.ceil(waitMs / 1_000), 'second')}`,
+    ];
+    return parts.filter(Boolean).join(' · ');
+  }
+
+  function begin(): () => Promise<void> {
+    if (settings.draws) return keepDrawing(() => `${drawBar(settled, total)} ${text()}`, FRAME_MS, io);
+    const say = () => void talk([{ tone: 'hint', text: text() }], settings, io);
+    const timer = io.stderr.isTTY ? setInterval(say, LINE_EVERY_MS).unref() : undefined;
+    return async () => clearInterval(timer);
+  }
+
+  return {
+    add: (isDone: boolean): void => {
+      settled += 1;
+      if (!isDone) failed += 1;
+    },
+    /** The service has asked to wait. */
+    waiting: (ms: number): void => {
+      waitsUntil = Math.max(waitsUntil, io.now() + ms);
+    },
+    end: begin(),
+  };
 }

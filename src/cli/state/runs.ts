@@ -1,11 +1,43 @@
-import { Run } from '../bulk/run.ts';
+import { z } from 'zod';
+import { formats } from '../config/settings.ts';
 import { LocalError, NotFoundError } from '../failure/errors.ts';
 import type { State, StateRow } from './state.ts';
 
-/** A run that is written down. */
+/** A bulk run: stored once, before its first request. */
+export const Run = z.object({
+  /** See `runId`. */
+  id: z.string().regex(/^[0-9a-z]{12}$/),
+  /** From `--run`; null when the digest identifies it. */
+  name: z.string().nullable(),
+  /** The command whose rows they are: `keys create`. */
+  command: z.string(),
+  /** The service or database, without a password. */
+  origin: z.string(),
+  /** SHA-256 of the options, and of the content of the file or the number of rows. */
+  digest: z.string(),
+  /** Where the rows came from: the name of a file; null for `--count`. */
+  file: z.string().nullable(),
+  /** Options of the command that hold for every row, such as `ifAbsent`. */
+  mode: z.record(z.string(), z.boolean()),
+  rows: z.int().positive(),
+  /** The file of `-o` of the first command, and its format; `jobs resume` writes it too. */
+  output: z
+    .object({ path: z.string(), format: z.enum(formats) })
+    .nullable()
+    .default(null),
+  /** SHA-256 of the options and the product; absent for `--count`. */
+  scope: z.string().optional(),
+  /** SHA-256 of the rows as the file has them, whatever its form; absent where `scope` is. */
+  rowsDigest: z.string().optional(),
+  createdAt: z.string(),
+  /** The body of every row of `--count`; null when each row has its own. */
+  body: z.record(z.string(), z.unknown()).nullable(),
+});
+export type Run = z.output<typeof Run>;
+
+/** A run that is written down, and its number in the state. */
 export interface StoredRun {
   readonly run: Run;
-  /** Its number in the state. */
   readonly number: number;
 }
 
@@ -13,10 +45,8 @@ export interface StoredRun {
 export const listRuns = (state: State): readonly StoredRun[] =>
   state.all('SELECT number, id, description FROM run ORDER BY number').map(storedRun);
 
-export function readRun(state: State, id: string): StoredRun | null {
-  const [row] = state.all('SELECT number, id, description FROM run WHERE id = ?', id);
-  return row === undefined ? null : storedRun(row);
-}
+export const readRun = (state: State, id: string): StoredRun | null =>
+  state.all('SELECT number, id, description FROM run WHERE id = ?', id).map(storedRun)[0] ?? null;
 
 /** The run that an id, the start of one, or a name stands for. Throws `NotFoundError`. */
 export function findRun(state: State | null, text: string): StoredRun {
@@ -35,6 +65,16 @@ function storedRun({ number, id, description }: StateRow): StoredRun {
   return { run: data, number: Number(number) };
 }
 
+/** Keeps rows aside while a file is read; they are gone with the process unless a run is made of them. */
+export function keepAside(state: State): (row: { readonly line: number | null; readonly body: unknown }) => void {
+  state.run('DROP TABLE IF EXISTS temp.aside');
+  state.run('CREATE TEMP TABLE aside (row INTEGER PRIMARY KEY, line INTEGER, body TEXT NOT NULL) STRICT');
+  state.all('PRAGMA temp.journal_mode = OFF');
+  return ({ line, body }) => {
+    state.run('INSERT INTO temp.aside (line, body) VALUES (?, ?)', line, JSON.stringify(body));
+  };
+}
+
 /**
  * Makes a run of the rows that were kept aside; of rows without a body of their own where the run has one for all. When
  * another process has made the same one meanwhile, it is that.
@@ -44,8 +84,7 @@ export function createRun(state: State, run: Run): StoredRun {
     const meanwhile = readRun(state, run.id);
     if (meanwhile !== null) return meanwhile;
     const sql = 'INSERT INTO run (id, description) VALUES (?, ?) RETURNING number';
-    const [made] = state.all(sql, run.id, JSON.stringify(run));
-    const number = Number(made?.number);
+    const number = Number(state.all(sql, run.id, JSON.stringify(run))[0]?.number);
     if (run.body === null) {
       const copy = 'INSERT INTO row (run, row, line, body) SELECT ?, row, line, body FROM temp.aside ORDER BY row';
       state.run(copy, number);
@@ -54,39 +93,5 @@ export function createRun(state: State, run: Run): StoredRun {
       state.run(`INSERT INTO row (run, row) ${upTo} SELECT ?, row FROM n`, run.rows, number);
     }
     return { run, number };
-  });
-}
-
-/** Takes a run over; whether a process has worked on it before. Throws `LocalError` while another one does. */
-export function takeOver(state: State, { run, number }: StoredRun): { readonly isBegun: boolean } {
-  return state.transaction(() => {
-    const [{ writer = null } = {}] = state.all('SELECT writer FROM run WHERE number = ?', number);
-    if (writer !== null && state.isRunning(String(writer))) {
-      throw new LocalError(`run ${run.id} is being worked on by another process`, [
-        'Wait until it ends; then the same command prints the same rows.',
-      ]);
-    }
-    state.run('UPDATE run SET writer = ? WHERE number = ?', state.writer(), number);
-    return { isBegun: writer !== null };
-  });
-}
-
-/** What was found or made for a run before its rows: ids by need. */
-export const readPrepared = (state: State, { number }: StoredRun): ReadonlyMap<string, string> =>
-  new Map(
-    state.all('SELECT need, id FROM prepared WHERE run = ?', number).map(({ need, id }) => [String(need), String(id)]),
-  );
-
-export function keepPrepared(state: State, { number }: StoredRun, need: string, id: string): void {
-  state.run('INSERT OR IGNORE INTO prepared (run, need, id) VALUES (?, ?, ?)', number, need, id);
-}
-
-/** The SHA-256 of each content that a run has written to a file. */
-export const readOutputs = (state: State, { number }: StoredRun, path: string): readonly string[] =>
-  state.all('SELECT digest FROM output WHERE run = ? AND path = ?', number, path).map(({ digest }) => String(digest));
-
-export function keepOutput(state: State, { number }: StoredRun, path: string, digest: string): void {
-  state.transaction(() => {
-    state.run('INSERT OR IGNORE INTO output (run, path, digest) VALUES (?, ?, ?)', number, path, digest);
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { lineOf, showBulkProgress } from '../../../src/cli/bulk/progress.ts';
 import { readSettings } from '../../../src/cli/config/settings.ts';
+import { showBar } from '../../../src/cli/output/progress.ts';
 import { fakeIo, NOW } from '../fake-io.ts';
 import { bulkShop } from './bulk-shop.ts';
 
@@ -96,21 +96,6 @@ describe('lkm jobs', () => {
 });
 
 describe('the progress of a run', () => {
-  const run = { done: 'created', total: 500, failed: 0, waitMs: 0 };
-
-  it.each([
-    [{ settled: 100, ms: 0 }, '████░░░░░░░░░░░░░░░░ 100 of 500 created'],
-    [{ settled: 312, ms: 2_000, failed: 4 }, '████████████░░░░░░░░ 312 of 500 created · 4 failed · 106/s · 2s left'],
-    [{ settled: 101, ms: 2_000 }, '████░░░░░░░░░░░░░░░░ 101 of 500 created · 0.5/s · 13m18s left'],
-    [{ settled: 500, ms: 4_000 }, '████████████████████ 500 of 500 created · 100/s'],
-    [
-      { settled: 300, ms: 2_000, waitMs: 4_200 },
-      '████████████░░░░░░░░ 300 of 500 created · 100/s · 2s left · the service asks to wait 5 seconds',
-    ],
-  ])('%j', (moment, line) => {
-    expect(lineOf({ ...run, settledNow: moment.settled - 100, ...moment })).toBe(line);
-  });
-
   it('is drawn on a terminal only, and gone in the end', async () => {
     await using shop = await bulkShop();
     const drawn = await shop.at(['keys', 'create', '--count', '2', '--expires', '1y'], { terminal: { stderr: true } });
@@ -124,16 +109,21 @@ describe('the progress of a run', () => {
     expect(still.stderr).toMatch(/^created 4 of 4 keys · run \w{12}\n$/);
   });
 
-  it('is a line every ten seconds where nothing may move', () => {
-    vi.useFakeTimers();
+  it('says how far it has come, how fast it goes and what it waits for; every ten seconds where nothing may move', () => {
+    vi.useFakeTimers({ now: NOW });
     try {
       const { io, printed } = fakeIo({ terminal: { stderr: true } });
       const settings = readSettings({ progress: false, color: false }, io);
-      const progress = showBulkProgress('created', 500, { open: 500, failed: 0, unknown: 0 }, settings, io);
+      const bar = showBar({ word: 'created', total: 500, settled: 100, failed: 3 }, settings, { ...io, now: Date.now });
       vi.advanceTimersByTime(10_500);
-      progress.answered({ kind: 'failed' });
+      bar.add(false);
+      for (let more = 0; more < 399; more++) bar.add(true);
+      bar.waiting(14_200);
       vi.advanceTimersByTime(10_000);
-      expect(printed.stderr).toBe('0 of 500 created\n1 of 500 created · 1 failed\n');
+      expect(printed.stderr).toBe(
+        '100 of 500 created · 3 failed\n' +
+          '500 of 500 created · 4 failed · 20/s · the service asks to wait 5 seconds\n',
+      );
     } finally {
       vi.useRealTimers();
     }

@@ -98,7 +98,7 @@ describe('the customers of a file of orders', () => {
     await using shop = await bulkShop();
     shop.write('orders.csv', 'reference,customerName,customerEmail\no-1,Ada Ltd,it@ada.example\n');
     const { stdout } = await shop.at(['keys', 'create', '-f', 'orders.csv', '-n']);
-    expect(stdout).toContain('\ncustomers: 1 would be made, 0 are there\n  it@ada.example  would be made\n');
+    expect(stdout).toContain('\ncustomers: 1 would be made, 0 are there\n');
   });
 });
 
@@ -131,7 +131,7 @@ describe('products that an import makes', () => {
 });
 
 describe('a file with problems', () => {
-  it('shows all those of a row at once, of cells, of fields and of rules', async () => {
+  it('shows all those of a row at once, of cells and of fields', async () => {
     await using shop = await bulkShop();
     shop.write(
       'keys.csv',
@@ -140,11 +140,10 @@ describe('a file with problems', () => {
     const { stderr } = await shop.at(['keys', 'import', '-f', 'keys.csv', '-n']);
     expect(stderr.split('\n').map((line) => line.slice(0, 44))).toEqual(
       [
-        'error: keys.csv has 4 problems; nothing was ',
+        'error: keys.csv has 3 problems; nothing was ',
         "  line 2: maxActivations: 'x' is neither a wh",
         "  line 2: createdAt: 'yesterday' is not a date",
         '  line 2: key is shorter than 23 characters',
-        '  line 2: maxConcurrentSessions does not fit: ',
         '',
       ].map((line) => line.slice(0, 44)),
     );

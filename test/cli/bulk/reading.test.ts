@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { openRows } from '../../../src/cli/bulk/reading/open-rows.ts';
+import { readFile } from '../../../src/cli/bulk/read-file.ts';
 import { fakeIo } from '../fake-io.ts';
 import { bulkShop } from './bulk-shop.ts';
 
@@ -10,8 +10,8 @@ async function read(bytes: Buffer, size: number) {
   const chunks = async function* () {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   };
-  const source = openRows('-', undefined, { ...io, stdin: { ...io.stdin, chunks } });
-  const rows = [];
+  const rows: unknown[] = [];
+  const source = readFile('-', undefined, (problem) => rows.push(problem), { ...io, stdin: { ...io.stdin, chunks } });
   for await (const row of source.rows) rows.push(row);
   return { rows, digest: source.digest() };
 }

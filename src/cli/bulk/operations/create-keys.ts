@@ -3,27 +3,70 @@ import { type Duration, writeDuration } from '../../../contract/fields.ts';
 import { CreateKeyRequest } from '../../../contract/keys/keys.ts';
 import { isMaskedKey } from '../../../domain/license-key.ts';
 import type { CommandContext } from '../../context.ts';
-import { UsageError } from '../../failure/errors.ts';
+import { NotFoundError, UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
-import { bulkOperation } from '../operation.ts';
-import { given } from '../reading/columns.ts';
+import { findCustomerByEmail } from '../../request/look-ups.ts';
+import { isObject } from '../columns.ts';
+import { type Body, bulkOperation, given } from '../operation.ts';
+import type { Preparation } from '../preparation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
-import { addressOutOfId, customersByEmail, namedByEmail } from './customers-by-email.ts';
 
-export const createKeysOperation = bulkOperation({
+/** Customers of keys, who are found by their e-mail addresses, and made where they are not there. */
+const customersByEmail: Preparation = {
+  needsOf(body) {
+    const named = namedByEmail(body);
+    if (named === null) return [];
+    const { email, name } = named;
+    const input = typeof name === 'string' ? { name, email } : null;
+    const lacks = `customerName is missing: no customer has the address ${email}`;
+    return [{ kind: 'customer', name: email.toLowerCase(), input, lacks }];
+  },
+
+  async find(client, { name }) {
+    try {
+      return (await findCustomerByEmail(client, name)).id;
+    } catch (error) {
+      if (error instanceof NotFoundError) return null;
+      throw error;
+    }
+  },
+
+  async make(client, { input }, call) {
+    const { name = '', email = '' } = input ?? {};
+    return (await client.customers.create({ name, email }, call)).id;
+  },
+
+  fill: ({ newCustomer: _, ...others }, customerId) => ({ ...others, customerId }),
+};
+
+/** The new customer of a body, where it has an e-mail address: such a customer may be there already. */
+function namedByEmail({ newCustomer }: Body): { readonly email: string; readonly name?: unknown } | null {
+  if (!isObject(newCustomer) || typeof newCustomer.email !== 'string') return null;
+  return { ...newCustomer, email: newCustomer.email };
+}
+
+export const createKeys = bulkOperation({
   command: 'keys create',
   done: 'created',
   noun: 'key',
   schema: CreateKeyRequest,
   preparation: customersByEmail,
-  arrange: addressOutOfId,
-  checked: (body) => {
+  refusesAgain: ({ reference }) => reference !== undefined,
+  fields: [{ name: 'reference' }, { name: 'key' }],
+
+  /** An e-mail address may stand in the place of the customer's id: no id has an `@`. */
+  arrange(body) {
+    const { customerId, newCustomer, ...others } = body;
+    const isAddress = typeof customerId === 'string' && customerId.includes('@');
+    if (!isAddress || namedByEmail(body) !== null) return body;
+    return { ...others, newCustomer: { ...(isObject(newCustomer) && newCustomer), email: customerId } };
+  },
+
+  checked(body) {
     const named = namedByEmail(body);
     return named === null ? body : { ...body, newCustomer: { name: 'not said', ...named } };
   },
-  refusesAgain: ({ reference }) => reference !== undefined,
-  fields: [{ name: 'reference' }, { name: 'key' }],
 
   async send(client, input, call, { ifAbsent }) {
     try {
@@ -67,12 +110,11 @@ export async function createKeysInBulk(
   input: KeyInput,
   noteDefaultEnd: (which: string) => Note,
 ): Promise<CommandResult> {
-  const { product, reference, ifAbsent } = values;
+  const { product, reference, ifAbsent, file } = values;
   const { usesPerKey, expiresAfter, gracePeriod } = input;
   if (reference !== undefined) throw new UsageError('--reference names one key: give each row its own, in a column');
-  if (ifAbsent && values.file === undefined) throw new UsageError('--if-absent needs a file with references');
-  let isWithoutEnd = false;
-  return runBulk(context, createKeysOperation, {
+  if (ifAbsent && file === undefined) throw new UsageError('--if-absent needs a file with references');
+  return runBulk(context, createKeys, {
     ...values,
     defaults: given({
       productId: product,
@@ -82,10 +124,11 @@ export async function createKeysInBulk(
       gracePeriod: gracePeriod && writeDuration(gracePeriod),
     }),
     mode: { ifAbsent },
-    onRow: ({ expiryDate, expiresAfter }) => {
-      isWithoutEnd ||= expiryDate === undefined && expiresAfter === undefined;
+    notesOnSent(rows) {
+      const isWithoutEnd = ({ expiryDate, expiresAfter }: Body) =>
+        expiryDate === undefined && expiresAfter === undefined;
+      if (!Iterator.from(rows).some(({ body }) => isWithoutEnd(body))) return [];
+      return [noteDefaultEnd(file === undefined ? 'no --expires given' : 'rows without an expiry')];
     },
-    notesOnSent: () =>
-      isWithoutEnd ? [noteDefaultEnd(values.file === undefined ? 'no --expires given' : 'rows without an expiry')] : [],
   });
 }

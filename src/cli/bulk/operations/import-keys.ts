@@ -4,9 +4,9 @@ import { ImportKeyRequest } from '../../../contract/keys/import.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
-import { bulkOperation } from '../operation.ts';
+import { originOf } from '../../request/changes.ts';
+import { bulkOperation, given } from '../operation.ts';
 import type { Need, Preparation } from '../preparation.ts';
-import { given } from '../reading/columns.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
 /** Products and versions of the keys: with `createProducts` those that are not there are made, named as their ids. */
@@ -43,7 +43,7 @@ async function findVersions(client: Client, productId: string): Promise<Readonly
   }
 }
 
-export const importKeysOperation = bulkOperation({
+export const importKeys = bulkOperation({
   command: 'keys import',
   done: 'imported',
   noun: 'key',
@@ -76,22 +76,16 @@ interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
 /** Takes in the keys of a file, once that is confirmed. */
 export function importKeysInBulk(context: CommandContext, values: Values): Promise<CommandResult> {
   const { product, ifAbsent, inUse, createProducts, yes } = values;
-  let devices = 0;
-  return runBulk(context, importKeysOperation, {
+  return runBulk(context, importKeys, {
     ...values,
     defaults: given({ productId: product, force: inUse || undefined }),
     mode: { ifAbsent, createProducts },
-    onRow: (body) => {
-      devices += Array.isArray(body.devices) ? body.devices.length : 0;
-    },
     confirm: async (rows) => {
       if (yes) return;
       const { confirm } = await import('../../prompts/questions.ts');
-      const { originOf } = await import('../../request/changes.ts');
       const keys = count(rows, 'key');
-      const where = originOf(await context.target());
       await confirm(context, {
-        about: [`${keys} with ${count(devices, 'device')} would be imported into ${where}`],
+        about: [`${keys} would be imported into ${originOf(await context.target())}`],
         question: `import ${keys}?`,
         action: `importing ${keys}`,
         flag: '--yes',

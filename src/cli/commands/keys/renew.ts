@@ -58,9 +58,9 @@ export const keysRenew = changeCommand({
   ],
 
   async inBulk({ duration, from, ...values }, context) {
-    const { changeKeysInBulk, renewKeysOperation } = await import('../../bulk/operations/change-keys.ts');
+    const { changeKeysInBulk, renewKeys } = await import('../../bulk/operations/changes.ts');
     const written = duration && writeDuration(duration);
-    return changeKeysInBulk(context, renewKeysOperation, values, { duration: written, from });
+    return changeKeysInBulk(context, renewKeys, values, { duration: written, from });
   },
   prepare({ duration }) {
     if (duration === undefined) throw new UsageError('--for is required', [['Give it:', '--for 1y']]);

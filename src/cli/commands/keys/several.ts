@@ -36,8 +36,8 @@ export const keysBlock = command({
   async run(values, context) {
     const { note, ifUpdatedAt } = values;
     if (values.file !== undefined) {
-      const { blockKeysOperation, changeKeysInBulk } = await import('../../bulk/operations/change-keys.ts');
-      return changeKeysInBulk(context, blockKeysOperation, values, { note });
+      const { blockKeys, changeKeysInBulk } = await import('../../bulk/operations/changes.ts');
+      return changeKeysInBulk(context, blockKeys, values, { note });
     }
     return changeKeys(context, values, 'blocked', (client, address, call) =>
       client.keys.block({ ...address, note, ifUpdatedAt }, call),

@@ -74,10 +74,10 @@ export const keysUpdate = changeCommand({
   ],
 
   async inBulk(values, context) {
-    const { changeKeysInBulk, updateKeysOperation } = await import('../../bulk/operations/change-keys.ts');
+    const { changeKeysInBulk, updateKeys } = await import('../../bulk/operations/changes.ts');
     const gracePeriod = values.gracePeriod && writeDuration(values.gracePeriod);
     const body = { ...fieldsOf(changes, values), ...composed(values), gracePeriod };
-    return changeKeysInBulk(context, updateKeysOperation, values, body);
+    return changeKeysInBulk(context, updateKeys, values, body);
   },
   prepare: (values) => composed(values),
   outcome: (license, _, { io }) => changedKey(license, 'updated', io),

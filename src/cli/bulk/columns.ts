@@ -1,11 +1,33 @@
 import type { z } from 'zod';
-import { writeDuration } from '../../../contract/fields.ts';
-import { UsageError } from '../../failure/errors.ts';
-import { parseCalendarDuration, parseDuration } from '../../values/duration.ts';
-import { parseAnyEnd, parseExpiry, parseStart } from '../../values/instant.ts';
-import { readKeyCell } from '../../values/license-key.ts';
-import { parseBoolean, parseLimit, readValue } from '../../values/scalars.ts';
-import type { Column, ColumnFamily, Columns } from '../reading/columns.ts';
+import { writeDuration } from '../../contract/fields.ts';
+import { UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import { parseCalendarDuration, parseDuration } from '../values/duration.ts';
+import { parseAnyEnd, parseExpiry, parseStart } from '../values/instant.ts';
+import { readKeyCell } from '../values/license-key.ts';
+import { parseBoolean, parseLimit, readValue } from '../values/scalars.ts';
+
+/** A column that a file may have. */
+export interface Column {
+  /** As it is written in a header; case, spaces, `-` and `_` do not count. */
+  readonly name: string;
+  /** Other names that are understood. */
+  readonly aliases?: readonly string[];
+  /** Where its value stands in the body of a request, from the outside inwards. */
+  readonly path: readonly string[];
+  /** The value of a cell, which is not empty; the text itself unless given. Throws `UsageError`. */
+  readonly read?: (text: string, io: Pick<Io, 'now'>) => unknown;
+  /** What a cell says for null, which JSON has itself; without such a word, null is as good as no value. */
+  readonly nullWord?: string;
+  /** Two rows of a file cannot have the same value: as it is sent, or without regard to case. */
+  readonly unique?: 'exact' | 'anyCase';
+}
+
+/** What the columns of a file may be; those of a family share the start of their names: `metadata.plan`. */
+export interface Columns {
+  readonly single: readonly Column[];
+  readonly families: readonly (Pick<Column, 'path' | 'read'> & { readonly prefix: string })[];
+}
 
 /** Every column that files have; its path is its name unless given. */
 const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path'] })[] = [
@@ -60,7 +82,7 @@ const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path']
   { name: 'note' },
 ];
 
-const families: readonly ColumnFamily[] = [
+const families: Columns['families'] = [
   { prefix: 'metadata.', path: ['metadata'] },
   { prefix: 'feature.', path: ['metadata', 'features'], read: readValue },
   { prefix: 'features.', path: ['metadata', 'features'], read: readValue },
@@ -79,10 +101,56 @@ export function columnsOf({ shape }: z.ZodObject): Columns {
   };
 }
 
-/*
- * How cells are read: into what stands in the body of a request, as JSON. A text cannot be empty here: an empty cell is
- * as good as none.
- */
+/** How a name in a header is compared. */
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
+
+/** The column that a name in a header means; null for none. */
+export function findColumn({ single, families }: Columns, name: string): Column | null {
+  const wanted = plain(name);
+  const found = single.find((column) => [column.name, ...(column.aliases ?? [])].some((one) => plain(one) === wanted));
+  if (found !== undefined) return found;
+  const family = families.find(({ prefix }) => name.toLowerCase().startsWith(prefix) && name.length > prefix.length);
+  if (family === undefined) return null;
+  const { prefix, path, ...more } = family;
+  return { name, path: [...path, name.slice(prefix.length)], ...more };
+}
+
+/** The one column whose name contains an unknown name, such as `customerEmail` for `Email`; `FIELD` for none or several. */
+export function guessColumn({ single }: Columns, name: string): string {
+  const wanted = plain(name);
+  const [found, ...more] = single.filter((column) => wanted.length > 2 && plain(column.name).includes(wanted));
+  return found === undefined || more.length > 0 ? 'FIELD' : found.name;
+}
+
+/** Sets the value at a path; objects on the way are made. */
+export function setAt(body: Record<string, unknown>, [name = '', ...inner]: readonly string[], value: unknown): void {
+  const found = Object.hasOwn(body, name) ? body[name] : undefined;
+  const next: Record<string, unknown> = isObject(found) ? { ...found } : {};
+  if (inner.length > 0) setAt(next, inner, value);
+  // Also for names that an assignment would take for something else: `__proto__`.
+  const set = inner.length === 0 ? value : next;
+  Object.defineProperty(body, name, { value: set, enumerable: true, writable: true, configurable: true });
+}
+
+/** The value at a path; undefined where there is none. */
+export const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((outer, key) => (isObject(outer) ? outer[String(key)] : undefined), body);
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A body as the rows of a file have it: the texts of its cells, by the names of their columns. */
+export function writeCells({ single }: Columns, body: unknown): Record<string, string> {
+  const cells: Record<string, string> = {};
+  const whole = single.filter(({ path }) => path.length === 1).map(({ path }) => path[0]);
+  for (const { name, path, nullWord } of single) {
+    if (path.length > 1 && whole.includes(path[0])) continue;
+    const value = valueAt(body, path);
+    const shown = value === null ? nullWord : value;
+    if (shown !== undefined) cells[name] = typeof shown === 'object' ? JSON.stringify(shown) : String(shown);
+  }
+  return cells;
+}
 
 /** Whole seconds, or a duration such as `5m`. */
 function secondsCell(text: string): number {

@@ -1,12 +1,12 @@
+import { NewCustomer } from '../../../contract/customers.ts';
 import { BlockKeyRequest, RenewKeyRequest, UpdateKeyRequest } from '../../../contract/keys/changes.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
-import { type Body, type BulkOperation, bulkOperation } from '../operation.ts';
-import { given } from '../reading/columns.ts';
+import { type Body, type BulkOperation, bulkOperation, given } from '../operation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
-export const updateKeysOperation = bulkOperation({
+export const updateKeys = bulkOperation({
   command: 'keys update',
   done: 'updated',
   noun: 'key',
@@ -20,7 +20,7 @@ export const updateKeysOperation = bulkOperation({
   },
 });
 
-export const renewKeysOperation = bulkOperation({
+export const renewKeys = bulkOperation({
   command: 'keys renew',
   done: 'renewed',
   noun: 'key',
@@ -33,7 +33,7 @@ export const renewKeysOperation = bulkOperation({
   },
 });
 
-export const blockKeysOperation = bulkOperation({
+export const blockKeys = bulkOperation({
   command: 'keys block',
   done: 'blocked',
   noun: 'key',
@@ -45,6 +45,16 @@ export const blockKeysOperation = bulkOperation({
     await client.keys.block(input, call);
     return {};
   },
+});
+
+export const createCustomers = bulkOperation({
+  command: 'customers create',
+  done: 'created',
+  noun: 'customer',
+  schema: NewCustomer,
+  refusesAgain: ({ email }) => email !== undefined,
+  fields: [{ name: 'name', cuts: true }, { name: 'email', cuts: true }, { name: 'id' }],
+  send: async (client, input, call) => ({ id: (await client.customers.create(input, call)).id }),
 });
 
 interface Values extends Omit<BulkRequest, 'defaults'> {
@@ -67,3 +77,9 @@ export async function changeKeysInBulk(
   if (ifUpdatedAt !== undefined) throw new UsageError('--if-updated-at is that of one key', ['Nothing was sent.']);
   return runBulk(context, operation, { ...request, defaults: given({ productId: product, ...body }) });
 }
+
+/** Creates a customer for each row. */
+export const createCustomersInBulk = (
+  context: CommandContext,
+  request: Omit<BulkRequest, 'defaults'>,
+): Promise<CommandResult> => runBulk(context, createCustomers, { ...request, defaults: {} });

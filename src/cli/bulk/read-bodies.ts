@@ -1,59 +1,86 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { UsageError } from '../../failure/errors.ts';
-import type { Io } from '../../io.ts';
-import { explainIssue } from '../../values/check-fields.ts';
-import type { Body, BulkOperation } from '../operation.ts';
-import { type Column, isObject, type RawRow, setAt, valueAt } from './columns.ts';
-import type { readHeader } from './header.ts';
+import { UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import { explainIssue } from '../values/check-fields.ts';
+import { type Column, findColumn, guessColumn, isObject, setAt, valueAt } from './columns.ts';
+import type { Body, BulkOperation } from './operation.ts';
 import type { Problems } from './problems.ts';
+import type { RawRow } from './read-file.ts';
 
-/** A row as it will be sent. */
-export interface RowBody {
-  /** Where it came from; null where there is no file. */
-  readonly line: number | null;
-  readonly body: Body;
+type NamedColumns = ReadonlyMap<string, Column>;
+
+/** How the rows of a file become bodies. */
+interface Reading {
+  /** From `--map`: the name in the file, and that of a column; '' leaves it out. */
+  readonly mapping: ReadonlyMap<string, string>;
+  /** What a row has unless it says otherwise. */
+  readonly defaults: Body;
+  readonly problems: Problems;
+  readonly io: Pick<Io, 'now'>;
 }
 
-/**
- * Turns the rows of a file into bodies of requests, one after the other, and collects all that is wrong with them.
- *
- * @param header which column each name of the file means
- * @param defaults what a row has unless it says otherwise
- */
-export function readBodies(
-  operation: BulkOperation,
-  header: ReturnType<typeof readHeader>,
-  defaults: Body,
-  problems: Problems,
-  io: Pick<Io, 'now'>,
-) {
+/** Turns the rows of a file into bodies of requests, one after the other, and collects all that is wrong with them. */
+export function readBodies(operation: BulkOperation, { mapping, defaults, problems, io }: Reading) {
+  const header = readHeader(operation, mapping, problems);
   const repeated = findRepeated(header.columns);
-  let rows = 0;
 
-  function read(row: RawRow): RowBody {
-    rows += 1;
+  function read(row: RawRow): Body {
     header.add(row);
-    const { line } = row;
     const body: Record<string, unknown> = structuredClone(defaults);
     const { texts, unread } = fill(body, row, header.columns, io);
     const arranged = operation.arrange?.(body) ?? body;
     const issues = issuesOf(arranged, operation, header.columns, unread);
-    for (const text of [...texts, ...issues, ...repeated(line, arranged)]) problems.add({ line, text });
-    return { line, body: arranged };
+    for (const text of [...texts, ...issues, ...repeated(row.line, arranged)]) problems.add({ line: row.line, text });
+    return arranged;
   }
 
-  /** To be called once all rows are read: what is wrong with the file as a whole. */
-  function end(): void {
-    const found = header.problems();
-    if (rows === 0 && found.length === 0) found.push({ line: null, text: 'it has no rows below its header' });
-    for (const problem of found) problems.add(problem);
-  }
-
-  return { read, end };
+  return { read, end: header.end };
 }
 
-type NamedColumns = ReadonlyMap<string, Column>;
+/** Finds out what the names in a file mean, as its rows come: those of JSON may each have other names. */
+function readHeader({ columns: known }: BulkOperation, mapping: Reading['mapping'], problems: Problems) {
+  const names = new Set<string>();
+  const columns = new Map<string, Column>();
+  /** By place in the body, the name that stands for it. */
+  const taken = new Map<string, string>();
+  const report = (text: string) => problems.add({ line: null, text });
+
+  function addName(name: string): void {
+    names.add(name);
+    const meant = mapping.get(name) ?? name;
+    if (meant === '') return;
+    const column = findColumn(known, meant);
+    const place = column?.path.join('.') ?? '';
+    const other = taken.get(place);
+    if (column === null) {
+      const ways = `say what it is, --map '${name}=${guessColumn(known, name)}', or leave it out, --map '${name}='`;
+      report(`column '${name.slice(0, 40)}': ${ways}`);
+      problems.showsFields = true;
+    } else if (other !== undefined) {
+      report(`columns '${other}' and '${name}' are both ${column.name}`);
+    } else {
+      taken.set(place, name);
+      columns.set(name, column);
+    }
+  }
+
+  return {
+    /** By name in the file. */
+    columns,
+    add: ({ cells }: RawRow): void => {
+      for (const [name] of cells.filter(([name]) => !names.has(name))) {
+        if (!names.has(name)) addName(name);
+        else if (columns.has(name)) report(`column '${name}' is there more than once`);
+      }
+    },
+    /** To be called after the last row. */
+    end: (): void => {
+      if (names.size === 0) report('it has no rows below its header');
+      else for (const name of mapping.keys()) if (!names.has(name)) report(`--map: there is no column '${name}'`);
+    },
+  };
+}
 
 /** Writes the cells of a row into its body; returns what cannot be read, and the columns that it is in. */
 function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedColumns, io: Pick<Io, 'now'>) {
@@ -64,7 +91,10 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
     if (column === undefined || value === '' || value === undefined) continue;
     if (value === null && column.nullWord === undefined) continue;
     try {
-      setAt(body, column.path, merged(readValue(value, column, io), body, column));
+      const read = readValue(value, column, io);
+      const before = column.path.length === 1 ? valueAt(body, column.path) : undefined;
+      // Entries that stand in columns of their own go beside those of the whole object.
+      setAt(body, column.path, isObject(read) && isObject(before) ? { ...before, ...read } : read);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       texts.push(`${name}: ${error.message}`);
@@ -82,12 +112,6 @@ function readValue(value: unknown, { read, nullWord }: Column, io: Pick<Io, 'now
   return read === undefined ? text : read(text, io);
 }
 
-/** Entries that stand in columns of their own go beside those of the whole object. */
-function merged(value: unknown, body: Body, { path }: Column): unknown {
-  const before = path.length === 1 ? valueAt(body, path) : undefined;
-  return isObject(value) && isObject(before) ? { ...before, ...value } : value;
-}
-
 /**
  * What the contract has against a body, by the names that the file has for its fields, or would have.
  *
@@ -103,7 +127,7 @@ export function issuesOf(
   const { error } = z.safeParse(schema, whole);
   if (error === undefined) return [];
   const names = [...columns.single.map((column) => [column.name, column] as const), ...named];
-  const texts = [...error.issues, ...brokenRules(schema, whole)]
+  const texts = error.issues
     .filter(({ path }) => !unread.some((column) => isWithin(path, column)))
     .map((issue) => {
       const { code, path } = issue;
@@ -116,18 +140,6 @@ export function issuesOf(
 
 const isWithin = (place: readonly PropertyKey[], { path }: Column): boolean =>
   path.every((part, at) => part === place[at]);
-
-/** What the rules between fields have against a body: the schema itself asks them only once each field is right. */
-function brokenRules(schema: z.ZodType, body: Body): z.core.$ZodIssue[] {
-  return (schema._zod.def.checks ?? []).flatMap((rule) => {
-    try {
-      return z.custom<never>().check(rule).safeParse(body).error?.issues ?? [];
-    } catch {
-      // A rule may expect that its fields are right.
-      return [];
-    }
-  });
-}
 
 /** Two rows of one file cannot have the same key or reference: the second one would be refused, or done twice. */
 function findRepeated(columns: NamedColumns) {

@@ -1,17 +1,9 @@
 import { toInstant } from '../../domain/time.ts';
-import type { RowBody } from '../bulk/reading/read-bodies.ts';
-import type { Run } from '../bulk/run.ts';
+import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { repeatableSpan } from './journal.ts';
-import type { StoredRun } from './runs.ts';
+import type { Run, StoredRun } from './runs.ts';
 import type { State, StateRow } from './state.ts';
-
-/** Why the service refused a row. */
-export interface Failure {
-  readonly code: string;
-  readonly status: number | null;
-  readonly message: string;
-}
 
 const kinds = ['open', 'done', 'failed', 'unknown'] as const;
 
@@ -19,16 +11,20 @@ const kinds = ['open', 'done', 'failed', 'unknown'] as const;
 export type RowKind = (typeof kinds)[number];
 
 /** A row of a run, with what is known of it. */
-export interface RunRow extends RowBody {
+export interface RunRow {
   /** Its number, from 1. */
   readonly row: number;
+  /** Its line in the file; null where there is no file. */
+  readonly line: number | null;
+  readonly body: Readonly<Record<string, unknown>>;
   readonly kind: RowKind;
   /** What became of it, in a word of the command: `created`. */
   readonly status: string;
   /** The number of its idempotency key, from 1: a row that is retried gets another. */
   readonly attempt: number;
   readonly result: Readonly<Record<string, unknown>>;
-  readonly error: Failure | null;
+  /** Why the service refused it. */
+  readonly error: { readonly code: string; readonly status: number | null; readonly message: string } | null;
 }
 
 /** The last word of the service on a row. */
@@ -36,16 +32,6 @@ export type Settled = Pick<RunRow, 'row' | 'kind' | 'status' | 'result' | 'error
 
 /** How many rows are of each kind, and how many of those that are done existed before. */
 export type Counts = Readonly<Record<RowKind | 'existing', number>>;
-
-/** Keeps rows aside while a file is read; they are gone with the process unless a run is made of them. */
-export function keepAside(state: State): (row: RowBody) => void {
-  state.run('DROP TABLE IF EXISTS temp.aside');
-  state.run('CREATE TEMP TABLE aside (row INTEGER PRIMARY KEY, line INTEGER, body TEXT NOT NULL) STRICT');
-  state.all('PRAGMA temp.journal_mode = OFF');
-  return ({ line, body }) => {
-    state.run('INSERT INTO temp.aside (line, body) VALUES (?, ?)', line, JSON.stringify(body));
-  };
-}
 
 const COLUMNS = 'row, line, body, attempt, status, result, error';
 
@@ -55,11 +41,11 @@ const KIND = `coalesce(kind, iif(sent_at IS NULL OR sent_at BETWEEN ? AND ?, 'op
 /** How many rows are in memory at a time. */
 const PAGE = 256;
 
-/** The rows of a run, seen as they are now. */
-export type RunRows = ReturnType<typeof rowsOf>;
+/** A run with its rows, seen as they are now. */
+export type OpenRun = ReturnType<typeof openRun>;
 
 /** @param repeatsSafely whether sending a row twice does no more than sending it once */
-export function rowsOf(
+export function openRun(
   state: State,
   { run, number }: StoredRun,
   { repeatsSafely = false }: { readonly repeatsSafely?: boolean },
@@ -67,6 +53,20 @@ export function rowsOf(
 ) {
   /** The times between which a row was sent that can be sent again. */
   const span = () => (repeatsSafely ? (['', '~'] as const) : repeatableSpan(now()));
+
+  /** Takes the run over; whether a process has worked on it before. Throws `LocalError` while another one does. */
+  function takeOver(): { readonly isBegun: boolean } {
+    return state.transaction(() => {
+      const [{ writer = null } = {}] = state.all('SELECT writer FROM run WHERE number = ?', number);
+      if (writer !== null && state.isRunning(String(writer))) {
+        throw new LocalError(`run ${run.id} is being worked on by another process`, [
+          'Wait until it ends; then the same command prints the same rows.',
+        ]);
+      }
+      state.run('UPDATE run SET writer = ? WHERE number = ?', state.writer(), number);
+      return { isBegun: writer !== null };
+    });
+  }
 
   function counts(): Counts {
     const counted = { open: 0, done: 0, failed: 0, unknown: 0, existing: 0 };
@@ -78,13 +78,13 @@ export function rowsOf(
     return counted;
   }
 
-  /** Whether one of them may have been done. */
+  /** Whether a row may have been done. */
   function hasBegun(): boolean {
     const sql = `SELECT 1 FROM row WHERE run = ? AND sent_at IS NOT NULL AND kind IS NOT 'failed' LIMIT 1`;
     return state.all(sql, number).length > 0;
   }
 
-  /** All of them in their order. */
+  /** All rows in their order. */
   function* read(): Generator<RunRow> {
     const sql = `SELECT ${COLUMNS}, ${KIND} AS kind FROM row WHERE run = ? AND row > ? ORDER BY row LIMIT ${PAGE}`;
     for (let last = 0; ; ) {
@@ -95,21 +95,22 @@ export function rowsOf(
     }
   }
 
-  /** Open rows behind another one, which are noted as sent: to be called in a transaction, before they are. */
-  function takeOpen(after: number): readonly RunRow[] {
-    const sql = `SELECT ${COLUMNS}, 'open' AS kind FROM row
-      WHERE run = ? AND row > ? AND kind IS NULL AND (sent_at IS NULL OR sent_at BETWEEN ? AND ?)
-      ORDER BY row LIMIT ${PAGE}`;
-    const page = state.all(sql, number, after, ...span()).map((row) => runRow(row, run));
-    for (const { row } of page) {
-      // The first time counts: what was sent then is what the service may have forgotten.
-      const note = 'UPDATE row SET sent_at = coalesce(sent_at, ?) WHERE run = ? AND row = ?';
-      state.run(note, toInstant(now()), number, row);
-    }
-    return page;
-  }
+  /** Writes answers down, and notes the next open rows behind `after` as sent, before they are: in one transaction. */
+  const takeOpen = (after: number, answers: readonly Settled[]): readonly RunRow[] =>
+    state.transaction(() => {
+      answers.forEach(settle);
+      const sql = `SELECT ${COLUMNS}, 'open' AS kind FROM row
+        WHERE run = ? AND row > ? AND kind IS NULL AND (sent_at IS NULL OR sent_at BETWEEN ? AND ?)
+        ORDER BY row LIMIT ${PAGE}`;
+      const page = state.all(sql, number, after, ...span()).map((row) => runRow(row, run));
+      for (const { row } of page) {
+        // The first time counts: what was sent then is what the service may have forgotten.
+        const note = 'UPDATE row SET sent_at = coalesce(sent_at, ?) WHERE run = ? AND row = ?';
+        state.run(note, toInstant(now()), number, row);
+      }
+      return page;
+    });
 
-  /** To be called in a transaction. */
   function settle({ row, kind, status, result, error }: Settled): void {
     const sql = 'UPDATE row SET kind = ?, status = ?, result = ?, error = ? WHERE run = ? AND row = ?';
     state.run(sql, kind, status, JSON.stringify(result), error && JSON.stringify(error), number, row);
@@ -123,10 +124,40 @@ export function rowsOf(
     state.transaction(() => state.run(sql, number, ...span(), unknown ? 'unknown' : 'failed'));
   }
 
-  return { counts, hasBegun, read, takeOpen, settle, reopen };
+  return {
+    run,
+    takeOver,
+    counts,
+    hasBegun,
+    read,
+    takeOpen,
+    keepAnswers: (answers: readonly Settled[]) => state.transaction(() => answers.forEach(settle)),
+    reopen,
+    /** The ids of what the rows refer to, by need. */
+    readPrepared: () =>
+      new Map(
+        state
+          .all('SELECT need, id FROM prepared WHERE run = ?', number)
+          .map((row) => [String(row.need), String(row.id)]),
+      ),
+    keepPrepared: (ids: Iterable<readonly [need: string, id: string]>): void =>
+      state.transaction(() => {
+        const sql = 'INSERT OR IGNORE INTO prepared (run, need, id) VALUES (?, ?, ?)';
+        for (const [need, id] of ids) state.run(sql, number, need, id);
+      }),
+    /** The SHA-256 of each content that the run has written to a file. */
+    readOutputs: (path: string): readonly string[] =>
+      state
+        .all('SELECT digest FROM output WHERE run = ? AND path = ?', number, path)
+        .map(({ digest }) => String(digest)),
+    keepOutput: (path: string, digest: string): void =>
+      state.transaction(() => {
+        state.run('INSERT OR IGNORE INTO output (run, path, digest) VALUES (?, ?, ?)', number, path, digest);
+      }),
+  };
 }
 
-const unanswered: Failure = {
+const unanswered = {
   code: 'no_answer',
   status: null,
   message: 'no answer is known, and it was sent more than 23 hours ago, or the clock was set since',
