@@ -138,7 +138,7 @@ describe('a narrow terminal', () => {
     const { fetch } = scriptedService(
       listed([customer('cus_01m7yt3x32eqxajtz5mznckfv0', 'n'.repeat(40), 'o@g.example')]),
     );
-    const surroundings = { env: { ...remote, NO_COLOR: '1' }, terminal: true, columns: 96 };
+    const surroundings = { env: { ...remote, NO_COLOR: '1' }, terminal: true, columns: 84 };
     const { stderr } = await lkm(['customers', 'list'], { fetch, ...surroundings });
     expect(stderr).toBe('no room for createdAt; --fields id,createdAt shows it\n');
     const chosen = await lkm(['customers', 'list', '--fields', 'id,createdAt'], { fetch, ...surroundings });

@@ -21,7 +21,7 @@ export function keepDrawing(text: () => string, everyMs: number, { stderr }: Io)
   };
 }
 
-const BAR = 20;
+const BAR = 24;
 
 function drawBar(done: number, total: number): string {
   const filled = Math.floor((BAR * Math.min(done, total)) / Math.max(total, 1));

@@ -1,4 +1,3 @@
-import Table, { type TableConstructorOptions as TableOptions } from 'cli-table3';
 import stringWidth from 'string-width';
 import { type Field, labelOf, shownCell, type View } from './result.ts';
 
@@ -13,28 +12,17 @@ export interface TableText {
 /** Spaces between two columns. */
 const GAP = 2;
 
-const noLines = {
-  ...{ top: '', 'top-left': '', 'top-mid': '', 'top-right': '', left: '', 'left-mid': '', right: '', 'right-mid': '' },
-  ...{ bottom: '', 'bottom-left': '', 'bottom-mid': '', 'bottom-right': '', mid: '', 'mid-mid': '' },
-  middle: ' '.repeat(GAP),
-};
-
-/** How many rows are laid out at once: the library takes four times as long for twice as many. */
-const PART = 50;
-
-/** Cells in their columns, which stand side by side without lines between them: a line for each row. */
+/** Cells in their columns: a line for each row. Numbers stand at the right. */
 export function layOut(
   cells: readonly (readonly string[])[],
-  { colWidths = widthsOf(cells), colAligns = [] }: Pick<TableOptions, 'colWidths' | 'colAligns'> = {},
-) {
-  const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] };
-  const lines: string[] = [];
-  for (let start = 0; start < cells.length; start += PART) {
-    const table = new Table({ colWidths, colAligns, chars: noLines, style });
-    table.push(...cells.slice(start, start + PART).map((row) => [...row]));
-    for (const line of table.toString().split('\n')) lines.push(line.trimEnd());
-  }
-  return lines;
+  widths: readonly number[] = widthsOf(cells),
+  areNumbers: readonly (boolean | undefined)[] = [],
+): string[] {
+  const padded = (text: string, at: number): string => {
+    const space = ' '.repeat(Math.max((widths[at] ?? 0) - displayWidth(text), 0));
+    return areNumbers[at] ? space + text : text + space;
+  };
+  return cells.map((row) => row.map(padded).join(' '.repeat(GAP)).trimEnd());
 }
 
 /** What the widest cell of each column takes. */
@@ -56,10 +44,11 @@ export function renderTable(fields: readonly Field[], rows: readonly Row[], view
   const shown = fitted.map(({ field }) => field);
   return {
     text: linesOf(
-      layOut([header, ...lines], {
-        colWidths: fitted.map(({ width }) => width),
-        colAligns: shown.map(({ isNumber }) => (isNumber ? 'right' : 'left')),
-      }),
+      layOut(
+        [header, ...lines],
+        fitted.map(({ width }) => width),
+        shown.map(({ isNumber }) => isNumber),
+      ),
     ),
     hidden: fields.filter((field) => !shown.includes(field)),
   };
@@ -88,65 +77,41 @@ interface Column {
   readonly cells: readonly string[];
   /** What the longest text takes. */
   readonly width: number;
-  /** What most rows need; the few longer texts are cut before a column is left out. */
-  readonly usualWidth: number;
 }
 
-const MIN_WIDTH = 10;
+/** Wider texts of a column that may be cut are cut before a column is left out. */
+const USUAL_WIDTH = 28;
 
-/** A text is an outlier when it is longer than three quarters of the column's texts are, times this. */
-const OUTLIER_RATIO = 1.5;
+const MIN_WIDTH = 10;
 
 function readColumn(field: Field, rows: readonly Row[], view: View): Column {
   const label = labelOf(field).toUpperCase();
   const cells = rows.map((row) => shownCell(field, row, view.now));
-  const widths = cells.map(displayWidth).sort((one, other) => one - other);
-  const width = Math.max(displayWidth(label), widths.at(-1) ?? 0);
-  const usualWidth = field.cuts ? Math.min(width, Math.max(displayWidth(label), usualOf(widths), MIN_WIDTH)) : width;
-  return { field, label, cells, width, usualWidth };
-}
-
-/** The longest of the sorted widths, or their third quartile when the longest is an outlier. */
-function usualOf(widths: readonly number[]): number {
-  const longest = widths.at(-1) ?? 0;
-  const quartile = widths[Math.floor((widths.length - 1) * 0.75)] ?? 0;
-  return longest > quartile * OUTLIER_RATIO ? quartile : longest;
+  return { field, label, cells, width: Math.max(...[label, ...cells].map(displayWidth)) };
 }
 
 /** Columns with the width they get; some are left out. Null when not even that makes the identifiers fit. */
 function fitColumns(columns: readonly Column[], room: number): readonly Column[] | null {
+  const dropped = columns.filter(({ field }) => field.drops !== undefined).toSorted(byDrops);
   let kept = columns;
-  for (;;) {
-    const floor = sum(kept.map(({ usualWidth }) => usualWidth));
-    if (floor <= room) return share(kept, room);
-    const next = firstToDrop(kept);
-    if (!next) break;
+  for (const next of [...dropped, null]) {
+    const fitted = shrink(kept, USUAL_WIDTH, room);
+    if (fitted !== null) return fitted;
     kept = kept.filter((column) => column !== next);
   }
-  const least = kept.map((column) => ({ ...column, usualWidth: leastWidth(column) }));
-  return sum(least.map(({ usualWidth }) => usualWidth)) <= room ? share(least, room) : null;
+  return shrink(kept, MIN_WIDTH, room);
 }
 
-const leastWidth = ({ field, width }: Column): number => (field.cuts ? Math.min(width, MIN_WIDTH) : width);
+const byDrops = (one: Column, other: Column): number => (one.field.drops ?? 0) - (other.field.drops ?? 0);
 
-function firstToDrop(columns: readonly Column[]): Column | undefined {
-  return columns
-    .filter(({ field }) => field.drops !== undefined)
-    .sort((one, other) => (one.field.drops ?? 0) - (other.field.drops ?? 0))[0];
+/** The columns in as much room as there is, of which those that may be cut have `least` or more; null when they do not fit. */
+function shrink(columns: readonly Column[], least: number, room: number): readonly Column[] | null {
+  const leastOf = ({ field, width }: Column) => (field.cuts ? Math.min(width, least) : width);
+  let left = room - columns.reduce((total, column) => total + leastOf(column) + GAP, -GAP);
+  if (left < 0) return null;
+  return columns.map((column) => {
+    const more = Math.min(left, column.width - leastOf(column));
+    left -= more;
+    return { ...column, width: leastOf(column) + more };
+  });
 }
-
-/** Gives each column its usual width, and what is left to those that want more, evenly. */
-function share(columns: readonly Column[], room: number): readonly Column[] {
-  const given = columns.map(({ usualWidth }) => ({ width: usualWidth, more: 0 }));
-  for (let left = room - sum(given.map(({ width }) => width)); left > 0; left--) {
-    const wanting = given.filter(({ width }, at) => width < (columns[at]?.width ?? 0));
-    const [next] = wanting.sort((one, other) => one.more - other.more);
-    if (next === undefined) break;
-    next.width++;
-    next.more++;
-  }
-  return columns.map((column, at) => ({ ...column, width: given[at]?.width ?? column.width }));
-}
-
-/** The width of a table with such columns. */
-const sum = (widths: readonly number[]): number => widths.reduce((total, width) => total + width + GAP, -GAP);

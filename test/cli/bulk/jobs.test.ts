@@ -99,7 +99,7 @@ describe('the progress of a run', () => {
   it('is drawn on a terminal only, and gone in the end', async () => {
     await using shop = await bulkShop();
     const drawn = await shop.at(['keys', 'create', '--count', '2', '--expires', '1y'], { terminal: { stderr: true } });
-    expect(drawn.stderr).toContain(`\r\u001b[K${'░'.repeat(20)} 0 of 2 created`);
+    expect(drawn.stderr).toContain(`\r\u001b[K${'░'.repeat(24)} 0 of 2 created`);
     expect(drawn.stderr).toMatch(/\[Kcreated 2 of 2 keys · run \w{12}\n$/);
     const plain = await shop.at(['keys', 'create', '--count', '3']);
     expect(plain.stderr).not.toContain('\r');
