@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { CommandContext } from '../context.ts';
-import { describeNotice } from '../output/attempts.ts';
 import { showBar } from '../output/progress.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
@@ -82,19 +81,18 @@ async function send(
   const settled = run.rows - before.open;
   const failed = before.failed + before.unknown;
   const bar = showBar({ word: operation.done, total: run.rows, settled, failed }, settings, io);
-  const { onAttempt, onExchange } = traced(settings, io);
+  const trace = traced(settings, io);
   const client = await openClient(
     connection,
     {
+      ...trace,
       onAttempt: (event) => {
-        onAttempt(event);
+        trace.onAttempt(event);
         const { status, willRetryInMs } = event;
         if (willRetryInMs === null || (status !== 429 && status !== 503)) return;
         lane.slowDown(willRetryInMs);
         bar.waiting(willRetryInMs);
       },
-      onExchange,
-      onNotice: (notice) => void context.say({ tone: 'warning', text: describeNotice(notice) }),
     },
     { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS },
     io,

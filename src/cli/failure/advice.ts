@@ -1,8 +1,8 @@
 import type { NetworkError } from '../../client/errors.ts';
 import type { ApiError, Reason } from '../../contract/errors.ts';
+import { listEndpoints } from '../../contract/index.ts';
 import { firstLower, moment, typedDuration } from '../output/words.ts';
 import type { Hint } from './errors.ts';
-import { findOperation, type OperationName } from './operation.ts';
 
 /** What is known about the request that failed. */
 export interface Situation {
@@ -27,70 +27,66 @@ export interface Advice {
 
 /** What an error of the service means to the person at the command line, and what to do about it. */
 export function adviseOn(error: ApiError, situation: Situation): Advice {
-  const message = firstLower(error.message);
-  if (error.status === 401) return refusedToken(situation);
-  if (error.reason === 'idempotencyKeyReused')
-    return { message: 'this idempotency key was used for a different request', hints: [relativeTimes, newKey] };
-  // What is printed here may stay in a log: the address of a person does not belong there.
-  if (error.reason === 'emailTaken')
-    return { message: 'a customer with this e-mail address already exists', hints: hintsByReason.emailTaken ?? [] };
-  if (error.reason === 'scopeMissing') return { message, hints: scopeHints(error, situation) };
-  if (error.reason === 'invalidParams') return { message, hints: [paramsHint(error)] };
-  if (error.status === 429) return { message, hints: [waitHint(error, situation)] };
-  return { message, hints: error.reason === null ? [] : (hintsByReason[error.reason] ?? []) };
-}
-
-const relativeTimes =
-  'A time such as --expires 12h counts from now, so it differs each time: give a day or an instant.';
-
-const newKey = 'Leave --idempotency-key out for a new request; give it only to repeat one.';
-
-function refusedToken(situation: Situation): Advice {
+  const { status, reason } = error;
   const { tokenFrom } = situation;
-  return {
-    message: `the service refused the token${tokenFrom === null ? '' : ` from ${tokenFrom}`}`,
-    hints: [`It may be revoked, expired, or belong to another service than ${addressIn(situation)}.`],
-  };
+  if (status === 401) {
+    return {
+      message: `the service refused the token${tokenFrom === null ? '' : ` from ${tokenFrom}`}`,
+      hints: [`It may be revoked, expired, or belong to another service than ${addressIn(situation)}.`],
+    };
+  }
+  const message = (reason && messages[reason]) ?? firstLower(error.message);
+  if (status === 429) return { message, hints: [waitHint(error, situation)] };
+  if (reason === 'invalidParams') return { message, hints: [paramsHint(error)] };
+  if (reason === 'scopeMissing') {
+    const scope = endpointOf(error.call?.operation)?.scope ?? 'SCOPE';
+    const file = tokenFrom === '--token-file' ? ' --token-file FILE' : '';
+    return {
+      message,
+      hints: [
+        `The token lacks ${scope}. With an admin token, one that has it can be made:`,
+        ['', `lkm tokens create --kind scoped --scope ${scope} --name NAME${file}`],
+      ],
+    };
+  }
+  return { message, hints: (reason && hintsByReason[reason]) ?? [] };
 }
 
-function scopeHints({ call }: ApiError, { tokenFrom }: Situation): Hint[] {
-  const scope = findOperation(call?.operation)?.endpoint.scope ?? 'SCOPE';
-  return [
-    `The token lacks ${scope}. With an admin token, one that has it can be made:`,
-    [
-      '',
-      `lkm tokens create --kind scoped --scope ${scope} --name NAME${tokenFrom === '--token-file' ? ' --token-file FILE' : ''}`,
-    ],
-  ];
-}
+/** The endpoint that a request is of, by its method and path: `POST /create-key`; undefined for another request. */
+const endpointOf = (operation: string | undefined) =>
+  listEndpoints().find(({ endpoint }) => `${endpoint.method} ${endpoint.path}` === operation)?.endpoint;
 
-const signing: OperationName = 'keys.sign';
+/** Errors whose own message says less, or more: an address of a person does not belong into a log. */
+const messages: Partial<Record<Reason, string>> = {
+  idempotencyKeyReused: 'this idempotency key was used for a different request',
+  emailTaken: 'a customer with this e-mail address already exists',
+};
 
 /** When a file is signed and the service names no field, the usual reason is known. */
 function paramsHint({ call, fields }: ApiError): Hint {
-  const isSigning = findOperation(call?.operation)?.name === signing;
-  if (isSigning && (fields.length === 0 || fields.includes('ttl'))) {
+  if (call?.operation === 'POST /key/sign' && (fields.length === 0 || fields.includes('ttl'))) {
     return 'A file for a key that never expires needs a life of its own: keys sign --ttl 30d';
   }
   if (fields.length === 0) return 'A field is missing or has a value that the service does not take.';
-  const wrong = `Missing, or with a value that the service does not take: ${fields.join(', ')}`;
-  return fields.includes('maxConcurrentSessions')
-    ? `${wrong}. Only a floating key has sessions: --type floating makes it one.`
-    : wrong;
+  return `Missing, or with a value that the service does not take: ${fields.join(', ')}`;
 }
 
 /** `Retry-After` in words: how long, and until when. */
-function waitHint(error: ApiError, { now }: Situation): Hint {
-  const waitMs = error.retryAfterMs;
-  if (waitMs === null) return 'Try again later, or wait longer: --max-wait 10m';
-  const seconds = Math.ceil(waitMs / 1_000);
+function waitHint({ retryAfterMs }: ApiError, { now }: Situation): Hint {
+  if (retryAfterMs === null) return 'Try again later, or wait longer: --max-wait 10m';
+  const seconds = Math.ceil(retryAfterMs / 1_000);
   const until = new Date(now + seconds * 1_000).toISOString();
   const time = seconds < 86_400 ? `${until.slice(11, 19)} UTC` : moment(until);
-  return `The service asks to wait ${typedDuration(seconds)}: try again after ${time}, or add --max-wait ${typedDuration(seconds)}.`;
+  const wait = typedDuration(seconds);
+  return `The service asks to wait ${wait}: try again after ${time}, or add --max-wait ${wait}.`;
 }
 
 /** What to do about each error of the service, where there is something to do. */
 export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
+  idempotencyKeyReused: [
+    'A time such as --expires 12h counts from now, so it differs each time: give a day or an instant.',
+    'Leave --idempotency-key out for a new request; give it only to repeat one.',
+  ],
   notActivated: [['Activate it:', 'lkm keys activate KEY --host-id ID']],
   activationLimit: [
     ['See its devices:', 'lkm devices list KEY'],
@@ -177,29 +173,26 @@ export function explainConnection(error: NetworkError): { readonly message: stri
 const sentences: readonly (readonly [code: RegExp, meaning: string, hint: string])[] = [
   [/^ECONNREFUSED$/, 'nothing listens there (ECONNREFUSED)', 'Is the service running, and is this its address?'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'its name cannot be resolved', 'Check the name and the network.'],
-  [/^(EHOSTUNREACH|ENETUNREACH)$/, 'the network has no way to it', 'Check the network.'],
-  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'it does not accept the connection in time', 'Check the network.'],
+  [/^(EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'it cannot be reached', 'Check the network.'],
   [
     /SELF_SIGNED_CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|INVALID_CA/,
     'its certificate is not signed by an authority that this machine trusts',
     'If it is your own authority, name its certificate in NODE_EXTRA_CA_CERTS.',
   ],
-  [/^CERT_HAS_EXPIRED$/, 'its certificate has expired', 'It must be renewed at the service; check the clock here too.'],
-  [/^CERT_NOT_YET_VALID$/, 'its certificate is not valid yet', 'Check the clock of this machine.'],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is for another name', 'Use the name that the certificate has.'],
-  [/^(CERT_|CRL_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_)/, 'its certificate cannot be verified', 'Check it.'],
   [
-    /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
-    'it does not speak TLS',
-    'Check the port, or use http:// for a service on this machine.',
+    /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
+    'its certificate has expired, or is not valid yet',
+    'It must be renewed at the service; check the clock here too.',
   ],
-  [/^ERR_SSL_/, 'the TLS handshake failed', 'Check the address, and what stands before the service.'],
+  [/ALTNAME_INVALID$|^HOSTNAME_/, 'its certificate is for another name', 'Use the name that the certificate has.'],
+  [/^(CERT_|CRL_|UNABLE_TO_|INVALID_)/, 'its certificate cannot be verified', 'Check it.'],
+  [/^(ERR_SSL_|EPROTO)/, 'it does not speak TLS', 'Check the port, or use http:// for a service on this machine.'],
 ];
 
 /** The codes of an error and its causes, the innermost first; an attempt at several addresses has several. */
-function codesOf(error: unknown, depth = 0): string[] {
-  if (!(error instanceof Error) || depth > 8) return [];
+function codesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
   const own = 'code' in error && typeof error.code === 'string' ? [error.code] : [];
   const within = error instanceof AggregateError ? error.errors : [error.cause];
-  return [...within.flatMap((one) => codesOf(one, depth + 1)), ...own];
+  return [...within.flatMap(codesOf), ...own];
 }

@@ -11,7 +11,6 @@ import { ApiError } from '../../contract/errors.ts';
 import { firstLower } from '../output/words.ts';
 import { addressIn, adviseOn, explainConnection, type Situation } from './advice.ts';
 import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
-import { findOperation, type OperationName } from './operation.ts';
 
 /** An error as it is reported: as text to people, as JSON to programs. */
 export interface Report {
@@ -86,7 +85,7 @@ function explainNetwork(error: NetworkError): Report {
 
 function explainUnknown(error: CallError, { rerun }: Situation): Report {
   const { operation, idempotencyKey } = error.call ?? {};
-  const effect = effects[findOperation(operation)?.name ?? ''] ?? 'the change may have been made';
+  const effect = effects[operation ?? ''] ?? 'the change may have been made';
   const message = `${firstLower(error.message)}; ${effect}`;
   const report = newReport('outcome_unknown', message, exitCodes.outcomeUnknown, [
     'Run the same command again with the same key; the service then returns its first answer:',
@@ -96,12 +95,12 @@ function explainUnknown(error: CallError, { rerun }: Situation): Report {
 }
 
 const effects: Readonly<Record<string, string>> = {
-  'keys.create': 'the key may have been created',
-  'keys.deactivate': 'the device may have been freed',
-  'keys.sign': 'a slot may have been taken',
-  'keys.checkout': 'a session may have begun',
-  'customers.delete': 'the customer may have been deleted',
-} satisfies Partial<Record<OperationName, string>>;
+  'POST /create-key': 'the key may have been created',
+  'POST /deactivate-key': 'the device may have been freed',
+  'POST /key/sign': 'a slot may have been taken',
+  'POST /key/checkout': 'a session may have begun',
+  'DELETE /customer/by-id': 'the customer may have been deleted',
+};
 
 function explainRefusal(error: ApiError, situation: Situation): Report {
   const { message, hints } = adviseOn(error, situation);

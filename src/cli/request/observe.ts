@@ -1,11 +1,29 @@
 import type { AttemptEvent, ClientOptions, Exchange } from '../../client/options.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
-import { describeAttempt, describeExchange, describeNotice, showSilence, showWait } from '../output/attempts.ts';
+import { keepDrawing } from '../output/progress.ts';
 import { sanitise, talk } from '../output/terminal.ts';
+import { redacted, withoutAddresses, withoutSecretFields, withoutSecretTexts } from './redact.ts';
 
 /** What is told of requests. */
 export type Told = Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice'>;
+
+/**
+ * Says on stderr a line for each request with `-v`, all that was sent and received but secrets with `--debug`, and what
+ * the service is retiring.
+ */
+export function traced({ verbose, debug, ...settings }: Settings, io: Io) {
+  const { stderr } = io;
+  return {
+    onAttempt: (event: AttemptEvent) =>
+      void ((verbose || debug) && stderr.write(`${sanitise(describeAttempt(event))}\n`)),
+    onExchange: (exchange: Exchange) => void (debug && stderr.write(describeExchange(exchange))),
+    onNotice: ({ operation, sunset }) => {
+      const until = sunset === null ? '' : ` and ends on ${sunset}`;
+      void talk([{ tone: 'warning', text: `${operation} is being retired${until}; update lkm` }], settings, io);
+    },
+  } satisfies Told;
+}
 
 /** What the requests of a command have shown. */
 interface Observation extends Told {
@@ -15,45 +33,124 @@ interface Observation extends Told {
   end(): void;
 }
 
-/** Says on stderr a line for each request with `-v`, and all that was sent and received but secrets with `--debug`. */
-export function traced(
-  { verbose, debug }: Settings,
-  { stderr }: Io,
-): { onAttempt(event: AttemptEvent): void; onExchange(exchange: Exchange): void } {
-  return {
-    onAttempt: (event) => void ((verbose || debug) && stderr.write(`${sanitise(describeAttempt(event))}\n`)),
-    onExchange: (exchange) => void (debug && stderr.write(describeExchange(exchange))),
-  };
-}
+const TICK_MS = 1_000;
+/** A request that takes longer than this is worth a line. */
+const SILENCE_MS = 2_000;
+/** Shorter waits are not worth a line. */
+const MIN_SHOWN_MS = 500;
 
-/**
- * Says on stderr while requests are made what is waited for, a line for each request with `-v`, all that was sent and
- * received but secrets with `--debug`, and what the service is retiring.
- */
+/** Says what `traced` does, and on a terminal what is waited for. */
 export function observe(settings: Settings, io: Io): Observation {
   const trace = traced(settings, io);
-  let endWait: (() => void) | undefined;
   let replayed = false;
-  const end = (): void => {
-    endWait?.();
-    endWait = undefined;
-  };
+  let clear = (): void => {};
+  const clearAll = (): void => clear();
+  io.stop.addEventListener('abort', clearAll);
+
+  /** Shows a text that changes with the seconds that have passed, or says its first form where nothing may move. */
+  function show(textAfter: (seconds: number) => string): void {
+    if (!settings.draws) return void talk([{ tone: 'hint', text: textAfter(0) }], settings, io);
+    let passed = 0;
+    const erase = keepDrawing(() => textAfter(passed++), TICK_MS, io);
+    clear = () => {
+      clear = () => {};
+      void erase();
+    };
+  }
+
   return {
     ...trace,
     get replayed() {
       return replayed;
     },
-    end,
+    end: () => {
+      clear();
+      io.stop.removeEventListener('abort', clearAll);
+    },
     onSend: () => {
-      end();
-      endWait = showSilence(settings, io);
+      clear();
+      if (!io.stderr.isTTY) return;
+      const before = SILENCE_MS / TICK_MS;
+      const timer = setTimeout(show, SILENCE_MS, (more: number) => `waiting for an answer, for ${before + more} s now`);
+      timer.unref();
+      clear = () => clearTimeout(timer);
     },
     onAttempt: (event) => {
-      end();
+      clear();
       replayed = event.replayed;
       trace.onAttempt(event);
-      if (event.willRetryInMs !== null) endWait = showWait(event, settings, io);
+      const ms = event.willRetryInMs ?? 0;
+      if (!io.stderr.isTTY || ms < MIN_SHOWN_MS) return;
+      const seconds = Math.ceil(ms / TICK_MS);
+      show((passed) => `waiting for ${waitReason(event)}; next attempt in ${Math.max(seconds - passed, 1)} s`);
     },
-    onNotice: (notice) => void talk([{ tone: 'warning', text: describeNotice(notice) }], settings, io),
   };
+}
+
+function waitReason({ status }: AttemptEvent): string {
+  switch (status) {
+    case null:
+      return 'the service, which does not answer';
+    case 409:
+      return 'the first request with this idempotency key';
+    case 429:
+      return 'the rate limit (429)';
+    default:
+      return `the service, which answered ${status}`;
+  }
+}
+
+function describeAttempt(event: AttemptEvent): string {
+  const { operation, attempt, status, durationMs, idempotencyKey, willRetryInMs } = event;
+  return [
+    `${operation}  ${status ?? 'no answer'}  ${Math.round(durationMs)} ms  attempt ${attempt}`,
+    ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`]),
+    ...(willRetryInMs === null ? [] : [`again in ${Math.round(willRetryInMs)} ms`]),
+  ].join('  ');
+}
+
+const requestHeaders = ['content-type', 'idempotency-key', 'user-agent'];
+const responseHeaders = ['content-type', 'x-request-id', 'idempotency-replayed', 'retry-after', 'location', 'server'];
+
+/** A request and its response, without secrets: `>` what was sent, `<` what came back. */
+export function describeExchange({ request: { method, url, headers, body }, response }: Exchange): string {
+  const shownHeaders = (names: readonly string[], find: (name: string) => string | null | undefined) =>
+    names.flatMap((name) => {
+      const value = find(name);
+      return value == null ? [] : [`${name}: ${withoutSecretFields(value)}`];
+    });
+  const sent = [
+    `${method} ${withoutSecretFields(url)}`,
+    ...(headers.authorization === undefined ? [] : ['authorization: [redacted]']),
+    ...shownHeaders(requestHeaders, (name) => headers[name]),
+    ...(body === null ? [] : ['', shownBody(body)]),
+  ];
+  const received =
+    response === null
+      ? ['no complete response']
+      : [
+          String(response.status),
+          ...shownHeaders(responseHeaders, (name) => response.headers.get(name)),
+          ...(response.text === '' ? [] : ['', shownBody(response.text)]),
+        ];
+  const marked = (mark: string, lines: readonly string[]) =>
+    lines.flatMap((line) => line.split('\n')).map((line) => `${mark} ${sanitise(line)}`.trimEnd());
+  const text = [...marked('>', sent), ...marked('<', received)].join('\n');
+  return `${withoutSecretTexts(withoutAddresses(text))}\n`;
+}
+
+/** Longer bodies say no more about what went wrong. */
+const MAX_SHOWN = 4_000;
+
+/** What is no JSON may hold anything. */
+function shownBody(text: string | null): string {
+  if (text === null) return 'a body that is too long';
+  try {
+    // Masked before it is cut: the half of a key that a cut leaves is found by no pattern.
+    const shown = withoutSecretTexts(JSON.stringify(redacted(JSON.parse(text)), null, 2));
+    const more = shown.length - MAX_SHOWN;
+    return more > 0 ? `${shown.slice(0, MAX_SHOWN)}\n… ${more} more characters` : shown;
+  } catch {
+    return `${text.length} characters that are no JSON`;
+  }
 }
