@@ -10,24 +10,18 @@ interface Described {
   readonly describe: string;
   /** The contract's field it fills, with dots inside: `newCustomer.email`. Its schema checks the value. */
   readonly field?: string;
-  /** All that it may be, where that is a list. */
   readonly choices?: readonly string[];
-  /** What a person picks at a terminal where it is required and missing. */
   readonly pick?: Pickable;
   /** Whether the e-mail address of a customer may stand for its id, which is then looked up. */
   readonly takesEmail?: boolean;
 }
 
-/** Objects of the service that have a picker; that of devices needs the argument `key`. */
 export type Pickable = 'product' | 'customer' | 'key' | 'device' | 'token' | 'session';
 
-/** What is needed only where something else is not given. */
 interface Conditional {
-  /** The option that makes it unnecessary: `file`. */
   readonly neededUnless?: string;
 }
 
-/** An option of a command; `T` is what the command receives. */
 export interface OptionSpec<T = unknown> extends Described, Conditional {
   /** As in the help: `-P, --product <ID>`. */
   readonly flags: string;
@@ -37,32 +31,25 @@ export interface OptionSpec<T = unknown> extends Described, Conditional {
   /** Whether one text may give several values, with commas between them: none of them can contain one. */
   readonly takesList?: boolean;
   readonly parse: Parse<unknown>;
-  /** Never set: carries the type of the value. */
   readonly value?: T;
 }
 
-/** A positional argument of a command. */
 export interface ArgumentSpec<T = unknown> extends Described, Conditional {
-  /** As in the help: `<KEY>`, `<ID...>`, `[TOPIC]`. */
   readonly usage: string;
   readonly parse: Parse<unknown>;
   /** Whether its text is a secret, not to be repeated where it may be logged. */
   readonly secret?: boolean;
-  /** Never set: carries the type of the value. */
   readonly value?: T;
 }
 
 export type Specs<S> = Readonly<Record<string, S>>;
 
-/** What a command receives for its arguments, or its options. */
 export type ValuesOf<S> = { readonly [K in keyof S]: S[K] extends { readonly value?: infer T } ? T : never };
 
 export interface CommandSpec<A, O> {
-  /** What it does, more than the summary in the tree says; shown in its help. */
   readonly about: string;
   /** The operation of the contract it is the command of: `keys.create`. */
   readonly operation?: string;
-  /** Whether it shows a list, or one thing, that can be shown again and again: `--watch`. */
   readonly watchable?: boolean;
   readonly arguments?: A;
   readonly options?: O;
@@ -72,18 +59,15 @@ export interface CommandSpec<A, O> {
   readonly streams?: boolean;
   /** Whether it looks itself at what `-o` names when that is there already. */
   readonly ownsOutput?: (options: Written['options']) => boolean;
-  /** Whole command lines, with what each does. */
   readonly examples: readonly (readonly [line: string, does: string])[];
   run(values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): Promise<CommandResult>;
 }
 
-/** A command as its file declares it. */
 export type Declaration = Required<Pick<AnySpec, 'arguments' | 'options'>> &
   Omit<AnySpec, 'arguments' | 'options' | 'fields'> & { readonly fields: readonly Field[] };
 
 type AnySpec = CommandSpec<Specs<ArgumentSpec>, Specs<OptionSpec>>;
 
-/** A command as data, with its words: `keys create`. */
 export type Command = Declaration & { readonly path: string };
 
 /** A command in the tree, before its file is loaded: its words, and what the help of its parents shows. */
@@ -96,7 +80,6 @@ export interface CommandEntry {
   readonly load: () => Promise<Command>;
 }
 
-/** A command with what was written for it. */
 export interface ParsedCommand {
   readonly kind: 'command';
   readonly command: Command;
@@ -104,7 +87,6 @@ export interface ParsedCommand {
   readonly globals: GlobalFlags;
 }
 
-/** The texts of a command line by the names of their specs, not yet parsed. */
 export interface Written {
   readonly arguments: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
@@ -134,7 +116,6 @@ type ValueOf<M> = M extends { readonly parse: (...text: never[]) => infer T }
 
 const asText = (text: string): string => text;
 
-/** An option without a value. */
 export function flag(flags: string, describe: string): OptionSpec<boolean> {
   return { flags, describe, kind: 'switch', parse: asText };
 }
@@ -153,7 +134,6 @@ export function option<const M extends More = None>(
   return { flags, describe, kind: 'one', parse: asText, ...more };
 }
 
-/** An option with a value that must be given. */
 export function required<const M extends More = None>(
   flags: string,
   describe: string,
@@ -171,7 +151,6 @@ export function many<const M extends More = None>(
   return { flags, describe, kind: 'many', parse: asText, takesList: more?.choices !== undefined, ...more };
 }
 
-/** A positional argument that must be given. */
 export function argument(usage: string, describe: string, more: More = {}): ArgumentSpec<string> {
   return { usage, describe, parse: asText, ...more };
 }
@@ -186,7 +165,6 @@ export function argumentList(usage: string, describe: string, more: More = {}): 
   return { usage, describe, parse: asText, ...more };
 }
 
-/** What help says of an option: its choices and its variable too. */
 export function describeOption({ describe, choices, env }: Pick<OptionSpec, 'describe' | 'choices' | 'env'>): string {
   const listed = choices ? `${describe}: ${choices.join(', ')}` : describe;
   return env ? `${listed} (${env})` : listed;
@@ -194,7 +172,6 @@ export function describeOption({ describe, choices, env }: Pick<OptionSpec, 'des
 
 const productId = { env: 'LKM_PRODUCT', field: 'productId' } as const;
 
-/** The product that a list is limited to. */
 export const productFilter = option('-P, --product <ID>', 'only this product', productId);
 
 /** The product of a new key; each row of a file may name its own. */
@@ -214,7 +191,6 @@ export const productOfKeyOrRows = option(
   productId,
 );
 
-/** The options of every command that changes something. */
 export const change = {
   idempotencyKey: option('--idempotency-key <K>', 'repeat an earlier request instead of making a new one'),
   dryRun: flag('-n, --dry-run', 'show the request and send nothing'),
@@ -225,20 +201,16 @@ const watching: Specs<OptionSpec> = {
   interval: option('--interval <DUR>', 'with --watch: how often; 2s unless given'),
 };
 
-/** The options of a command, with those that the command itself need not know. */
 export const optionsOf = ({ options, watchable }: Command): Specs<OptionSpec> =>
   watchable ? { ...options, ...watching } : options;
 
-/** The customer that a change or a list is for. */
 export const customerOption = (describe: string): OptionSpec<string | undefined> =>
   option('--customer <ID|EMAIL>', describe, { field: 'customerId', takesEmail: true });
 
-/** The customer that a command is about. */
 export const customerArgument = argument('<ID|EMAIL>', 'the customer, by its id or its e-mail address', {
   field: 'customerId',
   pick: 'customer',
   takesEmail: true,
 });
 
-/** The option that answers a yes-or-no question beforehand. */
 export const yes = flag('-y, --yes', 'do not ask');

@@ -16,12 +16,10 @@ interface ClientNeeds {
   readonly needsToken: boolean;
 }
 
-/** What a command works with, besides its own values. */
 export interface CommandContext {
   readonly io: Io;
   readonly settings: Settings;
   readonly flags: GlobalFlags;
-  /** Whether the command only shows what it would send. */
   readonly dryRun: boolean;
   /** The service, opened at the first call. */
   client(needs?: ClientNeeds): Promise<Client>;
@@ -31,7 +29,6 @@ export interface CommandContext {
   target(): Promise<Target>;
   /** The service itself, for a client that is observed in another way. */
   connect(): Promise<Connection>;
-  /** The options of the command, as they were written. */
   readonly written: Readonly<Record<string, unknown>>;
   /** The product of a licence key: the one that was given, else the one that the service knows. */
   productOf(key: string, given: string | undefined): Promise<string>;
@@ -41,7 +38,6 @@ export interface CommandContext {
   prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]>;
   /** Events of the service as they happen, in the order of their numbers; ends with the signal of the command. */
   follow(options: Omit<FollowOptions, 'signal'>): AsyncIterable<readonly Event[]>;
-  /** Says something on stderr while the command still works. */
   say(note: Note): Promise<void>;
   /** What is remembered of changes and bulk runs, opened at the first call. Throws `LocalError`. */
   state(): Promise<State>;
@@ -51,11 +47,8 @@ export interface CommandContext {
   onClose(close: () => Promise<void>): void;
 }
 
-/** A context with what only its opener needs. */
 export interface OpenedContext extends CommandContext {
-  /** The connection, once there is one. */
   readonly connection: Connection | null;
-  /** The key of a change that was sent and not answered. */
   readonly pendingKey: string | null;
   /** The words of options that were found while the command ran, for a command line that repeats it. */
   readonly foundWords: readonly string[];
@@ -67,7 +60,6 @@ export interface OpenedContext extends CommandContext {
 interface ContextOptions {
   readonly flags: GlobalFlags;
   readonly settings: Settings;
-  /** The options of the command, as they were written. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly io: Io;
 }
@@ -82,7 +74,6 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
   let opened: Promise<CallEndpoint> | null = null;
   let changes: Changes | undefined;
   let opening: Promise<State> | null = null;
-  /** Those that were found, by their keys. */
   const products = new Map<string, string>();
   let isDelivered = false;
 

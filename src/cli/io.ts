@@ -2,11 +2,9 @@ import type { Timing } from '../client/timing.ts';
 import type { Fetch } from '../contract/endpoint.ts';
 import type { Prompter } from './prompts/prompt.ts';
 
-/** An output stream: stdout or stderr. */
 export interface Output {
   readonly isTTY: boolean;
   readonly columns: number;
-  /** How many lines a terminal shows; undefined where it is none. */
   readonly lines?: number | undefined;
   /** The file descriptor behind it, where there is one: the log of a server is written to it directly. */
   readonly fd?: number;
@@ -17,7 +15,6 @@ export interface Output {
   write(text: string): Promise<boolean>;
 }
 
-/** The input stream: stdin. */
 export interface Input {
   readonly isTTY: boolean;
   readText(): Promise<string>;
@@ -36,13 +33,11 @@ export interface Io {
   readonly tempDir: string;
   readonly platform: string;
   readonly nodeVersion: string;
-  /** The version of lkm. */
   readonly version: string;
   readonly pid: number;
   /** The name of the user who runs the command, and their number; null on Windows. */
   readonly user: string;
   readonly uid: number | null;
-  /** The name of this machine. */
   readonly host: string;
   now(): number;
   uuid(): string;
@@ -51,7 +46,6 @@ export interface Io {
   /** Calls `listener` each time the process gets SIGHUP, until the function that it returns is called. */
   onHangup(listener: () => void): () => void;
   readonly prompter: Prompter;
-  /** The network; the client's own unless given. */
   readonly fetch?: Fetch | undefined;
   /** Clock, delays and random numbers of the client; its own unless given. */
   readonly timing?: Timing | undefined;

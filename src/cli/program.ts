@@ -12,10 +12,7 @@ import { print } from './output/write.ts';
 import { runCommand } from './run-command.ts';
 import { commandEntries, groups } from './tree.ts';
 
-/**
- * Parses the command line, runs its command and resolves to the exit code. Records each step in `state`, by which an
- * error is explained.
- */
+/** Runs a command line and resolves to the exit code. Records each step in `state`, by which an error is explained. */
 export async function runCommandLine(state: RunState): Promise<number> {
   const { argv, io } = state;
   const parsed = await parseCommandLine(argv, io);
@@ -29,10 +26,7 @@ export async function runCommandLine(state: RunState): Promise<number> {
   return runCommand(parsed, state.settings, state);
 }
 
-/**
- * The surroundings of a command, with what `lkm config set` stored in the place of variables that are not set. Commands
- * on what is stored see it as it is.
- */
+/** With what `lkm config set` stored in the place of variables that are not set, except for commands on what is stored. */
 async function withStored({ command, globals }: ParsedCommand, io: Io): Promise<Io> {
   if (command.path.startsWith('config ') || !existsSync(join(configDir(io), 'config.json'))) return io;
   const { withStoredSettings } = await import('./config/stored-settings.ts');
@@ -44,9 +38,7 @@ export type Parsed = { readonly kind: 'text'; readonly text: string } | ParsedCo
 
 /** What commander has found so far while it parses. */
 interface Reading {
-  /** The words so far: `lkm keys`. */
   path: string;
-  /** The command that they name. */
   command: Command | null;
   /** What was written for it; null where its help is asked for. */
   written: Written | null;
@@ -74,7 +66,6 @@ export async function parseCommandLine(
   return { kind: 'text', text: helpPage(path, command, helpView(argv, io)) };
 }
 
-/** The error for a command line that commander does not take. */
 function usageError(error: CommanderError, { path }: Reading): UsageError {
   const message = error.message
     .replace(/^error: /, '')
@@ -92,7 +83,6 @@ function versionAlone({ path }: Reading, { version }: Pick<Io, 'version'>): stri
   throw new UsageError('--version shows that of lkm itself, and goes without a command', [['See:', `${path} --help`]]);
 }
 
-/** `lkm help keys create` as `lkm keys create --help`. */
 async function readHelpWord(argv: readonly string[]): Promise<readonly string[]> {
   if (argv[0] !== 'help') return argv;
   const { expandHelp } = await import('./help/pages.ts');

@@ -2,10 +2,7 @@ import { exitCodes } from './failure/errors.ts';
 import type { RunState } from './failure/fail.ts';
 import type { Io } from './io.ts';
 
-/**
- * Runs one command line, without the words for node and script; resolves to its exit code. The one place that catches
- * errors.
- */
+/** Runs one command line and resolves to its exit code. The one place that catches errors. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const state: RunState = { argv, io };
   const code = await runLine(state).catch((error: unknown) => explain(error, state));

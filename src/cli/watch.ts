@@ -12,12 +12,10 @@ import { createPaint, type Note, sanitise } from './output/terminal.ts';
 import { inProcessUrl } from './request/connection.ts';
 import { parseInterval } from './values/duration.ts';
 
-/** What is shown again and again. */
 interface Watched {
   readonly parsed: ParsedCommand;
   readonly values: Readonly<Record<string, unknown>>;
   readonly settings: Settings;
-  /** Those that `--fields` chose. */
   readonly chosen: readonly Field[] | null;
   readonly state: RunState;
 }
@@ -32,8 +30,8 @@ const CLEAR_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
 /**
- * Shows the result of a read on the terminal, in place, until a signal ends it, which is how it is meant to end: with 0.
- * The last state stays. An error of the first read ends it too; later ones are shown when they may pass.
+ * Shows the result of a read on the terminal, in place, until a signal ends it: with 0. An error of the first read ends it
+ * too; later ones are shown when they may pass.
  */
 export async function watch(watched: Watched): Promise<number> {
   const { settings, state, parsed } = watched;
@@ -116,7 +114,6 @@ function troubleOf(error: unknown, io: Io): string | null {
   return message;
 }
 
-/** A screen: when it was drawn, and as much of the text as there is room for. */
 function frameOf(text: string, { trouble, intervalMs }: Head, { settings, state: { io } }: Watched): string {
   const paint = createPaint(settings.color.stdout);
   const time = new Date(io.now()).toISOString().slice(11, 19);
@@ -129,7 +126,6 @@ function frameOf(text: string, { trouble, intervalMs }: Head, { settings, state:
 }
 
 interface Head {
-  /** Why the last read failed; null when it did not. */
   readonly trouble: string | null;
   readonly intervalMs: number;
 }

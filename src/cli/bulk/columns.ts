@@ -7,11 +7,9 @@ import { parseAnyEnd, parseExpiry, parseStart } from '../values/instant.ts';
 import { readKeyCell } from '../values/license-key.ts';
 import { parseBoolean, parseLimit, readValue } from '../values/scalars.ts';
 
-/** A column that a file may have. */
 export interface Column {
   /** As it is written in a header; case, spaces, `-` and `_` do not count. */
   readonly name: string;
-  /** Other names that are understood. */
   readonly aliases?: readonly string[];
   /** Where its value stands in the body of a request, from the outside inwards. */
   readonly path: readonly string[];
@@ -101,7 +99,6 @@ export function columnsOf({ shape }: z.ZodObject): Columns {
   };
 }
 
-/** How a name in a header is compared. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
 
 /** The column that a name in a header means; null for none. */
@@ -122,7 +119,6 @@ export function guessColumn({ single }: Columns, name: string): string {
   return found === undefined || more.length > 0 ? 'FIELD' : found.name;
 }
 
-/** Sets the value at a path; objects on the way are made. */
 export function setAt(body: Record<string, unknown>, [name = '', ...inner]: readonly string[], value: unknown): void {
   const found = Object.hasOwn(body, name) ? body[name] : undefined;
   const next: Record<string, unknown> = isObject(found) ? { ...found } : {};
@@ -132,7 +128,6 @@ export function setAt(body: Record<string, unknown>, [name = '', ...inner]: read
   Object.defineProperty(body, name, { value: set, enumerable: true, writable: true, configurable: true });
 }
 
-/** The value at a path; undefined where there is none. */
 export const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((outer, key) => (isObject(outer) ? outer[String(key)] : undefined), body);
 
@@ -152,7 +147,6 @@ export function writeCells({ single }: Columns, body: unknown): Record<string, s
   return cells;
 }
 
-/** Whole seconds, or a duration such as `5m`. */
 function secondsCell(text: string): number {
   return /^\d{1,9}$/.test(text) ? Number(text) : parseDuration(text) / 1_000;
 }

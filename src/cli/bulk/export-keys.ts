@@ -8,7 +8,6 @@ import { isMaskedKey } from '../../domain/license-key.ts';
 import { UsageError } from '../failure/errors.ts';
 import { guard } from './read-file.ts';
 
-/** Which keys, and in which form. */
 interface Export {
   readonly productId: string | undefined;
   readonly customerId: string | undefined;
@@ -19,9 +18,8 @@ interface Export {
 const PART = 16;
 
 /**
- * Writes every key with its customer and its devices, in the form that `keys import` reads, newest first. Only a part of
- * the list is in memory; `beforePart` gets the keys of each part before it is written. CSV goes through the list twice: the
- * first time for the names of metadata, which are columns.
+ * Writes every key as `keys import` reads it, newest first, part by part. `beforePart` gets the keys of each part before it
+ * is written. CSV goes through the list twice: the first time for the names of metadata, which are columns.
  */
 export async function* exportKeys(
   client: Client,
@@ -63,7 +61,6 @@ async function* inParts(keys: AsyncIterable<ListedLicense>): AsyncGenerator<read
 
 type Owner = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;
 
-/** A key as `keys import` reads it. */
 type ExportedKey = Readonly<Record<string, unknown>>;
 
 /** A key with what the list does not show; null when it has been deleted meanwhile. */
@@ -96,7 +93,6 @@ function rememberOwners(client: Client): (id: string) => Promise<Owner | null> {
   };
 }
 
-/** Null where the service answers that something is not there. */
 async function unlessGone<T>(found: Promise<T>, reason: ApiError['reason']): Promise<T | null> {
   try {
     return await found;
@@ -167,7 +163,6 @@ function textsOf(metadata: object): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(metadata).filter(isText));
 }
 
-/** What is empty is an empty cell. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'object') return guard(String(value));

@@ -14,12 +14,10 @@ import { refuseTaken, resultOf } from './results.ts';
 import type { BulkRun } from './run.ts';
 import { sendRows } from './send-rows.ts';
 
-/** How a run is to be done. */
 export interface Finishing {
   readonly concurrency: number | undefined;
   /** Whether the results go into the file of the first command, unless another is named. */
   readonly writesOwnFile?: boolean;
-  /** What is said when rows were sent now. */
   notesOnSent?(rows: Iterable<RunRow>): readonly Note[];
   /** Sends failed rows anew, and those whose outcome is unknown. */
   readonly retry?: { readonly unknown: boolean };
@@ -27,7 +25,6 @@ export interface Finishing {
 
 const hint = (text: string): Note => ({ tone: 'hint', text });
 
-/** Sends what is open of a run, and gives the results of all of it. */
 export async function finishRun(context: CommandContext, run: BulkRun, how: Finishing): Promise<CommandResult> {
   const { io, flags } = context;
   const { name, createdAt, output } = run.run;

@@ -14,7 +14,6 @@ const operations = [createKeys, importKeys, updateKeys, renewKeys, blockKeys, cr
 
 const findOperation = (command: string) => operations.find((operation) => operation.command === command);
 
-/** Every run with how far it has come, oldest first. */
 export async function describeRuns({ io, knownState }: CommandContext) {
   const state = await knownState();
   if (state === null) return [];
@@ -25,7 +24,6 @@ export async function describeRuns({ io, knownState }: CommandContext) {
   });
 }
 
-/** The rows of a run as they are now. */
 export async function showRun(text: string, context: CommandContext): Promise<CommandResult> {
   const { exitCode: _, ...result } = resultOf(await findBulkRun(text, context));
   return result;

@@ -2,7 +2,6 @@ import { systemTiming } from '../../client/timing.ts';
 import { InterruptedError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 
-/** Works on items, as many at a time as the service takes. */
 export type Lane = ReturnType<typeof openLane>;
 
 /** Works on up to `max` items at a time: half as many after the service asks to wait, and one more for each round since. */
@@ -10,10 +9,7 @@ export function openLane(max: number, { timing = systemTiming, stop }: Pick<Io, 
   let limit = max;
   let pause: Promise<void> | null = null;
 
-  /**
-   * Works on items, each taken from `items` when its turn comes. After an error no other one is begun; rejects with it
-   * once nothing is on its way any more.
-   */
+  /** Takes each item when its turn comes. After an error no other one is begun; rejects with it once all have ended. */
   async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
     const running = new Set<Promise<void>>();
     const failures: unknown[] = [];

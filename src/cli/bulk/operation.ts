@@ -16,14 +16,11 @@ type Outcome = Readonly<Record<string, unknown>> & { readonly status?: string };
 
 /** What a bulk command does with each row of a file. */
 export interface BulkOperation {
-  /** Its words: `keys create`. */
   readonly command: string;
   /** What has been done, and to what: `created`, `key`. */
   readonly done: string;
   readonly noun: string;
-  /** The body of its request. */
   readonly schema: z.ZodType;
-  /** Those for the fields of the schema. */
   readonly columns: Columns;
   /** What rows refer to, and a run makes before them where it is not there. */
   readonly preparation?: Preparation;
@@ -37,7 +34,6 @@ export interface BulkOperation {
   refusesAgain?(body: Body): boolean;
   /** What the results show besides number, status and error, from the body or the outcome. */
   readonly fields: readonly Field[];
-  /** Sends one row. Rejects as the client does. */
   send(client: Client, body: unknown, call: CallOptions, mode: Mode): Promise<Outcome>;
 }
 
@@ -53,5 +49,4 @@ export const bulkOperation = <S extends z.ZodObject>(spec: Spec<S>): BulkOperati
   send: (client, body, call, mode) => spec.send(client, spec.schema.parse(body), call, mode),
 });
 
-/** An object without what is undefined, as JSON has it. */
 export const given = (object: Body): Record<string, unknown> => JSON.parse(JSON.stringify(object));

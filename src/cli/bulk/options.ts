@@ -3,7 +3,6 @@ import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { parseWhole } from '../values/scalars.ts';
 
-/** Options of every bulk command. */
 export const bulkOptions = {
   file: option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each'),
   map: many('--map <COLUMN=FIELD>', 'with -f: what a column of the file is; nothing after = leaves it out', {
@@ -20,7 +19,6 @@ export const bulkOptions = {
   }),
 };
 
-/** Whether these options ask for many at a time. */
 export const isBulk = ({ file, count }: Written['options']): boolean => file !== undefined || count !== undefined;
 
 function parseMapping(text: string): readonly [column: string, field: string] {
@@ -40,7 +38,6 @@ export function parseConcurrency(text: string): number {
   return parseWhole(text, 1, MAX_CONCURRENCY);
 }
 
-/** The columns of the results of a bulk command. */
 export const resultFields = (fields: readonly Field[]): readonly Field[] => [
   { name: 'row', isNumber: true },
   { name: 'status' },

@@ -22,9 +22,7 @@ export interface Need {
 export interface Preparation {
   /** In the order in which they are made. */
   needsOf(body: Body, mode: Mode): readonly Need[];
-  /** Its id; null when it is not there. */
   find(client: Client, need: Need): Promise<string | null>;
-  /** Makes it; its id. */
   make(client: Client, need: Need, call: CallOptions): Promise<string>;
   /** The body of a row with the id of its last need. */
   fill?(body: Body, id: string): Body;
@@ -66,10 +64,7 @@ export class Needs {
   }
 }
 
-/**
- * Makes what the rows of a run need and what is not there, each under an idempotency key of its own, which comes from the
- * run and the need. Returns what puts the ids into the body of a row.
- */
+/** Makes what rows need and what is not there, each under a key of its own; returns what puts the ids into a body. */
 export async function prepare(
   { run, operation, ...opened }: BulkRun,
   client: Client,

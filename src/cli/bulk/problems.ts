@@ -3,7 +3,6 @@ import { count } from '../output/words.ts';
 import type { Columns } from './columns.ts';
 import type { Problem } from './read-file.ts';
 
-/** How many problems are shown by default, and when all of them are asked for. */
 const SHOWN = 20;
 const MAX_SHOWN = 1_000;
 

@@ -10,11 +10,9 @@ import type { RawRow } from './read-file.ts';
 
 type NamedColumns = ReadonlyMap<string, Column>;
 
-/** How the rows of a file become bodies. */
 interface Reading {
   /** From `--map`: the name in the file, and that of a column; '' leaves it out. */
   readonly mapping: ReadonlyMap<string, string>;
-  /** What a row has unless it says otherwise. */
   readonly defaults: Body;
   readonly problems: Problems;
   readonly io: Pick<Io, 'now'>;
@@ -66,7 +64,6 @@ function readHeader({ columns: known }: BulkOperation, mapping: Reading['mapping
   }
 
   return {
-    /** By name in the file. */
     columns,
     add: ({ cells }: RawRow): void => {
       for (const [name] of cells.filter(([name]) => !names.has(name))) {
@@ -74,7 +71,6 @@ function readHeader({ columns: known }: BulkOperation, mapping: Reading['mapping
         else if (columns.has(name)) report(`column '${name}' is there more than once`);
       }
     },
-    /** To be called after the last row. */
     end: (): void => {
       if (names.size === 0) report('it has no rows below its header');
       else for (const name of mapping.keys()) if (!names.has(name)) report(`--map: there is no column '${name}'`);
@@ -112,11 +108,7 @@ function readValue(value: unknown, { read, nullWord }: Column, io: Pick<Io, 'now
   return read === undefined ? text : read(text, io);
 }
 
-/**
- * What the contract has against a body, by the names that the file has for its fields, or would have.
- *
- * @param unread columns of which a problem is known already
- */
+/** What the contract has against a body, by the names of its columns, besides those of which a problem is known already. */
 export function issuesOf(
   body: Body,
   { schema, checked, columns }: BulkOperation,

@@ -6,7 +6,6 @@ import { CommandError, codeOf, LocalError, UsageError } from '../failure/errors.
 import type { Io } from '../io.ts';
 import { isObject } from './columns.ts';
 
-/** A row of a file before its columns are known. */
 export interface RawRow {
   /** The line it begins on, from 1; the place in a JSON array. */
   readonly line: number;
@@ -22,23 +21,18 @@ export interface Problem {
 
 type Report = (problem: Problem) => void;
 
-/** What may stand between the cells of a file. */
 const delimiters = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
 
-/** Their names. */
 export type Delimiter = keyof typeof delimiters;
 
 /**
- * Streams the rows of a file of CSV, JSON lines or a JSON array, and reports what is wrong with its form. The form is
- * known from the extension of its name, else from its first character. Only a part of the file is in memory at a time.
- * The rows reject with `UsageError` for a file that is empty or not text, and with `LocalError` for one that cannot be
- * read.
+ * Streams the rows of a file of CSV, JSON lines or a JSON array, and reports what is wrong with its form. The rows reject
+ * with `UsageError` for a file that is empty or not text, and with `LocalError` for one that cannot be read.
  */
 export function readFile(path: string, delimiter: Delimiter | undefined, report: Report, io: Io) {
   const hash = createHash('sha256');
   const shownPath = path === '-' ? 'stdin' : path;
   return {
-    /** Its name without folders. */
     name: basename(shownPath),
     rows: readRows(readTexts(path === '-' ? readStdin(io) : readBytes(path, io), hash, shownPath), {
       path: shownPath,
@@ -123,7 +117,6 @@ function guessDelimiter(text: string): string {
   return counted.reduce((most, next) => (next.times > most.times ? next : most)).one;
 }
 
-/** A record of CSV, and the line that it ends on. */
 interface CsvRecord {
   readonly record: readonly string[];
   readonly info: { readonly lines: number };
@@ -161,7 +154,6 @@ async function* readCsv(texts: AsyncIterable<string>, delimiter: string, report:
   }
 }
 
-/** Reads an object from each line. */
 async function* readJsonLines(texts: AsyncIterable<string>, report: Report): AsyncGenerator<RawRow> {
   let line = 0;
   for await (const text of linesOf(texts)) {
@@ -191,7 +183,6 @@ async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
   yield rest;
 }
 
-/** Reads an array of objects. */
 async function* readJson(texts: AsyncIterable<string>, report: Report): AsyncGenerator<RawRow> {
   const { default: streamArray } = await import('stream-json/streamers/stream-array.js');
   const parser = streamArray.withParserAsStream();

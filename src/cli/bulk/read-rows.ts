@@ -11,7 +11,6 @@ import { type RawRow, readFile } from './read-file.ts';
 import { hash } from './run.ts';
 import type { BulkRequest } from './run-bulk.ts';
 
-/** What is known of the rows of a run before it begins. */
 interface ReadRows extends Pick<Run, 'digest' | 'rows' | 'file' | 'scope' | 'rowsDigest'> {
   readonly first: Body;
   readonly needs: Needs;

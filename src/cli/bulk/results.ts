@@ -11,7 +11,6 @@ import type { RunRow } from '../state/open-run.ts';
 import { resultFields } from './options.ts';
 import { type BulkRun, rowKey } from './run.ts';
 
-/** A row for each row of the run, in their order. */
 export function resultOf(run: BulkRun) {
   const rows: Record<string, unknown>[] = [];
   const done: Record<string, unknown>[] = [];
@@ -68,12 +67,7 @@ function summary({ run: { id, rows }, operation, counts }: BulkRun): Note[] {
   return [{ tone: done === rows ? 'done' : 'warning', text: parts.filter(Boolean).join(' · ') }, ...hints];
 }
 
-/**
- * Makes sure that the results may go to the file that `-o` names: one that is not there, or that is as this run has
- * written it. Called before anything is sent. Throws `LocalError`.
- *
- * @param digestsOf what the run has written to a file
- */
+/** Throws `LocalError` for a file of `-o` that is there, unless it is as this run has written it, by its `digestsOf`. */
 export function refuseTaken(
   digestsOf: (path: string) => readonly string[],
   { output, force }: Settings,

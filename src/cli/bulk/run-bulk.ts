@@ -16,7 +16,6 @@ import { readRows } from './read-rows.ts';
 import { refuseTaken } from './results.ts';
 import { type BulkRun, bulkRun, runId } from './run.ts';
 
-/** The input of a bulk command. */
 export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSent'> {
   readonly file: string | undefined;
   readonly count?: number | undefined;
@@ -24,7 +23,6 @@ export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSen
   readonly delimiter: Delimiter | undefined;
   readonly run: string | undefined;
   readonly idempotencyKey: string | undefined;
-  /** The body of a request as far as the options give it. */
   readonly defaults: Body;
   readonly mode?: Mode;
   /** Asks whether a run that is new may begin; nothing is written down or sent unless it resolves. */
@@ -33,10 +31,7 @@ export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSen
 
 const LOOKUPS_AT_ONCE = 16;
 
-/**
- * Sends one request for each row of a file, or `count` requests. The same bulk command run again continues where the
- * first one ended; when all rows are done it returns the same results without sending anything.
- */
+/** Sends one request for each row of a file, or `count` requests; the same command run again continues the run. */
 export async function runBulk(
   context: CommandContext,
   operation: BulkOperation,
@@ -108,7 +103,6 @@ function refuseRepeated({ run, operation, counts, hasBegun }: BulkRun, given: { 
   ]);
 }
 
-/** What a run would send, and what its rows refer to. */
 function previewRun(
   { noun, done }: BulkOperation,
   rows: number,

@@ -5,7 +5,6 @@ import type { Run, StoredRun } from '../state/runs.ts';
 import type { State } from '../state/state.ts';
 import type { BulkOperation } from './operation.ts';
 
-/** A run that is written down, with its rows and what its command does. */
 export interface BulkRun extends OpenRun {
   readonly operation: BulkOperation;
 }
@@ -19,10 +18,7 @@ export const bulkRun = (state: State, stored: StoredRun, operation: BulkOperatio
 export const runId = ({ command, origin, name, digest }: Pick<Run, 'command' | 'origin' | 'name' | 'digest'>): string =>
   short(hash([command, origin, name === null ? ['digest', digest] : ['name', name]]));
 
-/**
- * The idempotency key of a row, the same in every process that sends it, wherever its journal is. `attempt` is 1, and
- * more for a row that was sent anew after a refusal.
- */
+/** The idempotency key of a row, the same in every process. `attempt` is more than 1 for a row that was sent anew. */
 export const rowKey = (id: string, row: number, attempt: number): string =>
   `lkm-${id}-${row}-${short(hash([id, row, attempt]))}${attempt === 1 ? '' : `-${attempt}`}`;
 
@@ -30,7 +26,6 @@ export const rowKey = (id: string, row: number, attempt: number): string =>
 export const preparationKey = (id: string, made: readonly string[]): string =>
   `lkm-${id}-${short(hash([id, ...made]))}`;
 
-/** SHA-256 of a value as JSON, hexadecimal. */
 export const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 /** 60 bits of a hash, without letters that look alike. */

@@ -11,19 +11,14 @@ interface Sending {
   readonly client: Client;
   readonly lane: Lane;
   readonly stop: AbortSignal;
-  /** A body with the ids of what the run has prepared. */
   fill(body: Body): Body;
-  /** Called after each answer. */
   onAnswer(row: Settled): void;
 }
 
 /** How long an answer is in memory alone at most: a row whose answer is lost is sent again, under its key. */
 const KEPT_MS = 250;
 
-/**
- * Sends the rows that are open, several at a time. A row that the service refuses is noted, and the others go on; any
- * other error ends the run, which a later one takes up.
- */
+/** Sends the rows that are open. A row that the service refuses is noted, and the others go on; other errors end the run. */
 export async function sendRows(run: BulkRun, { client, lane, stop, fill, onAnswer }: Sending): Promise<void> {
   const answers: Settled[] = [];
   let failure: unknown = null;

@@ -4,22 +4,18 @@ import { listEndpoints } from '../../contract/index.ts';
 import { firstLower, moment, typedDuration } from '../output/words.ts';
 import type { Hint } from './errors.ts';
 
-/** What is known about the request that failed. */
 export interface Situation {
   /** Null as long as none is chosen. */
   readonly baseUrl: string | null;
   /** Where the token came from, in words; null as long as there is none. */
   readonly tokenFrom: string | null;
-  /** Milliseconds since 1970. */
   readonly now: number;
-  /** The command line that repeats the change. */
   rerun(idempotencyKey: string): string;
 }
 
 /** The address of the service, in a sentence about it. */
 export const addressIn = ({ baseUrl }: Situation): string => baseUrl ?? 'this';
 
-/** A message and what to do about it. */
 export interface Advice {
   readonly message: string;
   readonly hints: readonly Hint[];
@@ -143,7 +139,6 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   unavailable: ['The service did not run the request. Try again later.'],
 };
 
-/** What a fix is for, as words of a shell. */
 export interface FixSubject {
   readonly key: string;
   readonly product: string;

@@ -31,14 +31,12 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** A line of advice: a sentence, or a label with the command to type. */
 export type Hint = string | readonly [label: string, command: string];
 
-/** A line of advice as a sentence. */
 export const hintText = (hint: Hint): string => (typeof hint === 'string' ? hint : hint.filter(Boolean).join(' '));
 
 interface ErrorInfo extends ErrorOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** An error whose text is for the person at the command line. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError';
   /** The stable name of the error in the JSON output. */
@@ -71,13 +69,10 @@ function errorOf(name: string, code: string, exitCode: ExitCode) {
 /** The command line or the environment is wrong; nothing was sent. */
 export class UsageError extends errorOf('UsageError', 'usage', exitCodes.usage) {}
 
-/** A confirmation is missing or was declined; nothing was sent. */
 export class NotConfirmedError extends errorOf('NotConfirmedError', 'not_confirmed', exitCodes.notConfirmed) {}
 
-/** There is no token that may be sent. */
 export class NoTokenError extends errorOf('NoTokenError', 'no_token', exitCodes.unauthenticated) {}
 
-/** The requested object does not exist. */
 export class NotFoundError extends errorOf('NotFoundError', 'not_found', exitCodes.notFound) {}
 
 /** Something on this machine prevents the command: a file exists, a configuration is broken. */

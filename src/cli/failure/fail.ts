@@ -18,7 +18,6 @@ export interface RunState {
   parsed?: ParsedCommand;
   settings?: Settings;
   context?: OpenedContext;
-  /** Where `-o` writes. */
   destination?: Destination | null;
 }
 
@@ -67,7 +66,6 @@ function textOf({ message, hints }: Report, paint: Paint): string {
   return `${paint.red('error:')} ${sanitise(message)}\n${lines.join('')}`;
 }
 
-/** An error for programs: one object on one line. */
 function jsonOf(report: Report): string {
   const { code, message, exitCode, status, apiCode, operation, retryable, idempotencyKey, hints } = report;
   const hint = hints.map(hintText).join('\n') || null;

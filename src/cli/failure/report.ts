@@ -14,13 +14,11 @@ import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
 
 /** An error as it is reported: as text to people, as JSON to programs. */
 export interface Report {
-  /** The stable name of the error. */
   readonly code: string;
   readonly message: string;
   readonly exitCode: ExitCode;
   /** What became of the request, as a sentence; null when there was none. */
   readonly request: string | null;
-  /** What to do next. */
   readonly hints: readonly Hint[];
   readonly status: number | null;
   readonly apiCode: number | null;

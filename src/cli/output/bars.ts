@@ -1,4 +1,3 @@
-/** A row of a chart: what it is of, and its number. */
 export interface Bar {
   readonly label: string;
   readonly count: number;

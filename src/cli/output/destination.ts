@@ -26,7 +26,6 @@ export interface Destination {
   discard(): void;
 }
 
-/** A text, or the parts of one. */
 export type Text = string | AsyncIterable<string>;
 
 async function* partsOf(text: Text): AsyncGenerator<Buffer> {
@@ -38,9 +37,8 @@ async function* partsOf(text: Text): AsyncGenerator<Buffer> {
 const RESERVED_BYTES = 65_536;
 
 /**
- * Opens the destination of `-o`. A regular file is replaced with `force` only, all at once, and keeps its mode; a FIFO or a device is
- * written to; a symbolic link to a file is refused, since replacing it would cut it off from its file.
- * Throws `LocalError`.
+ * Opens the destination of `-o`. A file is replaced with `force` only, all at once, and keeps its mode; a FIFO or a device
+ * is written to; replacing a symbolic link would cut it off from its file. Throws `LocalError`.
  */
 export async function openDestination(path: string, force: boolean, io: Io): Promise<Destination> {
   const full = resolve(io.cwd, path);

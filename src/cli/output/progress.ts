@@ -28,7 +28,6 @@ function drawBar(done: number, total: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}`;
 }
 
-/** Shows on stderr how far a work of several parts has come. */
 export interface Progress {
   show(part: string, done: number, total: number): void;
   end(): Promise<void>;
@@ -98,7 +97,6 @@ export function showBar(items: Items, settings: Settings, io: Io) {
       settled += 1;
       if (!isDone) failed += 1;
     },
-    /** The service has asked to wait. */
     waiting: (ms: number): void => {
       waitsUntil = Math.max(waitsUntil, io.now() + ms);
     },

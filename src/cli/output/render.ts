@@ -7,17 +7,13 @@ import { createPaint, sanitise, sanitiseJson } from './terminal.ts';
 
 type Row = Record<string, unknown>;
 
-/** What the text of a result depends on, besides the result. */
 export interface RenderContext {
   readonly settings: Settings;
   readonly io: Io;
-  /** All that the command declares. */
   readonly fields: readonly Field[];
-  /** Those that `--fields` chose. */
   readonly chosen: readonly Field[] | null;
 }
 
-/** How the same text differs by where it goes. */
 interface Layout {
   /** Whether JSON may take several lines. */
   readonly isIndented?: boolean;
@@ -25,7 +21,6 @@ interface Layout {
   readonly hasHeader?: boolean;
 }
 
-/** Renders a result for stdout or a file. */
 export async function renderResult(
   result: WholeResult,
   context: RenderContext,
@@ -43,7 +38,6 @@ export async function renderResult(
   return render(result, { format, fields, chosen, quiet: settings.quiet, view, ...layout });
 }
 
-/** How a result is to be rendered. */
 interface Rendering extends Layout {
   readonly format: Format;
   readonly fields: readonly Field[];
@@ -64,7 +58,6 @@ async function render(result: WholeResult, rendering: Rendering): Promise<TableT
   return renderFields(result, quiet && format === 'table' ? { ...rendering, format: 'tsv' } : rendering);
 }
 
-/** A text in which no column is left out. */
 const allShown = (text: string): TableText => ({ text, hidden: [] });
 
 type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' | 'text' | 'done' }>;
@@ -146,7 +139,6 @@ function renderEnv(fields: readonly Field[], [row, ...others]: readonly Row[]): 
   return fields.map((field) => `${variableName(field.name)}=${singleQuoted(rawCell(field, row))}\n`).join('');
 }
 
-/** The error for several rows in the format that sets variables. */
 export const severalAsEnv = (): UsageError =>
   new UsageError('--format env sets variables from one row, and there are several', [
     'Use tsv, csv or jsonl, or a filter that leaves one.',

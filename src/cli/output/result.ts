@@ -3,7 +3,6 @@ import { UsageError } from '../failure/errors.ts';
 import { type Note, type Paint, sanitise } from './terminal.ts';
 import { nothing } from './words.ts';
 
-/** What a rendering for people depends on. */
 export interface View {
   readonly columns: number;
   readonly now: number;
@@ -13,26 +12,18 @@ export interface View {
 /** A field of a result by the API's own name: a column, a property, what `--fields` may name. */
 export interface Field<Row = Record<string, unknown>> {
   readonly name: string;
-  /** How a terminal calls it; the name unless given. */
   readonly label?: string;
-  /** Its value in a result; the property of that name unless given. */
   of?(row: Row): unknown;
-  /** How a terminal shows the value. */
   show?(value: unknown, now: number, row: Row): string;
-  /** Whether it stands at the right of its column: a number. */
   readonly isNumber?: boolean;
   /** May be cut when a table is too wide; identifiers never are. */
   readonly cuts?: boolean;
   /** May be left out of a table that is too wide; 1 goes first. */
   readonly drops?: number;
-  /**
-   * Where it is shown; everywhere unless given. `table`: only in a table; `data`: everywhere else; `chosen`: only when
-   * `--fields` names it.
-   */
+  /** Only in a `table`, only elsewhere (`data`), or only when `--fields` names it (`chosen`); everywhere unless given. */
   readonly shown?: 'table' | 'data' | 'chosen';
 }
 
-/** What every result carries. */
 interface Common {
   /** What `--json` prints, in the API's own names. */
   readonly data: unknown;
@@ -41,7 +32,6 @@ interface Common {
   readonly notes?: readonly Note[];
   /** That of a program that the command ran can be any. */
   readonly exitCode?: number;
-  /** Whether a file that holds the result is for its owner only. */
   readonly secret?: boolean;
   /** Keys and tokens in it, which the log of a CI job must not show. */
   readonly secrets?: readonly string[];
@@ -55,14 +45,12 @@ interface Common {
   readonly afterwards?: () => Promise<void>;
 }
 
-/** How people see a result in place of columns, unless they choose fields. */
 interface Drawn {
   readonly draw?: Draw;
 }
 
 type Draw = (view: View) => string | Promise<string>;
 
-/** A table below a record. */
 export interface Part<Row = Record<string, unknown>> {
   readonly fields: readonly Field<Row>[];
   readonly rows: readonly Row[];
@@ -96,10 +84,8 @@ export type CommandResult =
     })
   /** A document of any length, as it comes; `-o` names the file it becomes. */
   | (Common & { readonly kind: 'chunks'; readonly chunks: AsyncIterable<string> })
-  /** Nothing beyond success. */
   | (Common & { readonly kind: 'done' });
 
-/** A result that is whole when the command returns it. */
 export type WholeResult = Exclude<CommandResult, { kind: 'stream' | 'chunks' }>;
 
 type Row = Record<string, unknown>;

@@ -9,7 +9,6 @@ export interface TableText {
   readonly hidden: readonly Field[];
 }
 
-/** Spaces between two columns. */
 const GAP = 2;
 
 /** Cells in their columns: a line for each row. Numbers stand at the right. */
@@ -25,11 +24,9 @@ export function layOut(
   return cells.map((row) => row.map(padded).join(' '.repeat(GAP)).trimEnd());
 }
 
-/** What the widest cell of each column takes. */
 const widthsOf = (cells: readonly (readonly string[])[]): number[] =>
   (cells[0] ?? []).map((_, column) => cells.reduce((most, row) => Math.max(most, displayWidth(row[column] ?? '')), 0));
 
-/** Renders one object, a line per field. */
 export const renderRecord = (fields: readonly Field[], row: Row, { paint, now }: View): string =>
   linesOf(layOut(fields.map((field) => [paint.dim(labelOf(field)), shownCell(field, row, now)])));
 
@@ -56,7 +53,6 @@ export function renderTable(fields: readonly Field[], rows: readonly Row[], view
 
 const linesOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-/** How many columns of a terminal a text takes. */
 export const displayWidth = (text: string): number => stringWidth(text);
 
 /** Cuts between characters as people count them, so that no accent and no part of an emoji is left alone. */
@@ -70,12 +66,10 @@ export function cut(text: string, width: number): string {
   return `${shown}…`;
 }
 
-/** A column with its texts and what they need. */
 interface Column {
   readonly field: Field;
   readonly label: string;
   readonly cells: readonly string[];
-  /** What the longest text takes. */
   readonly width: number;
 }
 

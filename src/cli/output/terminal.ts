@@ -8,7 +8,6 @@ export interface Note {
   readonly text: string;
 }
 
-/** The settings that decide what is said, and how. */
 export interface TalkSettings {
   readonly quiet: boolean;
   readonly format: string;
@@ -46,7 +45,6 @@ export function doneNote(
   return { tone: 'done', text: replayed ? `${already}\n${replayedText}` : text };
 }
 
-/** The note for a reply that carries a warning, such as that the licence has expired. */
 export const warningNotes = ({ warning }: { readonly warning?: string | undefined }): Note[] =>
   warning === undefined ? [] : [{ tone: 'warning', text: firstLower(warning) }];
 
@@ -76,8 +74,7 @@ const serviceLine = new RegExp(
 
 /**
  * A text with the command lines in it as they are typed here: with the options that say which service this command talks
- * to. Where the command runs through npx in a checkout, npx may fetch nothing: elsewhere on this machine the name could be
- * that of another package in the registry.
+ * to. In a checkout npx may fetch nothing: the name could be that of another package in the registry.
  */
 export function asTyped(
   text: string,
@@ -115,14 +112,12 @@ function* units(text: string): Generator<string> {
   for (let at = 0; at < text.length; at++) yield text.charCodeAt(at).toString(16).padStart(4, '0');
 }
 
-/** Colours, or none: each function returns the text, coloured or as it is. */
 export type Paint = Pick<ChalkInstance, 'dim' | 'bold' | 'green' | 'red' | 'yellow' | 'cyan'>;
 
 export const createPaint = (enabled: boolean): Paint => new Chalk({ level: enabled ? 1 : 0 });
 
 export const plain: Paint = createPaint(false);
 
-/** Whether a stream takes colours where no flag says so. */
 export function takesColor(env: Io['env'], { isTTY }: Pick<Output, 'isTTY'>): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR && env.FORCE_COLOR !== '0') return true;

@@ -36,7 +36,6 @@ const units = [
 /** `2027-11-20 23:59 UTC (in 12 months)`. */
 export const momentAndWhen = (value: unknown, now: number): string => `${moment(value)} (${relative(value, now)})`;
 
-/** An expiry: null is never. */
 export const expiry = (value: unknown, now: number): string =>
   value === null
     ? 'never'
@@ -59,7 +58,6 @@ export const yesNo = (value: unknown): string => (value ? 'yes' : 'no');
 /** `1 device`, `2 devices`. */
 export const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 
-/** Of a list that stops at so many. */
 export const thereAreMore = (limit: number | undefined): string =>
   `${limit === 1 ? 'this is the first one' : `these are the first ${limit}`}; there are more`;
 

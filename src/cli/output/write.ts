@@ -6,18 +6,12 @@ import { type RenderContext, renderResult } from './render.ts';
 import type { CommandResult, Field, WholeResult } from './result.ts';
 import { type Note, sanitise, talk } from './terminal.ts';
 
-/** What the writer has to know beyond the result. */
 export interface WriteContext extends RenderContext {
-  /** Where `-o` writes; null means stdout. */
   readonly destination: Destination | null;
-  /** The command line that repeats the change. */
   rerun(idempotencyKey: string): string;
 }
 
-/**
- * Writes a result to stdout or a file, then its notes to stderr. Resolves to whether the result was taken: false when the
- * reader of stdout is gone. Throws `LocalError` when it cannot be written.
- */
+/** Writes a result, then its notes. Resolves to whether it was taken: false when the reader is gone. Throws `LocalError`. */
 export async function writeResult(result: CommandResult, context: WriteContext): Promise<boolean> {
   const { settings, io, destination } = context;
   if (result.kind === 'stream') return writeStream(result, context);
@@ -72,7 +66,6 @@ async function writeStream(
   return true;
 }
 
-/** The form of a format that has a line for each row, however many come. */
 function lineFormat(format: Format): Format {
   if (format.startsWith('json')) return 'jsonl';
   return format === 'csv' ? 'csv' : 'tsv';
@@ -88,7 +81,6 @@ export async function print(text: string, io: Io, repeat: () => Repeat = () => (
   }
 }
 
-/** The error for a result that cannot be written. */
 export const unwritable = (where: string, cause: unknown, { hints = [], idempotencyKey }: Repeat = {}): LocalError =>
   new LocalError(`cannot write ${where} (${codeOf(cause)})`, hints, { cause, idempotencyKey });
 

@@ -24,7 +24,6 @@ import type { Target } from './target.ts';
 /** Makes one request of the client, or one that the contract does not have with the caller. */
 export type Send<T> = (client: Client, call: CallOptions, caller: CallEndpoint) => Promise<T>;
 
-/** What a change answered, and the key that repeats it. */
 export interface Changed<T> {
   readonly answer: T;
   readonly idempotencyKey: string;
@@ -32,7 +31,6 @@ export interface Changed<T> {
   readonly replayed: boolean;
 }
 
-/** A change that can be sent. */
 export interface PreparedChange<T> {
   /** Whether an earlier process may have sent it. */
   readonly repeats: boolean;
@@ -43,11 +41,8 @@ export interface PreparedChange<T> {
 interface ChangesContext {
   readonly io: Io;
   readonly dryRun: boolean;
-  /** The key that was given on the command line. */
   readonly givenKey: string | undefined;
-  /** Whether the last response was that of an earlier request. */
   readonly observation: { readonly replayed: boolean };
-  /** Where changes are written down. */
   state(): Promise<State>;
   target(): Promise<Target>;
   caller(): Promise<CallEndpoint>;
@@ -131,7 +126,6 @@ export function openChanges(context: ChangesContext) {
   return {
     prepare,
     complete,
-    /** The key of a change that was sent and not answered. */
     get pendingKey() {
       return pendingKey;
     },
@@ -162,7 +156,6 @@ function notesOn({ repeated, tooOld }: Begun, io: Io): Note[] {
   return [...notes, { tone: 'hint', text }];
 }
 
-/** A request as the client will send it. */
 export interface CapturedRequest extends RequestIdentity {
   readonly endpoint: AnyEndpoint;
   readonly url: string;

@@ -16,7 +16,6 @@ export interface TokenWithOrigin {
   readonly from: string;
 }
 
-/** A service that can be called. */
 export interface Connection {
   readonly baseUrl: string;
   readonly fetch?: Fetch | undefined;
@@ -79,10 +78,7 @@ const isLoopback = (baseUrl: string): boolean => /^https?:\/\/(localhost|127\.[\
 /** A file is not restarted: what keeps it from being written passes soon, or needs a person. */
 const FILE_TIMEOUT_MS = 5_000;
 
-/**
- * Opens the service on a database in this process, without a socket. Throws `LocalError` when there is no such file and
- * none is to be made.
- */
+/** Opens the service on a database, without a socket. Throws `LocalError` when there is none and none is to be made. */
 export async function openInstance(
   db: string,
   io: Io,
@@ -149,7 +145,6 @@ export async function openCaller(
   return createCallEndpoint(clientOptions(connection, observation, settings, io));
 }
 
-/** The typed client on a connection. */
 export async function openClient(...opening: Parameters<typeof openCaller>): Promise<Client> {
   const { clientOfCall } = await import('../../client/client.ts');
   return clientOfCall(await openCaller(...opening));

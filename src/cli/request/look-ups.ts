@@ -8,9 +8,8 @@ import { type Pending, pendingOf } from '../state/journal.ts';
 import type { State } from '../state/state.ts';
 
 /**
- * Finds the product of a key with the service. A key that is gone may be one that an earlier process deleted without an
- * answer: then the journal knows its product, and the same request can be repeated. Throws `UsageError` for a token that
- * may not look a key up.
+ * Finds the product of a key. The journal knows that of a key which an earlier process deleted without an answer, so that
+ * the request can be repeated. Throws `UsageError` for a token that may not look a key up.
  */
 export async function findProductOfKey(
   client: Client,
@@ -68,8 +67,8 @@ export async function withCustomerIds(
 }
 
 /**
- * Asks for the product and the customer that a list was limited to, when the list is empty. Throws the refusal of one
- * that does not exist: a script must not take that for one without keys. One that the token may not see counts as known.
+ * Throws the refusal of a product or customer that does not exist: a script must not take it for one without keys. One that
+ * the token may not see counts as known.
  */
 export async function checkFiltersExist(
   client: Client,

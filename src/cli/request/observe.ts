@@ -5,13 +5,9 @@ import { keepDrawing } from '../output/progress.ts';
 import { sanitise, talk } from '../output/terminal.ts';
 import { redacted, withoutAddresses, withoutSecretFields, withoutSecretTexts } from './redact.ts';
 
-/** What is told of requests. */
 export type Told = Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice'>;
 
-/**
- * Says on stderr a line for each request with `-v`, all that was sent and received but secrets with `--debug`, and what
- * the service is retiring.
- */
+/** Says a line for each request with `-v`, all but secrets with `--debug`, and what the service is retiring. */
 export function traced({ verbose, debug, ...settings }: Settings, io: Io) {
   const { stderr } = io;
   return {
@@ -25,11 +21,9 @@ export function traced({ verbose, debug, ...settings }: Settings, io: Io) {
   } satisfies Told;
 }
 
-/** What the requests of a command have shown. */
 interface Observation extends Told {
   /** Whether the last response was that of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
-  /** Clears what says that something is waited for. */
   end(): void;
 }
 

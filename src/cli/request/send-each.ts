@@ -9,11 +9,9 @@ export interface NamedChange extends PreparedChange<unknown> {
   readonly name: string;
 }
 
-/** What became of one of several changes. */
 export interface SentChange {
   readonly name: string;
   readonly done: boolean;
-  /** Why it was not done; null when it was. */
   readonly error: string | null;
   readonly idempotencyKey: string;
 }
@@ -33,10 +31,7 @@ export async function prepareEach(
   return changes.map((change, at) => ({ ...change, name: named[at]?.name ?? '' }));
 }
 
-/**
- * Sends changes one after the other and says what became of each. A refusal is reported and the next one is sent; any
- * other error, and the refusal of a single change, ends the command.
- */
+/** Sends changes one after the other. A refusal is reported, unless it is of the only one; any other error ends the command. */
 export async function sendEach(
   context: CommandContext,
   changes: readonly NamedChange[],

@@ -4,10 +4,8 @@ import { UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 
-/** The service that a command talks to. */
 export type Target = { readonly kind: 'database'; readonly db: string } | RemoteTarget;
 
-/** A service over the network. */
 export interface RemoteTarget {
   readonly kind: 'remote';
   readonly baseUrl: string;
@@ -49,10 +47,7 @@ function checkOneService({ db, baseUrl, profile }: GlobalFlags, { env }: Io): vo
 
 const database = (location: string, io: Io): Target => ({ kind: 'database', db: locate(location, io) });
 
-/**
- * The database that an operator's command works on: `--db` or `LKM_DB`.
- * Throws `UsageError` when the command line names a service, or nothing.
- */
+/** The database of an operator's command: `--db` or `LKM_DB`. Throws `UsageError` for a service, or nothing. */
 export function chooseDatabase(flags: GlobalFlags, io: Io): string {
   const named = flags.baseUrl ? '--base-url' : flags.profile ? '--profile' : undefined;
   checkOneService(flags, io);
@@ -65,12 +60,7 @@ export function chooseDatabase(flags: GlobalFlags, io: Io): string {
   ]);
 }
 
-/**
- * Throws `UsageError` for the address of a service that begins with no scheme, and says how it is written. Anything else
- * is checked by the client.
- *
- * @param from where it comes from: `--base-url`
- */
+/** Throws `UsageError` for an address without a scheme, and says how it is written; the client checks the rest. */
 export function checkScheme(address: string, from: string): string {
   const isBare = /^[\w.[\]:-]+(\/[\w./-]*)?$/.test(address) && !/^https?:/i.test(address);
   if (!isBare) return address;

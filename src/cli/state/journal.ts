@@ -3,18 +3,14 @@ import { toInstant } from '../../domain/time.ts';
 import type { Io } from '../io.ts';
 import type { State, StateRow } from './state.ts';
 
-/** What tells a request from another one. */
 export interface RequestIdentity {
   /** Base URL, absolute path of a database file, or address of a PostgreSQL database without its password. */
   readonly origin: string;
   readonly method: string;
-  /** With the query. */
   readonly path: string;
-  /** Its exact text. */
   readonly body: string | null;
 }
 
-/** A change as an earlier process wrote it down: without an answer so far. */
 export interface Pending extends Pick<RequestIdentity, 'method' | 'path' | 'body'> {
   readonly id: number;
   readonly idempotencyKey: string;
@@ -30,7 +26,6 @@ export interface Entry {
   readonly ids: readonly number[];
 }
 
-/** The entries for a group of requests, and what was found in the journal about them. */
 export interface Begun {
   readonly entries: readonly Entry[];
   /** Changes of processes that have ended, which are now repeated. */
@@ -41,17 +36,12 @@ export interface Begun {
 
 const HOUR_MS = 3_600_000;
 
-/**
- * How long after a request it is still repeated, in milliseconds: as long as the service keeps its response, less an hour for
- * clocks that differ and for the time until the repetition arrives.
- */
+/** How long a request is repeated: as long as the service keeps its response, less an hour for clocks that differ. */
 const REPEATABLE_MS = 23 * HOUR_MS;
 
 /**
  * The instants between which a request was sent that can be repeated under its key now, without being done a second time.
  * One of a time to come cannot: the clock was set since, and nobody knows its age.
- *
- * @param now milliseconds since 1970
  */
 export const repeatableSpan = (now: number): readonly [from: string, to: string] => [
   toInstant(now - REPEATABLE_MS),
@@ -61,10 +51,7 @@ export const repeatableSpan = (now: number): readonly [from: string, to: string]
 /** Changes that are this much older than the newest one are removed without a message. */
 const KEPT_MS = 30 * 24 * HOUR_MS;
 
-/**
- * Writes the requests of a group down, at once, and chooses the key of each: that of an earlier process that made the
- * same request and has ended without an answer, else a new one.
- */
+/** Writes requests down, each with the key of the same request of a process that has ended without an answer, or a new one. */
 export function beginChanges(
   state: State,
   requests: readonly RequestIdentity[],
@@ -116,7 +103,6 @@ export function findGiven(state: State | null, requests: readonly RequestIdentit
   return { entries, repeated: [], tooOld: [] };
 }
 
-/** Removes changes that need not be repeated. */
 export function completeChanges(state: State, entries: readonly Entry[]): void {
   state.transaction(() => {
     for (const id of entries.flatMap(({ ids }) => ids)) state.run('DELETE FROM change WHERE id = ?', id);
@@ -141,7 +127,6 @@ const pendingFrom = ({ id, method, path, body, idempotency_key, created_at }: St
   createdAt: String(created_at),
 });
 
-/** The changes of a request whose processes have ended, the oldest first. */
 function readEnded(state: State, request: string): Pending[] {
   const rows = state.all('SELECT * FROM change WHERE request = ? ORDER BY id', request);
   const writers = [...new Set(rows.map(({ writer }) => String(writer)))];
@@ -149,10 +134,7 @@ function readEnded(state: State, request: string): Pending[] {
   return rows.filter(({ writer }) => ended.has(String(writer))).map(pendingFrom);
 }
 
-/**
- * Removes changes that are old beside the newest one, whatever the clock says now; those of a time to come are of a clock
- * that was wrong.
- */
+/** Removes changes that are old beside the newest one; those of a time to come are of a clock that was wrong. */
 function sweep(state: State, now: number): void {
   const [newest] = state.all('SELECT max(created_at) AS at FROM change WHERE created_at <= ?', toInstant(now));
   if (typeof newest?.at !== 'string') return;

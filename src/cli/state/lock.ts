@@ -24,10 +24,7 @@ export function takeLock(path: string, waitMs = 0): Lock | null {
 
 const LOCK_TIMEOUT_MS = 3_000;
 
-/**
- * Runs `work` while no other process holds the lock of a file. All of it is synchronous. Throws an error with the code
- * `ELOCKED` when another process holds the lock for seconds.
- */
+/** Runs `work` under the lock of a file. Throws an error with the code `ELOCKED` when another process holds it for seconds. */
 export function withLock<T>(path: string, work: () => T): T {
   const lock = takeLock(path, LOCK_TIMEOUT_MS);
   if (lock === null) throw Object.assign(new Error(`${path} is held by another process`), { code: 'ELOCKED' });

@@ -10,7 +10,6 @@ const kinds = ['open', 'done', 'failed', 'unknown'] as const;
 /** `open`: not known to be answered; `unknown`: sent so long ago that only a person can tell. */
 export type RowKind = (typeof kinds)[number];
 
-/** A row of a run, with what is known of it. */
 export interface RunRow {
   /** Its number, from 1. */
   readonly row: number;
@@ -18,12 +17,10 @@ export interface RunRow {
   readonly line: number | null;
   readonly body: Readonly<Record<string, unknown>>;
   readonly kind: RowKind;
-  /** What became of it, in a word of the command: `created`. */
   readonly status: string;
   /** The number of its idempotency key, from 1: a row that is retried gets another. */
   readonly attempt: number;
   readonly result: Readonly<Record<string, unknown>>;
-  /** Why the service refused it. */
   readonly error: { readonly code: string; readonly status: number | null; readonly message: string } | null;
 }
 
@@ -38,10 +35,8 @@ const COLUMNS = 'row, line, body, attempt, status, result, error';
 /** What a row is: one that was sent and has no answer is open as long as it can be sent again. */
 const KIND = `coalesce(kind, iif(sent_at IS NULL OR sent_at BETWEEN ? AND ?, 'open', 'unknown'))`;
 
-/** How many rows are in memory at a time. */
 const PAGE = 256;
 
-/** A run with its rows, seen as they are now. */
 export type OpenRun = ReturnType<typeof openRun>;
 
 /** @param repeatsSafely whether sending a row twice does no more than sending it once */
@@ -51,7 +46,6 @@ export function openRun(
   { repeatsSafely = false }: { readonly repeatsSafely?: boolean },
   { now }: Pick<Io, 'now'>,
 ) {
-  /** The times between which a row was sent that can be sent again. */
   const span = () => (repeatsSafely ? (['', '~'] as const) : repeatableSpan(now()));
 
   /** Takes the run over; whether a process has worked on it before. Throws `LocalError` while another one does. */
@@ -78,13 +72,11 @@ export function openRun(
     return counted;
   }
 
-  /** Whether a row may have been done. */
   function hasBegun(): boolean {
     const sql = `SELECT 1 FROM row WHERE run = ? AND sent_at IS NOT NULL AND kind IS NOT 'failed' LIMIT 1`;
     return state.all(sql, number).length > 0;
   }
 
-  /** All rows in their order. */
   function* read(): Generator<RunRow> {
     const sql = `SELECT ${COLUMNS}, ${KIND} AS kind FROM row WHERE run = ? AND row > ? ORDER BY row LIMIT ${PAGE}`;
     for (let last = 0; ; ) {

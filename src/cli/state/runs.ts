@@ -5,11 +5,8 @@ import type { State, StateRow } from './state.ts';
 
 /** A bulk run: stored once, before its first request. */
 export const Run = z.object({
-  /** See `runId`. */
   id: z.string().regex(/^[0-9a-z]{12}$/),
-  /** From `--run`; null when the digest identifies it. */
   name: z.string().nullable(),
-  /** The command whose rows they are: `keys create`. */
   command: z.string(),
   /** The service or database, without a password. */
   origin: z.string(),
@@ -17,7 +14,6 @@ export const Run = z.object({
   digest: z.string(),
   /** Where the rows came from: the name of a file; null for `--count`. */
   file: z.string().nullable(),
-  /** Options of the command that hold for every row, such as `ifAbsent`. */
   mode: z.record(z.string(), z.boolean()),
   rows: z.int().positive(),
   /** The file of `-o` of the first command, and its format; `jobs resume` writes it too. */
@@ -35,7 +31,6 @@ export const Run = z.object({
 });
 export type Run = z.output<typeof Run>;
 
-/** A run that is written down, and its number in the state. */
 export interface StoredRun {
   readonly run: Run;
   readonly number: number;
@@ -75,10 +70,7 @@ export function keepAside(state: State): (row: { readonly line: number | null; r
   };
 }
 
-/**
- * Makes a run of the rows that were kept aside; of rows without a body of their own where the run has one for all. When
- * another process has made the same one meanwhile, it is that.
- */
+/** Makes a run of the rows that were kept aside, or of rows of one body; another process may have made it meanwhile. */
 export function createRun(state: State, run: Run): StoredRun {
   return state.transaction(() => {
     const meanwhile = readRun(state, run.id);

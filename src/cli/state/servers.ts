@@ -1,10 +1,8 @@
 import type { Io } from '../io.ts';
 import { hasState, openState, type State } from './state.ts';
 
-/** A server of this user that runs on this machine. */
 export interface RunningServer {
   readonly url: string;
-  /** Without a password. */
   readonly db: string;
   /** Its certificate (PEM), where it has signed it itself. */
   readonly ca?: string | undefined;
@@ -21,7 +19,6 @@ export function recordServer(state: State, { url, db, ca }: RunningServer, { hos
   });
 }
 
-/** Removes the record that this process made. */
 export function forgetServer(state: State): void {
   state.transaction(() => state.run('DELETE FROM server WHERE writer = ?', state.writer()));
 }

@@ -8,16 +8,13 @@ import { quote } from '../output/words.ts';
 import { isLocked, type Lock, makeOwnFile, SQLITE_BUSY, sqliteCode, takeLock, withLock } from './lock.ts';
 import { STATE_TABLES, STATE_VERSION } from './schema.ts';
 
-/** A row as SQLite gives it. */
 export type StateRow = Readonly<Record<string, SQLOutputValue>>;
 
 /** What commands remember of their changes and bulk runs until they are done: the file `state.db` of this user. */
 export type State = ReturnType<typeof stateOf>;
 
-/** The file in the state folder. */
 const STATE_FILE = 'state.db';
 
-/** Whether a command has written anything down yet. */
 export const hasState = (io: Io): boolean =>
   lstatSync(join(stateDir(io), STATE_FILE), { throwIfNoEntry: false }) !== undefined;
 
@@ -111,7 +108,6 @@ function stateOf(database: DatabaseSync, folder: string, io: Io) {
   const all = (sql: string, ...values: readonly SQLInputValue[]): readonly StateRow[] =>
     guarded(() => prepared(sql).all(...values));
 
-  /** Runs a statement that gives no rows. */
   function run(sql: string, ...values: readonly SQLInputValue[]): void {
     guarded(() => prepared(sql).run(...values));
   }
@@ -171,7 +167,6 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_NOTADB = 26;
 
-/** The error for a state that cannot be read or written, with the way out. */
 function stateError(error: unknown, folder: string, meaning: string): LocalError {
   const code = sqliteCode(error);
   const path = join(folder, STATE_FILE);

@@ -78,7 +78,6 @@ export async function changeKeysInBulk(
   return runBulk(context, operation, { ...request, defaults: given({ productId: product, ...body }) });
 }
 
-/** Creates a customer for each row. */
 export const createCustomersInBulk = (
   context: CommandContext,
   request: Omit<BulkRequest, 'defaults'>,

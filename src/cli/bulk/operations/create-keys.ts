@@ -12,7 +12,6 @@ import { type Body, bulkOperation, given } from '../operation.ts';
 import type { Preparation } from '../preparation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
-/** Customers of keys, who are found by their e-mail addresses, and made where they are not there. */
 const customersByEmail: Preparation = {
   needsOf(body) {
     const named = namedByEmail(body);
@@ -86,7 +85,6 @@ export const createKeys = bulkOperation({
   },
 });
 
-/** What the options say of a key, besides its product. */
 interface KeyInput {
   readonly usesPerKey?: number | null | undefined;
   readonly expiresAfter?: Duration | null | undefined;
@@ -99,11 +97,7 @@ interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
   readonly ifAbsent: boolean;
 }
 
-/**
- * Creates a key for each row, or the keys of `--count`, all of one kind.
- *
- * @param noteDefaultEnd says which end keys get for which none is given
- */
+/** Creates a key for each row, or the keys of `--count`; `noteDefaultEnd` says which end keys get for which none is given. */
 export async function createKeysInBulk(
   context: CommandContext,
   values: Values,
