@@ -65,7 +65,7 @@ describe('names that others chose', () => {
   });
 
   it('are shown, and as JSON they are what they were', async () => {
-    const { stdout } = await lkm(['products', 'list'], { cwd, env, terminal: true });
+    const { stdout } = await lkm(['products', 'list'], { cwd, env, terminal: true, columns: 120 });
     expect(stdout).toContain(HOSTILE.replace('\u202e', '\\u{202e}'));
     const asJson = await lkm(['products', 'list', '--json'], { cwd, env });
     expect(JSON.parse(asJson.stdout)).toMatchObject([{ name: HOSTILE }]);

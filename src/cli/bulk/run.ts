@@ -18,7 +18,7 @@ export const bulkRun = (state: State, stored: StoredRun, operation: BulkOperatio
 export const runId = ({ command, origin, name, digest }: Pick<Run, 'command' | 'origin' | 'name' | 'digest'>): string =>
   short(hash([command, origin, name === null ? ['digest', digest] : ['name', name]]));
 
-/** The idempotency key of a row, the same in every process. `attempt` is more than 1 for a row that was sent anew. */
+/** The idempotency key of a row, the same wherever it is sent. `attempt` is more than 1 for a row that was sent anew. */
 export const rowKey = (id: string, row: number, attempt: number): string =>
   `lkm-${id}-${row}-${short(hash([id, row, attempt]))}${attempt === 1 ? '' : `-${attempt}`}`;
 

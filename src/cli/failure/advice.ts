@@ -64,7 +64,10 @@ function paramsHint({ call, fields }: ApiError): Hint {
     return 'A file for a key that never expires needs a life of its own: keys sign --ttl 30d';
   }
   if (fields.length === 0) return 'A field is missing or has a value that the service does not take.';
-  return `Missing, or with a value that the service does not take: ${fields.join(', ')}`;
+  const wrong = `Missing, or with a value that the service does not take: ${fields.join(', ')}`;
+  return fields.includes('maxConcurrentSessions')
+    ? `${wrong}. Only a floating key has sessions: --type floating makes it one.`
+    : wrong;
 }
 
 /** `Retry-After` in words: how long, and until when. */
