@@ -37,7 +37,12 @@ const table = readTable(read('ARCHITECTURE.md'));
 const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
 
 /** Where the command may load the server. */
-const serverImporters = ['cli/request/connection.ts', 'cli/request/operator.ts', 'cli/commands/serve.ts'];
+const serverImporters = [
+  'cli/request/connection.ts',
+  'cli/request/operator.ts',
+  'cli/commands/serve.ts',
+  'cli/commands/webhooks/listen.ts',
+];
 
 /** Where time, chance and the process come in, with the words that are allowed there. */
 const outside: Readonly<Record<string, readonly string[]>> = {
@@ -75,7 +80,7 @@ describe('src', () => {
     expect(findCycle(folderGraph(sources))).toBeNull();
   });
 
-  it('reaches the server from the command in three files only, and late', () => {
+  it('reaches the server from the command in four files only, and late', () => {
     expect(sources.flatMap(serverImportViolations)).toEqual([]);
   });
 

@@ -8,7 +8,10 @@ export type Parse<T> = (text: string, io: Io, options: Readonly<Record<string, u
 
 interface Described {
   readonly describe: string;
-  /** The contract's field it fills, with dots inside: `newCustomer.email`. Its schema checks the value. */
+  /**
+   * The contract's field it fills, with dots inside: `newCustomer.email`. Its schema checks the value. Unless given, it is
+   * the one with the name of the option or argument, where the operation has such a field.
+   */
   readonly field?: string;
   readonly choices?: readonly string[];
   readonly pick?: Pickable;
@@ -28,6 +31,8 @@ export interface OptionSpec<T = unknown> extends Described, Conditional {
   readonly env?: string;
   /** A `negation` is a switch that is on until it is given, as `--no-…`, or turned off in the environment. */
   readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
+  /** What a switch puts into its field; true unless given. */
+  readonly means?: unknown;
   /** Whether one text may give several values, with commas between them: none of them can contain one. */
   readonly takesList?: boolean;
   readonly parse: Parse<unknown>;
@@ -108,16 +113,29 @@ type More = Omit<Described, 'describe'> &
   Pick<ArgumentSpec, 'secret'> & { readonly parse?: Parse<unknown> };
 
 /** What an option gives for one text: what `parse` returns, else one of its choices, else the text. */
-type ValueOf<M> = M extends { readonly parse: (...text: never[]) => infer T }
+type ValueOf<M> = M extends (...text: never[]) => infer T
   ? Awaited<T>
-  : M extends { readonly choices: readonly (infer Choice)[] }
-    ? Choice
-    : string;
+  : M extends { readonly parse: infer P }
+    ? ValueOf<P>
+    : M extends { readonly choices: readonly (infer Choice)[] }
+      ? Choice
+      : string;
+
+/** What an option gives in all, which another one may make unnecessary. */
+type ValueUnless<M> = M extends { readonly neededUnless: string } ? ValueOf<M> | undefined : ValueOf<M>;
 
 const asText = (text: string): string => text;
 
-export function flag(flags: string, describe: string): OptionSpec<boolean> {
-  return { flags, describe, kind: 'switch', parse: asText };
+/** More of an option, or only how its text is read. */
+const moreOf = (more: More | Parse<unknown> = {}): More => (typeof more === 'function' ? { parse: more } : more);
+
+/** An option without a value. */
+export function flag(
+  flags: string,
+  describe: string,
+  more: Pick<OptionSpec, 'field' | 'means'> = {},
+): OptionSpec<boolean> {
+  return { flags, describe, kind: 'switch', parse: asText, ...more };
 }
 
 /** A switch that is on until it is turned off: `--no-key-check`, or `off` in its variable. */
@@ -126,29 +144,32 @@ export function negation(flags: `--no-${string}`, describe: string, more: { env:
 }
 
 /** An option with a value, which may be left out. */
-export function option<const M extends More = None>(
+export function option<const M extends More | Parse<unknown> = None>(
   flags: string,
   describe: string,
   more?: M,
 ): OptionSpec<ValueOf<M> | undefined> {
-  return { flags, describe, kind: 'one', parse: asText, ...more };
+  return { flags, describe, kind: 'one', parse: asText, ...moreOf(more) };
 }
 
-export function required<const M extends More = None>(
+/** An option with a value that must be given. */
+export function required<const M extends More | Parse<unknown> = None>(
   flags: string,
   describe: string,
   more?: M,
-): OptionSpec<ValueOf<M>> {
-  return { flags, describe, kind: 'required', parse: asText, ...more };
+): OptionSpec<ValueUnless<M>> {
+  return { flags, describe, kind: 'required', parse: asText, ...moreOf(more) };
 }
 
 /** An option that may be given several times, and one of a list also as `a,b`; absent when it is not given at all. */
-export function many<const M extends More = None>(
+export function many<const M extends More | Parse<unknown> = None>(
   flags: string,
   describe: string,
   more?: M,
 ): OptionSpec<ValueOf<M>[] | undefined> {
-  return { flags, describe, kind: 'many', parse: asText, takesList: more?.choices !== undefined, ...more };
+  const { choices, ...rest } = moreOf(more);
+  const takesList = choices !== undefined;
+  return { flags, describe, kind: 'many', parse: asText, takesList, ...(choices && { choices }), ...rest };
 }
 
 export function argument(usage: string, describe: string, more: More = {}): ArgumentSpec<string> {
@@ -175,7 +196,7 @@ const productId = { env: 'LKM_PRODUCT', field: 'productId' } as const;
 export const productFilter = option('-P, --product <ID>', 'only this product', productId);
 
 /** The product of a new key; each row of a file may name its own. */
-export const productUnlessFile: OptionSpec<string | undefined> = required('-P, --product <ID>', 'the product', {
+export const productUnlessFile = required('-P, --product <ID>', 'the product', {
   ...productId,
   pick: 'product',
   neededUnless: 'file',
@@ -204,13 +225,5 @@ const watching: Specs<OptionSpec> = {
 export const optionsOf = ({ options, watchable }: Command): Specs<OptionSpec> =>
   watchable ? { ...options, ...watching } : options;
 
-export const customerOption = (describe: string): OptionSpec<string | undefined> =>
-  option('--customer <ID|EMAIL>', describe, { field: 'customerId', takesEmail: true });
-
-export const customerArgument = argument('<ID|EMAIL>', 'the customer, by its id or its e-mail address', {
-  field: 'customerId',
-  pick: 'customer',
-  takesEmail: true,
-});
-
+/** The option that answers a yes-or-no question beforehand. */
 export const yes = flag('-y, --yes', 'do not ask');

@@ -50,6 +50,7 @@ const keysRenew = () => import('./commands/keys/renew.ts');
 const keysSlots = () => import('./commands/keys/slots.ts');
 const keysSeats = () => import('./commands/keys/seats.ts');
 const keysSeveral = () => import('./commands/keys/several.ts');
+const stats = () => import('./commands/stats.ts');
 const devicesAndSessions = () => import('./commands/devices-and-sessions.ts');
 const customers = () => import('./commands/customers.ts');
 const products = () => import('./commands/products.ts');
@@ -57,8 +58,10 @@ const tokens = () => import('./commands/tokens.ts');
 const signingKeys = () => import('./commands/signing-keys.ts');
 const events = () => import('./commands/events-and-audit/events.ts');
 const audit = () => import('./commands/events-and-audit/audit.ts');
+const auditExport = () => import('./commands/events-and-audit/export.ts');
 const webhooks = () => import('./commands/webhooks/webhooks.ts');
 const deliveries = () => import('./commands/webhooks/deliveries.ts');
+const webhooksListen = () => import('./commands/webhooks/listen.ts');
 const auth = () => import('./commands/auth.ts');
 const config = () => import('./commands/config.ts');
 const jobs = () => import('./commands/jobs.ts');
@@ -98,7 +101,7 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('customers import', 'create a customer for each row of a file', customers),
   entry('customers update', 'rename a customer, change its address, stop or resume its keys', customers),
   entry('customers keys', 'list the keys of a customer', customers),
-  entry('customers delete', 'delete customers for ever', () => import('./commands/customers-delete.ts')),
+  entry('customers delete', 'delete customers for ever', customers),
   entry('products list', 'list products', products),
   entry('products get', 'show a product', products),
   entry('products create', 'create a product', products),
@@ -110,14 +113,10 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('tokens show', 'show a token, without its secret', tokens),
   entry('tokens create', 'create a token; it is shown once', tokens),
   entry('tokens rotate', 'replace a token by a new one; both work for a while', tokens),
-  entry('tokens check', 'find tokens in a text, and typing errors in them', () => import('./commands/tokens-check.ts')),
+  entry('tokens check', 'find tokens in a text, and typing errors in them', tokens),
   entry('tokens revoke', 'revoke a token', tokens),
-  entry(
-    'stats',
-    'count keys by product and status, and what was issued each week',
-    () => import('./commands/stats.ts'),
-  ),
-  entry('forecast', 'show which keys expire', () => import('./commands/stats.ts')),
+  entry('stats', 'count keys by product and status, and what was issued each week', stats),
+  entry('forecast', 'show which keys expire', stats),
   entry('signing-keys list', 'list signing keys', signingKeys),
   entry('signing-keys rotate', 'make a new signing key, which signs from then on', signingKeys),
   entry('signing-keys export', 'write the public keys, for software that verifies', signingKeys),
@@ -127,11 +126,7 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('events diff', 'list what a program has missed', events),
   entry('audit list', 'list the audit log, oldest first', audit),
   entry('audit verify', 'check that no row was changed or is missing', audit),
-  entry(
-    'audit export',
-    'write it to files that others can verify',
-    () => import('./commands/events-and-audit/export.ts'),
-  ),
+  entry('audit export', 'write it to files that others can verify', auditExport),
   entry('webhooks list', 'list webhooks, without their secrets', webhooks),
   entry('webhooks get', 'show a webhook', webhooks),
   entry('webhooks create', 'have events sent to a URL; the secret is shown once', webhooks),
@@ -141,11 +136,7 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('webhooks rotate', 'make a new secret; it is shown once', webhooks),
   entry('webhooks deliveries', 'list what was sent, and what came of it', deliveries),
   entry('webhooks replay', 'send events once more', deliveries),
-  entry(
-    'webhooks listen',
-    'forward events to a program on this machine',
-    () => import('./commands/webhooks/listen.ts'),
-  ),
+  entry('webhooks listen', 'forward events to a program on this machine', webhooksListen),
   entry('auth login', 'store a token for a service', () => import('./commands/auth-login.ts')),
   entry('auth status', 'show the service and the token in use', auth),
   entry('auth list', 'list the profiles', auth),
@@ -183,17 +174,11 @@ function entry<Path extends string>(
   summary: string,
   load: () => Promise<{ readonly [Name in ExportName<Path>]: Declaration }>,
 ): CommandEntry {
-  const [verb = '', group] = path.split(' ').reverse();
-  const alias = group === undefined ? undefined : aliases[verb];
+  const alias = aliases[path.split(' ')[1] ?? ''];
   const shortcut = shortcuts[path];
   const name = path.replaceAll(/[ -](\w)/g, (_, letter: string) => letter.toUpperCase()) as ExportName<Path>;
-  return {
-    path,
-    summary,
-    ...(alias !== undefined && { alias }),
-    ...(shortcut !== undefined && { shortcut }),
-    load: async (): Promise<Command> => ({ path, ...(await load())[name] }),
-  };
+  const shown = { path, summary, ...(alias && { alias }), ...(shortcut && { shortcut }) };
+  return { ...shown, load: async (): Promise<Command> => ({ path, ...(await load())[name] }) };
 }
 
 type ExportName<Path extends string> = Path extends `${infer Word} ${infer More}`

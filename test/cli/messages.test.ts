@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { toReport } from '../../src/cli/failure/report.ts';
 import { commandEntries } from '../../src/cli/tree.ts';
-import { fieldSchema } from '../../src/cli/values/check-fields.ts';
+import { fieldOf, fieldSchema } from '../../src/cli/values/check-fields.ts';
 import { mintToken } from '../../src/domain/token.ts';
 import { ApiError, NetworkError, ProtocolError } from '../../src/index.ts';
 import { lkm, NOW, type Surroundings } from './fake-io.ts';
@@ -99,10 +99,12 @@ describe('an option that takes one of a list', () => {
   it.each(commandEntries)(
     'has the list of the contract, and shows it in the help of lkm $path',
     async ({ path, load }) => {
-      const { operation, options } = await load();
+      const command = await load();
       const { stdout } = await lkm([...path.split(' '), '--help']);
-      for (const { choices, field } of Object.values(options)) {
-        if (field !== undefined) expect(choices ?? null).toEqual(valuesOf(fieldSchema(operation ?? '', field)));
+      for (const [name, spec] of Object.entries(command.options)) {
+        const { choices, kind } = spec;
+        const field = kind === 'switch' ? undefined : fieldOf(command, name, spec);
+        if (field !== undefined) expect(choices ?? null).toEqual(valuesOf(fieldSchema(command.operation ?? '', field)));
         for (const choice of choices ?? []) expect(stdout).toContain(choice);
       }
     },

@@ -57,20 +57,9 @@ describe('the record of a database that commands work on', () => {
   it('is listed in parts', async () => {
     const { again } = await eventful();
     const { stdout, stderr } = await again(['events', 'list', '--after', '1', '--limit', '2', '--fields', 'seq']);
-    expect([stdout, stderr]).toEqual(['2\n3\n', 'there are more: lkm --db lkm.db events list --limit 2 --after 3\n']);
+    expect([stdout, stderr]).toEqual(['2\n3\n', 'these are the first 2; there are more: --after 3\n']);
     const rest = await again(['audit', 'list', '--after', '4', '--limit', '1', '--fields', 'seq']);
     expect([rest.stdout, rest.stderr]).toEqual(['5\n', '']);
-    const some = await again([
-      'events',
-      'list',
-      '--type',
-      'product.created',
-      '--type',
-      'license.created',
-      '--limit',
-      '1',
-    ]);
-    expect(some.stderr).toContain('--type product.created --type license.created --limit 1 --after ');
     const typed = await again([
       'events',
       'list',

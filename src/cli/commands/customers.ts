@@ -1,14 +1,16 @@
+import type { Client } from '../../client/client.ts';
 import { listAll } from '../../client/lists.ts';
 import { bulkOptions, chosenOnly, isBulk, resultFields } from '../bulk/options.ts';
-import { argument, change, command, customerArgument, flag, type OptionSpec, option, required } from '../command.ts';
+import { argument, argumentList, change, command, flag, option, required, yes } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative, yesNo } from '../output/words.ts';
 import { findCustomerByEmail } from '../request/look-ups.ts';
 import { parseBoolean } from '../values/scalars.ts';
-import { changeCommand, contradiction, either, ifUpdatedAt, limit, readCommand } from './forms.ts';
+import { changeCommand, customerArgument, ifUpdatedAt, limit, readCommand, unlessRefused } from './forms.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
 import { created, fieldsShown, firstOf, listOf, recordOf, updated } from './results.ts';
+import { changeEach } from './several.ts';
 
 const customerFields: readonly Field[] = [
   { name: 'id' },
@@ -23,12 +25,9 @@ export const customersList = readCommand({
   about: 'Lists the customers of the account, oldest first.',
   operation: 'customers.list',
   options: {
-    email: option('--email <TEXT>', 'only those whose e-mail address contains this', { field: 'email' }),
-    text: option('--text <WORDS>', 'only those with a word in name or address that begins so', { field: 'text' }),
-    active: option('--active <true|false>', 'only those that are active, or only the others', {
-      parse: parseBoolean,
-      field: 'active',
-    }),
+    email: option('--email <TEXT>', 'only those whose e-mail address contains this'),
+    text: option('--text <WORDS>', 'only those with a word in name or address that begins so'),
+    active: option('--active <true|false>', 'only those that are active, or only the others', parseBoolean),
     limit,
   },
   fields: customerFields,
@@ -36,7 +35,6 @@ export const customersList = readCommand({
     ['lkm customers list', 'all of them'],
     ['ID=$(lkm customers list --email it@ada.example -q)', 'the id behind an address'],
     ['lkm customers list --text ada --active true --limit 10', 'the first ten that are called so'],
-    ['lkm customers list --fields id,email -o customers.csv', 'for a spreadsheet'],
   ],
 
   async read(client, { limit, ...filters }) {
@@ -70,24 +68,18 @@ export const customersGet = readCommand({
   },
 });
 
-const name: OptionSpec<string | undefined> = {
-  ...required('--name <NAME>', 'its name', { field: 'name' }),
-  neededUnless: 'file',
-};
-
 export const customersCreate = changeCommand({
   about: 'Creates a customer and prints its id, or with -f one for each row of a file (name, email).',
   operation: 'customers.create',
   options: {
-    name,
-    email: option('--email <EMAIL>', 'its e-mail address, unique in the account', { field: 'email' }),
+    name: required('--name <NAME>', 'its name', { neededUnless: 'file' }),
+    email: option('--email <EMAIL>', 'its e-mail address, unique in the account'),
     ...bulkOptions,
   },
   fields: [...customerFields, ...chosenOnly(resultFields([]), customerFields)],
   ownsOutput: isBulk,
   examples: [
-    ['lkm customers create --name "Ada Ltd" --email it@ada.example', 'a customer with an address'],
-    ['ID=$(lkm customers create --name "Ada Ltd")', 'keep its id'],
+    ['ID=$(lkm customers create --name "Ada Ltd" --email it@ada.example)', 'keep its id'],
     ['lkm customers create -f customers.csv -o ids.csv', 'one for each row'],
   ],
 
@@ -97,7 +89,6 @@ export const customersCreate = changeCommand({
     const { createCustomersInBulk } = await import('../bulk/operations/changes.ts');
     return createCustomersInBulk(context, bulk);
   },
-
   outcome: (customer) => created(customer, customer.name),
 });
 
@@ -119,14 +110,13 @@ export const customersUpdate = changeCommand({
   about:
     'Renames a customer, changes its e-mail address, or stops or resumes its keys. What is not given stays as it is.',
   operation: 'customers.update',
-  isUpdate: true,
   arguments: { id: customerArgument },
   options: {
-    name: option('--name <NAME>', 'its new name', { field: 'name' }),
-    email: option('--email <EMAIL>', 'its new e-mail address', { field: 'email' }),
-    clearEmail: flag('--clear-email', 'leave it without an e-mail address'),
+    name: option('--name <NAME>', 'its new name'),
+    email: option('--email <EMAIL>', 'its new e-mail address'),
+    clearEmail: flag('--clear-email', 'leave it without an e-mail address', { field: 'email', means: null }),
     active: flag('--active', 'let its keys be used'),
-    inactive: flag('--inactive', 'let its keys be used no more'),
+    inactive: flag('--inactive', 'let its keys be used no more', { field: 'active', means: false }),
     ifUpdatedAt,
   },
   fields: customerFields,
@@ -134,11 +124,6 @@ export const customersUpdate = changeCommand({
     ['lkm customers update cus_… --email it@ada.example', 'a new address'],
     ['lkm customers update cus_… --inactive', 'its keys rest'],
   ],
-
-  prepare({ email, clearEmail, ...flags }) {
-    if (clearEmail && email !== undefined) throw contradiction('email', 'clear-email');
-    return { active: either(flags, 'active', 'inactive'), ...(clearEmail && { email: null }) };
-  },
   outcome: updated,
 });
 
@@ -148,13 +133,49 @@ export const customersKeys = readCommand({
   arguments: { id: customerArgument },
   options: { limit },
   fields: listedFields,
-  examples: [
-    ['lkm customers keys cus_…', 'all of them'],
-    ['lkm customers keys cus_… --fields key,status', 'and what is so of them'],
-  ],
+  examples: [['lkm customers keys cus_…', 'all of them']],
 
   async read(client, { id, limit }, { io }) {
     const found = await firstOf((pages) => listAll(client.customers.keys, { customerId: id }, pages), limit);
     return listOfKeys(found, 'this customer has no keys', io.now());
   },
 });
+
+export const customersDelete = command({
+  about:
+    'Deletes customers for ever. Their keys stay valid, without a customer; those of an inactive customer are blocked.',
+  operation: 'customers.delete',
+  arguments: { ids: argumentList('<ID...>', 'the customers to delete', { field: 'customerId' }) },
+  options: { confirm: option('--confirm <ID>', 'the id once more, instead of typing it when asked'), yes, ...change },
+  fields: ['id', 'deleted', 'error', { name: 'idempotencyKey', shown: 'chosen' }],
+  examples: [
+    ['lkm customers delete cus_…', 'shows the customer and asks for its id'],
+    ['lkm customers delete cus_… --confirm cus_…', 'in a script'],
+  ],
+
+  async run({ ids, confirm, yes }, context) {
+    if (confirm !== undefined && ids.join() !== confirm) {
+      throw new UsageError(`--confirm ${confirm} is not the one customer to delete`, ['Nothing was sent.']);
+    }
+    return changeEach(context, {
+      ...{ noun: 'customer', done: 'deleted', ids, nameOf: String },
+      sendOf: async (customerId) => (client, call) => client.customers.delete({ customerId }, call),
+      rowOf: (id, { isDone, ...row }) => ({ id, deleted: isDone, ...row }),
+      ...(!yes && confirm === undefined && { describe: describeCustomer }),
+      confirmFlag: (id) => (ids.length === 1 ? `--confirm ${id}` : '--yes'),
+    });
+  },
+});
+
+/** Who it is, how many keys lose their customer, and whether they go on, as far as the token may know. */
+async function describeCustomer(client: Client, customerId: string): Promise<string[]> {
+  const customer = await unlessRefused('customerNotFound', client.customers.get({ customerId }));
+  if (customer === null) return ['no customer that the service knows'];
+  const { name, email, active } = customer;
+  const found = await unlessRefused('scopeMissing', client.customers.keys({ customerId, limit: 1 }));
+  const total = found?.meta.total ?? 0;
+  const keys = active
+    ? `keys that lose their customer: ${total}`
+    : `keys that are blocked, as it is inactive: ${total}`;
+  return [`${name}${email === null ? '' : ` <${email}>`}`, ...(total === 0 ? [] : [keys])];
+}

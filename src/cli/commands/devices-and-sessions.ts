@@ -4,7 +4,7 @@ import type { Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
 import { checkFiltersExist } from '../request/look-ups.ts';
 import { keyCheck, licenseKeyArgument, parseLicenseKey } from '../values/license-key.ts';
-import { changeCommand, readCommand } from './forms.ts';
+import { changeCommand, readCommand, showCommand } from './forms.ts';
 import { doneTo, fieldsShown, listOf } from './results.ts';
 
 export const deviceFields: readonly Field<Device>[] = [
@@ -32,7 +32,7 @@ export const sessionFields: readonly Field[] = [
 export const marked = (value: unknown, isMasked: boolean): string =>
   isMasked ? `${value} (masked: the token lacks license:reveal)` : String(value);
 
-export const devicesList = readCommand({
+export const devicesList = showCommand({
   about: 'Lists the devices of a key, oldest first.',
   operation: 'keys.get',
   arguments: { key: licenseKeyArgument },
@@ -42,11 +42,7 @@ export const devicesList = readCommand({
     ['lkm devices list "$KEY"', 'who holds its slots'],
     ['lkm devices list "$KEY" --fields hostId --format tsv', 'their host ids, for a script'],
   ],
-
-  async read(client, { key, product }) {
-    const { devices } = (await client.keys.get({ productId: product, licenseKey: key })).license;
-    return listOf(devices, 'no devices; lkm keys activate makes one', { name: 'hostId' });
-  },
+  show: ({ license }) => listOf(license.devices, 'no devices; lkm keys activate makes one', { name: 'hostId' }),
 });
 
 export const sessionsList = readCommand({

@@ -3,6 +3,7 @@ import type { CallOptions } from '../../client/options.ts';
 import { ApiError } from '../../contract/errors.ts';
 import {
   type ArgumentSpec,
+  argument,
   type CommandSpec,
   change,
   command,
@@ -12,14 +13,13 @@ import {
   option,
   type Specs,
   type ValuesOf,
+  yes,
 } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { UsageError } from '../failure/errors.ts';
 import type { CommandResult, Field } from '../output/result.ts';
 import { doneNote } from '../output/terminal.ts';
 import { confirm } from '../prompts/questions.ts';
 import { parseInstant } from '../values/instant.ts';
-import { longFlag } from '../values/read-values.ts';
 import { parsePositive } from '../values/scalars.ts';
 import type { Fields, Outcome } from './results.ts';
 
@@ -55,87 +55,110 @@ type AnswerOf<Operation> = Operation extends `${infer Resource extends keyof Cli
     : never
   : never;
 
+interface ShowSpec<Operation, A, O> extends Omit<CommandSpec<A, O>, 'run' | 'operation'> {
+  readonly operation: Operation;
+  show(answer: AnswerOf<Operation>, values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): CommandResult;
+}
+
+/** The same for what one request shows, which is what the values of the command are to the contract. */
+export function showCommand<
+  const Operation extends OperationName,
+  A extends Arguments = None,
+  O extends Options = None,
+>({ show, ...spec }: ShowSpec<Operation, A, O>): Declaration {
+  const declared = readCommand<A, O>({
+    ...spec,
+    async read(client, values, context) {
+      const { inputOf } = await import('../values/check-fields.ts');
+      const answer = await operationOf(client, spec.operation)(inputOf(declared, values), {});
+      return show(answer as AnswerOf<Operation>, values, context);
+    },
+  });
+  return declared;
+}
+
 interface ChangeSpec<Operation, A, O> extends Omit<CommandSpec<A, O>, 'run' | 'operation'> {
   readonly operation: Operation;
-  /** Whether it is refused when no option says what to change. */
-  readonly isUpdate?: boolean;
-  /** Refuses what does not go together, asks what has to be asked, and returns what no value gives as it is. */
+  /** Refuses what does not go together, and returns what no value gives as it is. */
   prepare?(values: ChangeValues<A, O>, context: CommandContext): Fields | undefined | Promise<Fields | undefined>;
-  /** Makes the change for each row of a file, where the options ask for that. */
-  inBulk?(values: ChangeValues<A, O>, context: CommandContext): Promise<CommandResult>;
+  /** What is asked first, of a change that cannot be taken back, unless `--yes` answers it; null for nothing. */
+  asks?(values: ChangeValues<A, O>, context: CommandContext): Question | null;
+  /** Makes the change for each row of a file, where the options ask for that; `input` is what they say of all. */
+  inBulk?(values: ChangeValues<A, O>, context: CommandContext, input: Fields): Promise<CommandResult>;
   /** What came of it; `sent` is the request. */
-  outcome(answer: AnswerOf<Operation>, values: ChangeValues<A, O>, context: CommandContext, sent: Fields): Outcome;
+  outcome(
+    answer: AnswerOf<Operation>,
+    values: ChangeValues<A, O>,
+    context: CommandContext,
+    sent: Fields,
+  ): Outcome | Promise<Outcome>;
 }
 
 /** The values of a change, whose command has options that all changes have. */
 type ChangeValues<A, O> = ValuesOf<A> & ValuesOf<O> & ValuesOf<typeof change>;
 
+interface Question {
+  readonly question: string;
+  /** What the error calls it when there is no terminal to ask on: `deleting cus_…`. */
+  readonly action: string;
+  /** What is shown above the question. */
+  about(client: Client): Promise<readonly string[]>;
+}
+
 /**
- * A command that makes one change under one idempotency key. Its request is what the values of its arguments and options
- * are to the contract, by their `field`, with what `prepare` returns; the product of a key is found unless given.
+ * A command that makes one change under one idempotency key. Its request is what its values are to the contract, with what
+ * `prepare` returns; the product of a key is found unless given.
  */
 export function changeCommand<
   const Operation extends OperationName,
   A extends Arguments = None,
   O extends Options = None,
->({ isUpdate, prepare, inBulk, outcome, ...spec }: ChangeSpec<Operation, A, O>): Declaration {
-  return command<A, O & typeof change>({
+>({ prepare, asks, inBulk, outcome, ...spec }: ChangeSpec<Operation, A, O>): Declaration {
+  const declared = command<A, O & typeof change>({
     ...spec,
-    options: { ...spec.options, ...change } as O & typeof change,
+    options: { ...spec.options, ...(asks && { yes }), ...change } as O & typeof change,
     fields: withKey(spec.fields ?? []),
     async run(values, context) {
+      const { checkInput, inputOf } = await import('../values/check-fields.ts');
+      const input = inputOf(declared, values);
       const { file, count } = context.written;
-      if (inBulk && (file !== undefined || count !== undefined)) return inBulk(values, context);
-      const more = await prepare?.(values, context);
-      const options = fieldsOf(spec.options ?? {}, values);
-      if (isUpdate) refuseNothing(spec.options ?? {}, { ...options, ...more });
-      const address = await withProduct({ ...fieldsOf(spec.arguments ?? {}, values), ...options }, context);
-      const sent = { ...address, ...more };
+      if (inBulk && (file !== undefined || count !== undefined)) return inBulk(values, context, input);
+      const whole = { ...input, ...(await prepare?.(values, context)) };
+      checkInput(declared, whole);
+      const question = asks?.(values, context);
+      if (question && context.written.yes !== true) await ask(question, context);
+      const sent = await withProduct(whole, context);
       const send = (client: Client, call: CallOptions) => operationOf(client, spec.operation)(sent, call);
       const changed = await context.change(send);
       const { idempotencyKey } = changed;
-      const { done, already, ...result } = outcome(changed.answer as AnswerOf<Operation>, values, context, sent);
+      const came = await outcome(changed.answer as AnswerOf<Operation>, values, context, sent);
+      const { done, already, ...result } = came;
       return {
         ...result,
         ...(result.kind === 'record' && { row: { ...result.row, idempotencyKey } }),
         data: { ...result.data, idempotencyKey },
         idempotencyKey,
-        notes: [doneNote(changed, done, already), ...(result.notes ?? [])],
+        notes: [...(done === undefined ? [] : [doneNote(changed, done, already)]), ...(result.notes ?? [])],
       };
     },
   });
+  return declared;
 }
 
 /** The key of a change stands in the results of all; where no field says otherwise, only for those who ask. */
 const withKey = (fields: readonly (Field | string)[]): readonly (Field | string)[] =>
   fields.includes('idempotencyKey') ? fields : [...fields, { name: 'idempotencyKey', shown: 'chosen' }];
 
-/** The values that fill a field of the contract, by that field: `newCustomer.email` is one inside another. */
-export function fieldsOf(specs: Arguments | Options, values: Fields): Fields {
-  const fields: Record<string, unknown> = {};
-  for (const [name, { field }] of Object.entries(specs)) {
-    if (field === undefined || values[name] === undefined) continue;
-    const [outer = '', inner] = field.split('.');
-    fields[outer] = inner === undefined ? values[name] : { ...Object(fields[outer]), [inner]: values[name] };
-  }
-  return fields;
+async function ask({ about, ...question }: Question, context: CommandContext): Promise<void> {
+  if (context.dryRun) return;
+  const shown = context.settings.interactive ? await about(await context.client()) : [];
+  await confirm(context, { ...question, about: shown, flag: '--yes' });
 }
 
 async function withProduct(input: Fields, context: CommandContext): Promise<Fields> {
   const { licenseKey, productId } = input;
   if (typeof licenseKey !== 'string') return input;
   return { ...input, productId: await context.productOf(licenseKey, productId as string | undefined) };
-}
-
-/** What is no change by itself. */
-const conditions = ['productId', 'ifUpdatedAt', 'force'];
-
-function refuseNothing(options: Options, input: Fields): void {
-  const changes = Object.keys(input).filter((name) => input[name] !== undefined && !conditions.includes(name));
-  if (changes.length > 0) return;
-  const flags = Object.values(options).filter(({ field = '' }) => !conditions.includes(field));
-  const [first, second] = flags.map((option) => longFlag(option.flags));
-  throw new UsageError(`nothing to change: give ${first}, ${second} or another of its options`);
 }
 
 /** An operation of the client by its name. */
@@ -145,38 +168,26 @@ function operationOf(client: Client, name: string): (input: Fields, call: CallOp
   return operations[resource]?.[operation] as ReturnType<typeof operationOf>;
 }
 
-/** Which of two opposite flags was given: true for the first, false for the second. Throws `UsageError` for both. */
-export function either<Name extends string>(
-  flags: Readonly<Record<Name, boolean>>,
-  one: Name,
-  other: Name,
-): boolean | undefined {
-  if (flags[one] && flags[other]) throw contradiction(one, other);
-  return flags[one] || flags[other] ? flags[one] : undefined;
-}
+/** The customer that a change or a list is for. */
+export const customerOption = (describe: string): OptionSpec<string | undefined> =>
+  option('--customer <ID|EMAIL>', describe, { field: 'customerId', takesEmail: true });
 
-/** How much of a list is shown. */
-export const limit = option('--limit <N>', 'at most N, 1 or more', { parse: parsePositive });
-
-/** The condition of a change: that nobody else has made another meanwhile. */
-export const ifUpdatedAt = option('--if-updated-at <INSTANT>', 'only if this is still its updatedAt, as get shows it', {
-  parse: parseInstant,
-  field: 'ifUpdatedAt',
+/** The customer that a command is about. */
+export const customerArgument = argument('<ID|EMAIL>', 'the customer, by its id or its e-mail address', {
+  field: 'customerId',
+  pick: 'customer',
+  takesEmail: true,
 });
 
-export const contradiction = (one: string, other: string): UsageError =>
-  new UsageError(`--${one} and --${other} contradict each other; give one of them`);
+/** How much of a list is shown. */
+export const limit = option('--limit <N>', 'at most N, 1 or more', parsePositive);
 
-/** Asks before a change that cannot be taken back, unless `--yes` has answered or nothing is sent. */
-export async function confirmChange(
-  yes: boolean,
-  context: CommandContext,
-  question: { readonly action: string; readonly question: string; about(client: Client): Promise<readonly string[]> },
-): Promise<undefined> {
-  if (yes || context.dryRun) return;
-  const about = context.settings.interactive ? await question.about(await context.client()) : [];
-  await confirm(context, { ...question, about, flag: '--yes' });
-}
+/** The condition of a change: that nobody else has made another meanwhile. */
+export const ifUpdatedAt = option(
+  '--if-updated-at <INSTANT>',
+  'only if this is still its updatedAt, as get shows it',
+  parseInstant,
+);
 
 /** What was asked for; null where the service refuses for this reason. */
 export async function unlessRefused<T>(reason: ApiError['reason'], asked: Promise<T>): Promise<T | null> {

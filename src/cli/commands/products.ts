@@ -1,8 +1,7 @@
 import { argument, flag, option, required } from '../command.ts';
-import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative, yesNo } from '../output/words.ts';
-import { changeCommand, either, ifUpdatedAt, readCommand } from './forms.ts';
+import { changeCommand, ifUpdatedAt, showCommand } from './forms.ts';
 import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
 
 const productFields: readonly Field[] = [
@@ -23,40 +22,34 @@ const versionFields: readonly Field[] = [
 
 const id = argument('<ID>', 'the product', { field: 'productId', pick: 'product' });
 
-export const productsList = readCommand({
+export const productsList = showCommand({
   about: 'Lists the products of the account, oldest first.',
   operation: 'products.list',
   fields: productFields,
-  examples: [
-    ['lkm products list', 'all of them'],
-    ['lkm products list --json', 'for a program'],
-  ],
-  read: async (client) =>
-    listOf((await client.products.list()).items, 'no products yet; lkm products create makes one'),
+  examples: [['lkm products list', 'all of them']],
+  show: ({ items }) => listOf(items, 'no products yet; lkm products create makes one'),
 });
 
-export const productsGet = readCommand({
+export const productsGet = showCommand({
   about: 'Shows one product.',
   operation: 'products.get',
   arguments: { id },
   fields: productFields,
   examples: [['lkm products get prod_…', 'one product']],
-  read: async (client, { id }) => recordOf(await client.products.get({ productId: id })),
+  show: recordOf,
 });
 
 export const productsCreate = changeCommand({
   about: 'Creates a product and prints its id. It is active, so it can issue keys at once.',
   operation: 'products.create',
   options: {
-    name: required('--name <NAME>', 'its name', { field: 'name' }),
-    id: option('--id <ID>', 'the id that it had elsewhere; a new one unless given', { field: 'id' }),
+    name: required('--name <NAME>', 'its name'),
+    id: option('--id <ID>', 'the id that it had elsewhere; a new one unless given'),
   },
   fields: productFields,
   examples: [
-    ['lkm products create --name "Engine Pro"', 'a new product'],
-    ['ID=$(lkm products create --name "Engine Pro")', 'keep its id'],
+    ['ID=$(lkm products create --name "Engine Pro")', 'a new product, and keep its id'],
     ['lkm products create --name "Engine Pro" --id acme-engine-pro-2019-0001', 'one that moves in with its id'],
-    ['lkm products create --name "Engine Pro" --json', 'the whole product'],
   ],
   outcome: (product) => created(product, product.name),
 });
@@ -64,12 +57,11 @@ export const productsCreate = changeCommand({
 export const productsUpdate = changeCommand({
   about: 'Renames a product, or stops or resumes the issue of its keys. What is not given stays as it is.',
   operation: 'products.update',
-  isUpdate: true,
   arguments: { id },
   options: {
-    name: option('--name <NAME>', 'its new name', { field: 'name' }),
+    name: option('--name <NAME>', 'its new name'),
     active: flag('--active', 'let it issue keys'),
-    inactive: flag('--inactive', 'let it issue no more keys'),
+    inactive: flag('--inactive', 'let it issue no more keys', { field: 'active', means: false }),
     ifUpdatedAt,
   },
   fields: productFields,
@@ -77,28 +69,23 @@ export const productsUpdate = changeCommand({
     ['lkm products update prod_… --name "Engine Pro 2"', 'a new name'],
     ['lkm products update prod_… --inactive', 'no more keys'],
   ],
-  prepare: (flags) => ({ active: either(flags, 'active', 'inactive') }),
   outcome: updated,
 });
 
-export const productsVersions = readCommand({
+export const productsVersions = showCommand({
   about: 'Lists the versions of a product, oldest first.',
   operation: 'products.get',
   arguments: { id },
   fields: versionFields,
   examples: [['lkm products versions prod_…', 'all of them']],
-
-  async read(client, { id }) {
-    const { versions } = await client.products.get({ productId: id });
-    return listOf(versions, 'no versions yet; lkm products add-version makes one');
-  },
+  show: ({ versions }) => listOf(versions, 'no versions yet; lkm products add-version makes one'),
 });
 
 export const productsAddVersion = changeCommand({
   about: 'Adds a version to a product and prints its id. It is active: keys can be given it at once.',
   operation: 'products.createVersion',
-  arguments: { id, version: argument('<VERSION>', 'the name of the version', { field: 'version' }) },
-  options: { description: option('--description <TEXT>', 'what is new in it', { field: 'description' }) },
+  arguments: { id, version: argument('<VERSION>', 'the name of the version') },
+  options: { description: option('--description <TEXT>', 'what is new in it') },
   fields: versionFields,
   examples: [['lkm products add-version prod_… 2.1', 'a new version']],
   outcome: (version) => created(version, `version ${version.version}`),
@@ -110,7 +97,7 @@ export const productsUpdateVersion = changeCommand({
   arguments: { id: argument('<ID>', 'the version, by its id', { field: 'versionId' }) },
   options: {
     active: flag('--active', 'let it be given to keys'),
-    inactive: flag('--inactive', 'let it be given to no more keys'),
+    inactive: flag('--inactive', 'let it be given to no more keys', { field: 'active', means: false }),
     product: option('-P, --product <ID>', 'its product; for tokens of some products only', {
       env: 'LKM_PRODUCT',
       field: 'productId',
@@ -118,10 +105,5 @@ export const productsUpdateVersion = changeCommand({
   },
   fields: versionFields,
   examples: [['lkm products update-version ver_… --inactive', 'an old version']],
-
-  prepare({ active, inactive }) {
-    if (active === inactive) throw new UsageError('give --active or --inactive');
-    return { active };
-  },
   outcome: updated,
 });

@@ -7,7 +7,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** What a change comes to, without the parts that are the same for all. */
 export type Outcome = Shown<CommandResult> & {
   /** What was done: `freed build-01`; with `already`, in other words where an earlier request did it. */
-  readonly done: string;
+  readonly done?: string;
   readonly already?: string;
 };
 
@@ -72,10 +72,15 @@ export const doneTo = (id: string, data: Fields, done: string, notes: readonly N
 export const fieldsShown = (shown: 'data' | 'chosen', ...names: readonly string[]): Field[] =>
   names.map((name) => ({ name, shown }));
 
-/** The first of a list, as many as `limit` says, and whether there are more; all of them without a limit. */
+/**
+ * The first of a list, as many as `limit` says, and whether there are more; all of them without a limit.
+ *
+ * @param goOn the option with which the rest is asked for, after the last of them
+ */
 export async function firstOf<Item>(
   walk: (options: { readonly pageSize: number }) => AsyncIterable<Item>,
   limit: number | undefined,
+  goOn?: (last: Item) => string,
 ): Promise<{ readonly items: readonly Item[]; readonly notes: readonly Note[] }> {
   const found: Item[] = [];
   for await (const item of walk({ pageSize: Math.min((limit ?? MAX_PAGE_SIZE) + 1, MAX_PAGE_SIZE) })) {
@@ -83,7 +88,9 @@ export async function firstOf<Item>(
     if (limit !== undefined && found.length > limit) break;
   }
   const items = found.slice(0, limit);
-  return { items, notes: items.length < found.length ? [{ tone: 'hint', text: thereAreMore(limit) }] : [] };
+  const last = items.at(-1);
+  if (items.length === found.length || last === undefined) return { items, notes: [] };
+  return { items, notes: [{ tone: 'hint', text: [thereAreMore(limit), goOn?.(last) ?? []].flat().join(': ') }] };
 }
 
 /** The longest part of a list that the service gives. */

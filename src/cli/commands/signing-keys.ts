@@ -1,23 +1,18 @@
-import type { Client } from '../../client/client.ts';
-import { listAll } from '../../client/lists.ts';
 import type { SigningKey } from '../../contract/signing-keys.ts';
-import { command, option, yes } from '../command.ts';
+import { command, option } from '../command.ts';
 import type { CommandResult, Field } from '../output/result.ts';
-import type { Note } from '../output/terminal.ts';
-import { count, relative } from '../output/words.ts';
-import { changeCommand, confirmChange, readCommand } from './forms.ts';
-import { fieldsShown, listOf } from './results.ts';
+import { count, relative, yesNo } from '../output/words.ts';
+import { changeCommand, showCommand } from './forms.ts';
+import { type Fields, fieldsShown, listOf } from './results.ts';
 
 const keyFields: readonly Field[] = [
   { name: 'kid' },
-  { name: 'current', label: 'signs now', show: (current) => (current === true ? 'yes' : 'no') },
+  { name: 'current', label: 'signs now', show: yesNo },
   { name: 'createdAt', label: 'created', show: relative, drops: 1 },
   ...fieldsShown('chosen', 'fingerprint', 'publicKey', 'jwk'),
 ];
 
-const readAll = (client: Client): Promise<SigningKey[]> => Array.fromAsync(listAll(client.signingKeys.list, {}));
-
-export const signingKeysList = readCommand({
+export const signingKeysList = showCommand({
   about: 'Lists the keys that sign licence files or have signed them, newest first; never their private halves.',
   operation: 'signingKeys.list',
   fields: keyFields,
@@ -25,7 +20,7 @@ export const signingKeysList = readCommand({
     ['lkm signing-keys list', 'all of them; the newest signs'],
     ['lkm signing-keys list --fields kid,fingerprint', 'to compare with what software carries'],
   ],
-  read: async (client) => listOf(await readAll(client), 'no signing keys', { name: 'kid' }),
+  show: ({ items }) => listOf(items, 'no signing keys', { name: 'kid' }),
 });
 
 export const signingKeysRotate = changeCommand({
@@ -33,19 +28,14 @@ export const signingKeysRotate = changeCommand({
     'Makes a new signing key and prints its id. It signs licence files from then on; the files that the others have ' +
     'signed go on verifying. Asks first.',
   operation: 'signingKeys.rotate',
-  options: { yes },
   fields: keyFields,
-  examples: [
-    ['lkm signing-keys rotate', 'says what it means and asks'],
-    ['lkm signing-keys rotate --yes', 'in a script; then export the new key set'],
-  ],
+  examples: [['lkm signing-keys rotate --yes', 'in a script; then export the new key set']],
 
-  prepare: ({ yes }, context) =>
-    confirmChange(yes, context, {
-      about: async () => ['  software that carries the public keys cannot verify new files until it has the new key'],
-      question: 'make a new signing key?',
-      action: 'rotating the signing key',
-    }),
+  asks: () => ({
+    about: async () => ['  software that carries the public keys cannot verify new files until it has the new key'],
+    question: 'make a new signing key?',
+    action: 'rotating the signing key',
+  }),
   outcome: (key) => ({
     kind: 'value',
     value: key.kid,
@@ -69,10 +59,10 @@ export const signingKeysExport = command({
   ],
 
   async run({ as }, context) {
-    const keys = await readAll(await context.client());
-    const set = { keys: keys.map(({ jwk }) => jwk) };
-    const content = as === 'pem' ? pemOf(keys) : `${JSON.stringify(set, null, 2)}\n`;
-    return exported(content, set, context.settings.output, ` · ${count(keys.length, 'public key')}`);
+    const { items } = await (await context.client()).signingKeys.list();
+    const set = { keys: items.map(({ jwk }) => jwk) };
+    const content = as === 'pem' ? pemOf(items) : `${JSON.stringify(set, null, 2)}\n`;
+    return exported(content, set, context.settings.output, ` · ${count(items.length, 'public key')}`);
   },
 });
 
@@ -85,11 +75,7 @@ export const revocationsExport = command({
     'Writes the signed list of revoked licence files: their devices were freed, or their licences blocked ' +
     'or deleted. Software that is offline reads it beside its licence file.',
   operation: 'revocations.export',
-  options: {
-    account: option('--account <ID>', 'whose list; the oldest account of the service unless given', {
-      field: 'account',
-    }),
-  },
+  options: { account: option('--account <ID>', 'whose list; the oldest account of the service unless given') },
   fields: ['list', 'path'],
   examples: [
     ['lkm revocations export -o revocations.jwt', 'for lkm keys verify --revocations'],
@@ -104,12 +90,7 @@ export const revocationsExport = command({
 });
 
 /** A document, and where it went: to stdout when `path` is null. */
-function exported(
-  content: string,
-  data: Readonly<Record<string, unknown>>,
-  path: string | null,
-  more = '',
-): CommandResult {
-  const notes: Note[] = path === null ? [] : [{ tone: 'done', text: `wrote ${path}${more}` }];
-  return { kind: 'file', content, data: path === null ? data : { path }, quiet: [], notes };
-}
+const exported = (content: string, data: Fields, path: string | null, more = ''): CommandResult => ({
+  ...{ kind: 'file', content, data: path === null ? data : { path }, quiet: [] },
+  notes: path === null ? [] : [{ tone: 'done', text: `wrote ${path}${more}` }],
+});

@@ -4,7 +4,7 @@ import type { Stats } from '../../contract/stats.ts';
 import { option, productFilter } from '../command.ts';
 import { renderBars } from '../output/bars.ts';
 import type { Field, View } from '../output/result.ts';
-import { count, expiryInBrief, nothing, usageInBrief } from '../output/words.ts';
+import { count } from '../output/words.ts';
 import { checkFiltersExist } from '../request/look-ups.ts';
 import { parsePositive } from '../values/scalars.ts';
 import { readCommand, unlessRefused } from './forms.ts';
@@ -29,18 +29,6 @@ const countFields: readonly Field[] = [
   { name: 'trial', ...number, drops: 1 },
 ];
 
-const poolFields: readonly Field[] = [
-  { name: 'key' },
-  { name: 'activations', label: 'used', ...number, show: (used, _, row) => usageInBrief(used, row.maxActivations) },
-  { name: 'customerId', label: 'customer', show: (id) => String(id ?? nothing), drops: 1 },
-];
-
-const endFields: readonly Field[] = [
-  { name: 'key' },
-  { name: 'expirationDate', label: 'expires', show: expiryInBrief },
-  { name: 'customerId', label: 'customer', show: (id) => String(id ?? nothing), drops: 1 },
-];
-
 export const stats = readCommand({
   about:
     'Counts keys by product and status, and shows what was issued and activated in each of the last 12 weeks, which ' +
@@ -52,7 +40,6 @@ export const stats = readCommand({
     ['lkm stats', 'the whole account'],
     ['lkm stats -P "$ID"', 'one product'],
     ['lkm stats -o keys.csv', 'the counts of each product, for a spreadsheet'],
-    ['lkm stats --json', 'everything, for a program'],
   ],
 
   async read(client, { product }) {
@@ -91,15 +78,19 @@ async function renderStats(data: Stats, named: readonly Product[], view: View): 
     ['in use', `${count(devices, 'device')}, ${count(sessions, 'session')}${known}\n`],
     ['issued per week', barsOf(data.issuedPerWeek, view)],
     ['activated per week', barsOf(data.activatedPerWeek, view)],
-    ['fullest', table(poolFields, data.fullest.slice(0, MAX_SHOWN))],
-    ['next to expire', table(endFields, data.nextToExpire.slice(0, MAX_SHOWN))],
+    ['fullest', table(keyFields('activations'), data.fullest.slice(0, MAX_SHOWN))],
+    ['next to expire', table(keyFields('expirationDate'), data.nextToExpire.slice(0, MAX_SHOWN))],
   ];
   return sections.map(([title, text]) => `${view.paint.bold(title)}\n${text}`).join('\n');
 }
 
+/** A key with its customer and what is told of it. */
+const keyFields = (told: string): Field[] =>
+  listedFields.filter(({ name }) => ['key', told, 'customerId'].includes(name));
+
 const barsOf = (weeks: Stats['issuedPerWeek'], { columns }: View): string =>
   renderBars(
-    weeks.map((one) => ({ label: one.week, count: one.count })),
+    weeks.map(({ week, count }) => ({ label: week, count })),
     columns,
   );
 
@@ -107,7 +98,7 @@ export const forecast = readCommand({
   about: 'Lists the keys that expire within N days, soonest first.',
   operation: 'keys.list',
   options: {
-    days: option('--days <N>', 'how far to look, in days; 60 unless given', { parse: parsePositive }),
+    days: option('--days <N>', 'how far to look, in days; 60 unless given', parsePositive),
     product: productFilter,
   },
   fields: listedFields,

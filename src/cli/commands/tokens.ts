@@ -1,14 +1,17 @@
 import { scopes, tokenKinds } from '../../contract/scopes.ts';
 import type { Token } from '../../contract/tokens.ts';
-import { argument, flag, many, option, required, yes } from '../command.ts';
+import { findTokens } from '../../domain/token.ts';
+import { argument, command, flag, many, option, required } from '../command.ts';
 import { withoutPassword } from '../config/location.ts';
-import { UsageError } from '../failure/errors.ts';
+import { exitCodes, UsageError, verdictExitCodes } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
-import { expiry, moment, nothing, relative, usage } from '../output/words.ts';
+import type { Note } from '../output/terminal.ts';
+import { count, expiry, moment, nothing, relative, usage } from '../output/words.ts';
 import { parseCalendarDuration } from '../values/duration.ts';
+import { readWholeText } from '../values/files.ts';
 import { parseExpiry } from '../values/instant.ts';
 import { parseCount, parsePositive } from '../values/scalars.ts';
-import { changeCommand, confirmChange, readCommand } from './forms.ts';
+import { changeCommand, showCommand } from './forms.ts';
 import { doneTo, fieldsShown, issued, listOf, recordOf } from './results.ts';
 
 const tokenFields: readonly Field[] = [
@@ -26,18 +29,15 @@ const tokenFields: readonly Field[] = [
   ...fieldsShown('data', 'maxIssues', 'createdAt'),
 ];
 
-export const tokensList = readCommand({
+export const tokensList = showCommand({
   about: 'Lists the tokens of the account, oldest first, revoked ones included; never their secrets.',
   operation: 'tokens.list',
   fields: tokenFields,
-  examples: [
-    ['lkm tokens list', 'all of them'],
-    ['lkm tokens list --fields id,kind,scopes --json', 'what each may do'],
-  ],
-  read: async (client) => listOf((await client.tokens.list()).items, 'no tokens yet; lkm tokens create makes one'),
+  examples: [['lkm tokens list --fields id,kind,scopes --json', 'what each may do']],
+  show: ({ items }) => listOf(items, 'no tokens yet; lkm tokens create makes one'),
 });
 
-export const tokensShow = readCommand({
+export const tokensShow = showCommand({
   about: 'Shows one token: what it may do, from where and for how long, and when it was used last. Never its secret.',
   operation: 'tokens.get',
   arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId' }) },
@@ -49,7 +49,7 @@ export const tokensShow = readCommand({
     ['lkm tokens show tok_…', 'everything about it'],
     ['lkm tokens show tok_… --json --fields lastUsedOn', 'is it still in use?'],
   ],
-  read: async (client, { id }) => recordOf(await client.tokens.get({ tokenId: id })),
+  show: recordOf,
 });
 
 /** When a new token expires; without it `otherwise`. */
@@ -57,46 +57,29 @@ const expiresOption = (otherwise: string) =>
   option(
     '--expires <WHEN>',
     `a day, or a time from now such as 90d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never (${otherwise})`,
-    { parse: parseExpiry, field: 'expiresAt' },
+    parseExpiry,
   );
 
 export const tokensCreate = changeCommand({
   about: 'Creates an API token and prints it, this once. It may do no more than the token that creates it.',
   operation: 'tokens.create',
   options: {
-    name: required('--name <NAME>', 'what it is for', { field: 'name' }),
-    kind: required('--kind <KIND>', 'what it is', { field: 'kind', choices: tokenKinds }),
-    scope: many('--scope <SCOPE>', 'what a scoped token may do', { field: 'scopes', choices: scopes }),
-    product: many('--product <ID>', 'a product it may touch; all unless given', {
-      field: 'productIds',
-      takesList: true,
-    }),
-    maxIssues: option('--max-issues <N>', 'how many keys it may create', { parse: parseCount, field: 'maxIssues' }),
-    network: many('--network <CIDR>', 'a network it may be used from; any unless given', {
-      field: 'networks',
-      takesList: true,
-    }),
-    rateLimit: option('--rate-limit <N>', 'how many requests it may make per minute', {
-      parse: parsePositive,
-      field: 'rateLimit',
-    }),
-    expires: expiresOption('90 days, or with the token that creates it'),
+    name: required('--name <NAME>', 'what it is for'),
+    kind: required('--kind <KIND>', 'what it is', { choices: tokenKinds }),
+    scopes: many('--scope <SCOPE>', 'what a scoped token may do', { choices: scopes }),
+    productIds: many('--product <ID>', 'a product it may touch; all unless given', { takesList: true }),
+    maxIssues: option('--max-issues <N>', 'how many keys it may create', parseCount),
+    networks: many('--network <CIDR>', 'a network it may be used from; any unless given', { takesList: true }),
+    rateLimit: option('--rate-limit <N>', 'how many requests it may make per minute', parsePositive),
+    expiresAt: expiresOption('90 days, or with the token that creates it'),
   },
   fields: ['token', ...tokenFields],
   examples: [
     ['TOKEN=$(lkm tokens create --db lkm.db --create --kind admin --name ci)', 'the first token of a database'],
     ['lkm tokens create --kind scoped --scope license:write --name shop', 'a token that only sells'],
-    [
-      'lkm tokens create --kind client --name app --product prod_… --expires never',
-      'for an application that is shipped',
-    ],
+    ['lkm tokens create --kind client --name app --product prod_… --expires never', 'for an application'],
     ['lkm tokens create --kind admin --name ci --network 203.0.113.0/24', 'useless from anywhere else'],
   ],
-
-  prepare({ kind, scope }) {
-    if ((kind === 'scoped') === (scope !== undefined)) return undefined;
-    throw new UsageError('--kind scoped needs --scope, once or more; other kinds take none');
-  },
   outcome: (token) => issued(token.token, token, describeNew(token)),
 });
 
@@ -107,11 +90,12 @@ export const tokensRotate = changeCommand({
   operation: 'tokens.rotate',
   arguments: { id: argument('<ID>', 'the token to replace, by its id', { field: 'tokenId' }) },
   options: {
-    overlap: option('--overlap <DUR>', 'how long the replaced one stays valid, as 12h or 7d; 0s for no time (1d)', {
-      parse: parseCalendarDuration,
-      field: 'overlap',
-    }),
-    expires: expiresOption('as long as the replaced one was valid'),
+    overlap: option(
+      '--overlap <DUR>',
+      'how long the replaced one stays valid, as 12h or 7d; 0s for no time (1d)',
+      parseCalendarDuration,
+    ),
+    expiresAt: expiresOption('as long as the replaced one was valid'),
   },
   fields: ['token', ...tokenFields, ...fieldsShown('data', 'replaces')],
   examples: [
@@ -126,25 +110,24 @@ export const tokensRevoke = changeCommand({
   about: 'Revokes a token for ever: its next request is refused. Shows the token and asks first.',
   operation: 'tokens.revoke',
   arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId', pick: 'token' }) },
-  options: { lastAdmin: flag('--last-admin', 'revoke it even if it is the last admin token of the account'), yes },
+  options: {
+    lastAdmin: flag('--last-admin', 'revoke it even if it is the last admin token of the account', { field: 'force' }),
+  },
   fields: ['id', 'revoked', 'idempotencyKey'],
   examples: [
     ['lkm tokens revoke tok_…', 'shows the token and asks'],
     ['lkm tokens revoke tok_… --yes', 'in a script'],
   ],
 
-  async prepare({ id, yes, lastAdmin }, context) {
-    await confirmChange(yes, context, {
-      about: async (client) => {
-        const target = await context.target();
-        const where = target.kind === 'database' ? withoutPassword(target.db) : target.baseUrl;
-        return describeToken(id, where, (await client.tokens.list()).items);
-      },
-      question: `revoke ${id} for ever?`,
-      action: `revoking ${id}`,
-    });
-    return lastAdmin ? { force: true } : {};
-  },
+  asks: ({ id }, context) => ({
+    async about(client) {
+      const target = await context.target();
+      const where = target.kind === 'database' ? withoutPassword(target.db) : target.baseUrl;
+      return describeToken(id, where, (await client.tokens.list()).items);
+    },
+    question: `revoke ${id} for ever?`,
+    action: `revoking ${id}`,
+  }),
   outcome: (_, { id }) => doneTo(id, { id, revoked: true }, `revoked ${id}`),
 });
 
@@ -168,3 +151,39 @@ function listOrAny(value: unknown): string {
   if (Array.isArray(value)) return value.join(', ');
   return value === null ? 'any' : String(value);
 }
+
+export const tokensCheck = command({
+  about:
+    'Looks for tokens in a text and says by their checksums which of them are whole: a typing error, or a token that ' +
+    'was cut off, is found without asking any service. Prints where they stand, and never a token. Exits with 5 when ' +
+    'one is not whole or there is none; with --none, when there is any.',
+  arguments: { source: argument('<FILE>', 'the text; - reads stdin') },
+  options: { none: flag('--none', 'there must be none: for a check before a text is handed on') },
+  fields: ['line', 'column', 'kind', 'ends', 'verdict'],
+  examples: [
+    ['lkm tokens check -', 'is the token on stdin whole?'],
+    ['lkm tokens check --none deploy.log', 'before a file is handed on'],
+  ],
+
+  async run({ source, none }, { io }) {
+    if (findTokens(source).length > 0) {
+      throw new UsageError('a token was given in place of a file', [
+        'Others on this machine can read what a command was given. Pipe the token:  lkm tokens check -',
+      ]);
+    }
+    const text = await readWholeText(source, io);
+    const rows = text.split('\n').flatMap((written, at) =>
+      findTokens(written).map(({ index, token, kind, isWhole }) => {
+        const verdict = isWhole ? 'ok' : 'checksum_wrong';
+        return { line: at + 1, column: index + 1, kind, ends: token.slice(-4), verdict };
+      }),
+    );
+    const isFine = none ? rows.length === 0 : rows.length > 0 && rows.every(({ verdict }) => verdict === 'ok');
+    const found = `${count(rows.length, 'token')} found`;
+    const note: Note = { tone: 'hint', text: none ? `${found}: revoke what was seen by others` : found };
+    return {
+      ...listOf(rows, found, { name: 'verdict', notes: rows.length === 0 ? [] : [note] }),
+      exitCode: isFine ? exitCodes.ok : verdictExitCodes.notAccepted,
+    };
+  },
+});

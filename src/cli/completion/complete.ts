@@ -1,8 +1,9 @@
-import { type ArgumentSpec, type Command, type CommandEntry, type OptionSpec, optionsOf } from '../command.ts';
+import { type Command, type CommandEntry, type OptionSpec, optionsOf } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { isPlainWord } from '../output/words.ts';
 import { commandEntries, groups } from '../tree.ts';
+import { longFlag } from '../values/read-values.ts';
 import { type Candidate, describeObjects, type GivenOptions } from './objects.ts';
 
 /** The words that may come next, or that the name of a file may. */
@@ -26,10 +27,12 @@ async function candidatesFor(typed: string, line: Line, io: Io): Promise<Complet
     const values = await valuesOf(option, line, io);
     return values === 'files' ? values : values.map(({ word, ...more }) => ({ word: before + word, ...more }));
   }
-  if (typed.startsWith('-')) return flagsOf(command).map(({ forms, about }) => ({ word: forms.at(-1) ?? '', about }));
+  if (typed.startsWith('-')) return flagsOf(command).map(({ name, describe }) => ({ word: name, about: describe }));
   if (command === undefined) return wordsAfter(path);
-  const spec = argumentAt(command, positional.length);
-  return spec === undefined ? [] : valuesOf({ spec, placeholder: placeholderOf(spec.usage) }, line, io);
+  const specs = Object.values(command.arguments);
+  const last = specs.at(-1);
+  const spec = specs[positional.length] ?? (last?.usage.includes('...') ? last : undefined);
+  return spec === undefined ? [] : valuesOf({ ...spec, name: spec.usage, flags: spec.usage }, line, io);
 }
 
 /**
@@ -57,21 +60,13 @@ interface Line {
   readonly open: Flag | undefined;
 }
 
-/** What takes a value: an option or an argument. */
-interface Valued {
-  readonly spec?: OptionSpec | ArgumentSpec;
-  /** What stands for the value in the help, such as `FILE`; undefined for a switch. */
-  readonly placeholder: string | undefined;
-  /** The long form of a global option, which has no spec. */
-  readonly global?: string | undefined;
-}
-
-/** An option as it is looked up. */
-interface Flag extends Valued {
-  /** The long one is the last. */
-  readonly forms: readonly string[];
-  readonly isValueOptional: boolean;
-  readonly about: string;
+/** An option as it is looked up, or what an argument has of one. */
+interface Flag extends Partial<Pick<OptionSpec, 'field' | 'choices' | 'takesList'>> {
+  /** Its long form. */
+  readonly name: string;
+  /** As in the help: `-P, --product <ID>`. */
+  readonly flags: string;
+  readonly describe: string;
 }
 
 async function readLine(words: readonly string[]): Promise<Line> {
@@ -84,30 +79,28 @@ async function readLine(words: readonly string[]): Promise<Line> {
   for (const word of words) {
     if (open !== undefined) {
       const isValue = mayBeValue(open, word);
-      given[open.forms.at(-1) ?? ''] = isValue ? word : '';
+      given[open.name] = isValue ? word : '';
       open = undefined;
       if (isValue) continue;
     }
     if (word.startsWith('-')) {
       const [, form = word, value] = /^([^=]*)=(.*)$/s.exec(word) ?? [];
       const flag = flagNamed(form, command);
-      if (flag?.placeholder !== undefined && value === undefined) open = flag;
-      else if (flag !== undefined) given[flag.forms.at(-1) ?? ''] = value ?? '';
-      continue;
-    }
-    if (entry !== undefined) {
+      if (flag !== undefined && value === undefined && placeholderOf(flag) !== undefined) open = flag;
+      else if (flag !== undefined) given[flag.name] = value ?? '';
+    } else if (entry !== undefined) {
       positional.push(word);
-      continue;
+    } else {
+      path.push(nameOf(word, path));
+      entry = commandEntries.find((one) => one.path === path.join(' ') || one.shortcut === path.join(' '));
+      command = await entry?.load();
     }
-    path.push(nameOf(word, path));
-    entry = commandEntries.find((one) => one.path === path.join(' ') || one.shortcut === path.join(' '));
-    command = await entry?.load();
   }
   return { path, command, positional, given, open };
 }
 
 /** Whether a word behind an option can be its value: an option that needs none is a switch in front of another. */
-const mayBeValue = ({ isValueOptional }: Flag, word: string): boolean => !(isValueOptional && word.startsWith('-'));
+const mayBeValue = ({ flags }: Flag, word: string): boolean => !(flags.includes('[') && word.startsWith('-'));
 
 /** A word of the tree by its own name, where an alias was typed. */
 function nameOf(word: string, path: readonly string[]): string {
@@ -129,51 +122,38 @@ function wordsAfter(path: readonly string[]): Candidate[] {
 }
 
 /** The options of a command, then those that every command has. */
-const flagsOf = (command: Command | undefined): Flag[] => [
-  ...Object.values(command === undefined ? {} : optionsOf(command)).map((spec) =>
-    flagOf(spec.flags, spec.describe, spec),
-  ),
-  ...globalOptions.map(({ flags, describe }) => flagOf(flags, describe)),
-  flagOf('-h, --help', 'show help'),
-];
+const flagsOf = (command: Command | undefined): Flag[] =>
+  [
+    ...Object.values(command === undefined ? {} : optionsOf(command)),
+    ...globalOptions,
+    { flags: '-h, --help', describe: 'show help' },
+  ].map((option) => ({ ...option, name: longFlag(option.flags) }));
 
 const flagNamed = (form: string, command: Command | undefined): Flag | undefined =>
-  flagsOf(command).find(({ forms }) => forms.includes(form));
+  flagsOf(command).find(({ flags }) => flags.split(/[ ,]+/).includes(form));
 
-/** Reads `-P, --product <ID>`. */
-function flagOf(flags: string, about: string, spec?: OptionSpec): Flag {
-  const forms = flags.match(/--?[A-Za-z][A-Za-z-]*/g) ?? [];
-  const named = spec === undefined ? { global: forms.at(-1) } : { spec };
-  return { forms, about, placeholder: placeholderOf(flags), isValueOptional: flags.includes('['), ...named };
-}
-
-/** The first placeholder of a usage: `FILE` of `-o, --output <FILE>`, `PROFILE` of `[PROFILE]`. */
-const placeholderOf = (usage: string): string | undefined => /[<[]+([A-Z]+)/.exec(usage)?.[1];
+/** The first placeholder of a usage: `FILE` of `-o, --output <FILE>`, `PROFILE` of `[PROFILE]`; none for a switch. */
+const placeholderOf = ({ flags }: Flag): string | undefined => /[<[]+([A-Z]+)/.exec(flags)?.[1];
 
 /** The option whose value is being typed, and what is typed before that value; of a list, before its last one. */
 function optionInFrontOf(typed: string, { open, command }: Line): [option: Flag | undefined, before: string] {
   const isOpen = open !== undefined && mayBeValue(open, typed);
   const [start = '', form = ''] = isOpen ? [] : (/^(--[a-z-]+)=/.exec(typed) ?? []);
   const option = isOpen ? open : flagNamed(form, command);
-  const isList = option?.spec !== undefined && 'takesList' in option.spec && option.spec.takesList;
-  return [option, isList ? start + typed.slice(start.length, typed.lastIndexOf(',') + 1) : start];
-}
-
-function argumentAt(command: Command, index: number): ArgumentSpec | undefined {
-  const specs = Object.values(command.arguments);
-  const last = specs.at(-1);
-  return specs[index] ?? (last?.usage.includes('...') ? last : undefined);
+  return [option, option?.takesList ? start + typed.slice(start.length, typed.lastIndexOf(',') + 1) : start];
 }
 
 /** The values that an option or an argument may have. */
-async function valuesOf({ spec, placeholder = '', global }: Valued, line: Line, io: Io): Promise<Completion> {
-  if (spec?.field && !spec.choices) return describeObjects(spec.field, line.given, io);
-  const words = spec?.choices ?? (await wordsOf[global ?? placeholder]?.(io));
+async function valuesOf(flag: Flag, line: Line, io: Io): Promise<Completion> {
+  const { name, field, choices } = flag;
+  if (field && !choices) return describeObjects(field, line.given, io);
+  const placeholder = placeholderOf(flag) ?? '';
+  const words = choices ?? (await (wordsOf[name] ?? wordsOf[placeholder])?.(io));
   if (words !== undefined) return words.map((word) => ({ word }));
   return ['FILE', 'PATH', 'DIR', 'DB'].includes(placeholder) ? 'files' : [];
 }
 
-/** The values of what the contract does not know: of a global option by its name, else by what stands for them in the help. */
+/** The values of what the contract does not know: of an option by its name, else by what stands for them in the help. */
 const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> = {
   '--format': async () => (await import('../config/settings.ts')).formats,
   '--color': async () => ['auto', 'always', 'never'],

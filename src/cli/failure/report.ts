@@ -35,7 +35,7 @@ export function toReport(error: unknown, situation: Situation): Report {
     const { code, message, exitCode, hints, idempotencyKey } = error;
     return { ...newReport(code, message, exitCode, hints), idempotencyKey };
   }
-  if (error instanceof InputError) return newReport('usage', error.issues.map(inputIssue).join('; '), exitCodes.usage);
+  if (error instanceof InputError) return newReport('usage', explainInput(error), exitCodes.usage);
   if (isCallError(error)) {
     const { operation = null, idempotencyKey = null } = error.call ?? {};
     const answer = error instanceof ApiError ? { status: error.status, apiCode: error.code } : statusOf(error);
@@ -48,8 +48,11 @@ export function toReport(error: unknown, situation: Situation): Report {
   ]);
 }
 
-/** Replaces the messages of the schema library, which are not written for people. */
+/** What is wrong with an input, without the messages of the schema library, which are not written for people. */
+export const explainInput = ({ issues }: InputError): string => issues.map(inputIssue).join('; ');
+
 function inputIssue({ path, message }: InputIssue): string {
+  if (message.endsWith('received undefined')) return `${path} is missing`;
   const said = /^(Too (small|big)|Invalid |Unrecognized )/.test(message) ? 'does not fit the contract' : message;
   return path === '' || said.startsWith(path) ? said : `${path}: ${said}`;
 }

@@ -1,34 +1,119 @@
 import { z } from 'zod';
+import { InputError } from '../../client/errors.ts';
+import { encodeInput } from '../../client/request.ts';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { contract } from '../../contract/index.ts';
 import { METADATA_LIMITS } from '../../contract/keys/metadata.ts';
-import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
+import type { ArgumentSpec, Command, Declaration, OptionSpec } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
+import { explainInput } from '../failure/report.ts';
 import { count, duration } from '../output/words.ts';
 import { parseSeconds } from './duration.ts';
 import { longFlag } from './read-values.ts';
 
-/** Checks each value that is a field of the contract by its schema, before anything is sent. Throws `UsageError`. */
-export function checkFields(command: Command, values: Readonly<Record<string, unknown>>): void {
-  for (const [name, spec] of [...Object.entries(command.arguments), ...Object.entries(command.options)]) {
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks each value that is a field of the contract by the contract's own schema, before anything is sent.
+ * Throws `UsageError` and says what the option or argument needs.
+ */
+export function checkFields(command: Command, values: Values): void {
+  for (const [name, spec] of specsOf(command)) {
+    const field = fieldOf(command, name, spec);
     const value = values[name];
-    if (spec.field === undefined || value === undefined) continue;
-    const schema = fieldSchema(command.operation ?? '', spec.field);
+    if (field === undefined || value === undefined || isSwitch(spec)) continue;
+    const schema = fieldSchema(command.operation ?? '', field);
     const several = 'usage' in spec && Array.isArray(value) ? value : [value];
-    for (const one of several) checkField(schema, spec, one);
+    for (const one of several) checkField(schema, spec, field, one);
   }
+}
+
+/**
+ * The request of a command: its values by the fields of the contract that they fill. Entries, as `--metadata` gives them,
+ * become members. Throws `UsageError` where two of them fill one field.
+ */
+export function inputOf(command: Declaration, values: Values): Readonly<Record<string, unknown>> {
+  const input: Record<string, unknown> = {};
+  const filledBy = new Map<string, string>();
+  const fill = (path: readonly string[], value: unknown, flag: string): void => {
+    const before = filledBy.get(path.join('.'));
+    if (before === flag) throw new UsageError(`${flag} ${path.at(-1)?.slice(0, 40)} is given twice`);
+    if (before !== undefined) throw new UsageError(`${before} and ${flag} contradict each other; give one of them`);
+    filledBy.set(path.join('.'), flag);
+    let holder = input;
+    for (const name of path.slice(0, -1)) holder = holder[name] = { ...Object(holder[name]) };
+    holder[path.at(-1) ?? ''] = value;
+  };
+  for (const [name, spec] of specsOf(command)) {
+    const path = fieldOf(command, name, spec)?.split('.');
+    const value = isSwitch(spec) ? meaningOf(spec, values[name]) : values[name];
+    if (path === undefined || value === undefined) continue;
+    if (isEntries(fieldSchema(command.operation ?? '', path.join('.')), value)) {
+      for (const [member, one] of value) fill([...path, member], one, nameOf(spec));
+    } else {
+      fill(path, value, nameOf(spec));
+    }
+  }
+  return input;
+}
+
+/** Checks a request of a command as a whole, before anything is sent. Throws `UsageError`, which names the options. */
+export function checkInput(command: Declaration, input: Values): void {
+  const endpoint = endpointOf(command.operation ?? '');
+  try {
+    // The product of a key may still have to be found.
+    if (endpoint) encodeInput(endpoint, 'licenseKey' in input ? { productId: '0'.repeat(22), ...input } : input);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new UsageError(inOptions(explainInput(error), command), [], { cause: error });
+  }
+}
+
+/** A text of the contract with the options in the place of its fields. */
+function inOptions(text: string, command: Declaration): string {
+  const filling = specsOf(command).flatMap(([name, spec]) => {
+    const field = fieldOf(command, name, spec);
+    return field === undefined ? [] : [[field, nameOf(spec)] as const];
+  });
+  const outer = filling.map(([field, flag]) => [field.replace(/\..*/, ''), flag] as const);
+  const flags = new Map([...filling, ...outer].reverse());
+  return text.replaceAll(/[a-z][\w.]*\w/gi, (word) => flags.get(word) ?? word);
+}
+
+const specsOf = ({ arguments: positional, options }: Pick<Declaration, 'arguments' | 'options'>) => [
+  ...Object.entries<Spec>(positional),
+  ...Object.entries<Spec>(options),
+];
+
+const isSwitch = (spec: Spec): spec is OptionSpec => 'kind' in spec && spec.kind === 'switch';
+
+const meaningOf = (spec: OptionSpec, isOn: unknown): unknown =>
+  isOn === true ? ('means' in spec ? spec.means : true) : undefined;
+
+/** The field that a value fills. `limit` counts what is shown, in however many parts it is read. */
+export function fieldOf({ operation = '' }: Pick<Declaration, 'operation'>, name: string, { field }: Spec) {
+  return field ?? (name !== 'limit' && findSchema(operation, name) ? name : undefined);
 }
 
 /** The schema of a field of an operation; throws when the contract has no such field. */
 export function fieldSchema(operation: string, field: string): z.ZodType {
+  const found = findSchema(operation, field);
+  if (found) return found;
+  throw new Error(`the contract has no field ${field} in ${operation}`);
+}
+
+function findSchema(operation: string, field: string): z.ZodType | undefined {
+  const endpoint = endpointOf(operation);
+  const parts = [endpoint?.query, endpoint?.body].map((part) =>
+    field.split('.').reduce<z.ZodType | undefined>((schema, key) => shapeOf(schema)?.[key], part),
+  );
+  return parts.find((found) => found !== undefined);
+}
+
+function endpointOf(operation: string): AnyEndpoint | undefined {
   const [resource = '', name = ''] = operation.split('.');
   const endpoints: Readonly<Record<string, Readonly<Record<string, AnyEndpoint>>>> = contract;
-  const endpoint = endpoints[resource]?.[name];
-  for (const part of [endpoint?.query, endpoint?.body]) {
-    const found = field.split('.').reduce<z.ZodType | undefined>((schema, key) => shapeOf(schema)?.[key], part);
-    if (found) return found;
-  }
-  throw new Error(`the contract has no field ${field} in ${operation}`);
+  return endpoints[resource]?.[name];
 }
 
 function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> | undefined {
@@ -45,34 +130,33 @@ function unwrap(schema: unknown): z.ZodType | undefined {
 
 type Spec = ArgumentSpec | OptionSpec;
 
-function checkField(schema: z.ZodType, spec: Spec, given: unknown): void {
-  const name = 'flags' in spec ? longFlag(spec.flags) : spec.usage.replaceAll(/[<>[\]]|\.{3}/g, '');
-  if (spec.field === 'customerId' && typeof given === 'string' && given.includes('@')) {
+const nameOf = (spec: Spec): string =>
+  'flags' in spec ? longFlag(spec.flags) : spec.usage.replaceAll(/[<>[\]]|\.{3}/g, '');
+
+/** Whether a value gives names with values. */
+function isEntries(schema: z.ZodType, value: unknown): value is readonly (readonly [string, unknown])[] {
+  const inner = unwrap(schema);
+  return (inner instanceof z.ZodRecord || inner instanceof z.ZodObject) && Array.isArray(value);
+}
+
+function checkField(schema: z.ZodType, spec: Spec, field: string, given: unknown): void {
+  const name = nameOf(spec);
+  if (field === 'customerId' && typeof given === 'string' && given.includes('@')) {
     // The service would find no customer, and a list would be empty. An address stays out of logs.
     throw new UsageError(`${name} is the id of a customer, not an e-mail address`, [
       ['Its id:', 'lkm customers get ADDRESS -q'],
     ]);
   }
-  const inner = unwrap(schema);
-  const isEntries = (inner instanceof z.ZodRecord || inner instanceof z.ZodObject) && Array.isArray(given);
-  // `--feature` and `--metadata` give names with values.
-  if (isEntries) checkNames(name, given);
-  const { error } = z.safeEncode(schema, isEntries ? Object.fromEntries(given) : given);
+  const { error } = z.safeEncode(schema, isEntries(schema, given) ? Object.fromEntries(given) : given);
   if (error === undefined) return;
   const [issue] = error.issues;
   const [entry] = issue?.path ?? [];
-  const hints: Hint[] = spec.field === 'productId' ? [['See them:', 'lkm products list']] : [];
+  const hints: Hint[] = field === 'productId' ? [['See them:', 'lkm products list']] : [];
   const message =
-    inner instanceof z.ZodObject && entry !== undefined
+    unwrap(schema) instanceof z.ZodObject && entry !== undefined
       ? `${name} ${String(entry).slice(0, 40)}: ${metadataBounds}`
       : `${name} ${explainIssue(issue, spec.parse === parseSeconds ? duration : String)}`;
   throw new UsageError(message, hints, { cause: error });
-}
-
-function checkNames(option: string, entries: readonly (readonly [string, unknown])[]): void {
-  const seen = new Set<string>();
-  const twice = entries.find(([name]) => seen.size === seen.add(name).size);
-  if (twice !== undefined) throw new UsageError(`${option} ${twice[0].slice(0, 40)} is given twice`);
 }
 
 const { nameLength, valueLength } = METADATA_LIMITS;

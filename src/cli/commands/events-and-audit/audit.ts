@@ -8,8 +8,8 @@ import type { Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
 import { readText } from '../../values/files.ts';
 import { readCommand } from '../forms.ts';
-import { fieldsShown, listOf } from '../results.ts';
-import { DEFAULT_LIMIT, idOf, moreAfter, range, readFeed, readSome, refuseMasked } from './feed.ts';
+import { fieldsShown, firstOf, listOf } from '../results.ts';
+import { DEFAULT_LIMIT, goOnAfter, idOf, range, readFeed, readItems, refuseMasked } from './feed.ts';
 
 const auditFields: readonly Field[] = [
   { name: 'seq' },
@@ -34,10 +34,9 @@ export const auditList = readCommand({
     ['lkm audit list --after 4200 -o audit.csv', 'for a spreadsheet'],
   ],
 
-  async read(client, { after = 0, limit = DEFAULT_LIMIT }, { written }) {
-    const { items, hasMore } = await readSome(client.audit.list, { after, limit });
-    const empty = after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`;
-    return listOf(items, empty, { notes: hasMore ? [moreAfter('audit list', items, written)] : [] });
+  async read(client, { after = 0, limit = DEFAULT_LIMIT }) {
+    const { items, notes } = await firstOf(() => readItems(client.audit.list, after), limit, goOnAfter);
+    return listOf(items, after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`, { notes });
   },
 });
 
@@ -57,8 +56,7 @@ export const auditVerify = command({
   async run({ checkpoint: file }, context) {
     const kept = file === undefined ? null : await readCheckpoint(file, await readText(file, context.io));
     const client = await context.client();
-    const stored: Checkpoint[] = [];
-    for await (const { items } of readFeed(client.audit.checkpoints, 0)) stored.push(...items);
+    const stored = await Array.fromAsync(readItems(client.audit.checkpoints, 0));
     const keys = await readKeys(client, [...stored, ...(kept === null ? [] : [kept])]);
     const { checkAudit } = await import('../../../domain/audit-check.ts');
     const check = checkAudit({ stored, kept, keys });

@@ -1,12 +1,13 @@
-import { type Event, eventTypes } from '../../../contract/events.ts';
+import type { Client } from '../../../client/client.ts';
+import { type Event, type EventType, eventTypes } from '../../../contract/events.ts';
 import { command, many, option, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { readCommand } from '../forms.ts';
-import { fieldsShown, listOf } from '../results.ts';
-import { AFTER_ALL, DEFAULT_LIMIT, idOf, moreAfter, range, readSome } from './feed.ts';
+import { fieldsShown, firstOf, listOf } from '../results.ts';
+import { AFTER_ALL, DEFAULT_LIMIT, goOnAfter, idOf, range, readItems } from './feed.ts';
 
 const fields: readonly Field[] = [
   { name: 'seq' },
@@ -18,10 +19,7 @@ const fields: readonly Field[] = [
   ...fieldsShown('chosen', 'data', 'id', 'resource_type', 'request_id', 'api_version'),
 ];
 
-const type = many('--type <TYPE>', 'only events of this type, such as license.created', {
-  field: 'type',
-  choices: eventTypes,
-});
+const type = many('--type <TYPE>', 'only events of this type, such as license.created', { choices: eventTypes });
 
 export const eventsList = readCommand({
   about: 'Lists what happened in the account, oldest first, after a number.',
@@ -33,12 +31,14 @@ export const eventsList = readCommand({
     ['lkm events list --after 4200 --type license.created --json', 'what was issued since'],
   ],
 
-  async read(client, { after = 0, limit = DEFAULT_LIMIT, type }, { written }) {
-    const { items, hasMore } = await readSome((part) => client.events.list({ ...part, type }), { after, limit });
-    const empty = after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`;
-    return listOf(items, empty, { notes: hasMore ? [moreAfter('events list', items, written)] : [] });
+  async read(client, { after = 0, limit = DEFAULT_LIMIT, type }) {
+    const { items, notes } = await firstOf(() => eventsAfter(client, after, type), limit, goOnAfter);
+    return listOf(items, after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`, { notes });
   },
 });
+
+const eventsAfter = (client: Client, after: number, type: EventType[] | undefined): AsyncIterable<Event> =>
+  readItems((part) => client.events.list({ ...part, type }), after);
 
 /** How many missing events are listed by default. */
 const DEFAULT_DIFF_LIMIT = 1_000;
@@ -49,8 +49,8 @@ export const eventsDiff = readCommand({
     'webhook once more.',
   operation: 'events.list',
   options: {
-    last: required('--last <SEQ>', 'the number of the last event that it has seen', { parse: parseCount }),
-    limit: option('--limit <N>', `at most N (${DEFAULT_DIFF_LIMIT})`, { parse: parsePositive }),
+    last: required('--last <SEQ>', 'the number of the last event that it has seen', parseCount),
+    limit: option('--limit <N>', `at most N (${DEFAULT_DIFF_LIMIT})`, parsePositive),
     type,
   },
   fields,
@@ -59,14 +59,17 @@ export const eventsDiff = readCommand({
     ['lkm events diff --last 4200 --type license.created -q | wc -l', 'how many that are, of one type'],
   ],
 
-  async read(client, { last, limit = DEFAULT_DIFF_LIMIT, type }, { written }) {
+  async read(client, { last, limit = DEFAULT_DIFF_LIMIT, type }) {
     const end = (await client.events.list({ after: AFTER_ALL, limit: 1 })).meta.last;
     if (last > end) throw new UsageError(`there is no event ${last}: the last one is ${end}`);
-    const { items, hasMore } = await readSome((part) => client.events.list({ ...part, type }), { after: last, limit });
+    const { items, notes } = await firstOf(
+      () => eventsAfter(client, last, type),
+      limit,
+      ({ seq }) => `--last ${seq}`,
+    );
     const hint = { tone: 'hint', text: `send them once more: lkm webhooks replay ID --after ${last}` } as const;
-    const more = hasMore ? [moreAfter('events list', items, { type: written.type })] : [];
     return listOf(items, `nothing is missing: ${end} is the last event`, {
-      notes: items.length > 0 ? [hint, ...more] : [],
+      notes: items.length > 0 ? [hint, ...notes] : [],
     });
   },
 });
@@ -76,10 +79,7 @@ export const eventsTail = command({
   operation: 'events.list',
   streams: true,
   options: {
-    after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', {
-      parse: parseCount,
-      field: 'after',
-    }),
+    after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', parseCount),
     type,
   },
   fields,

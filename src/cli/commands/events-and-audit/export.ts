@@ -6,7 +6,7 @@ import { argument, command } from '../../command.ts';
 import { codeOf, LocalError, NotFoundError } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
 import { readme, verifyScript } from './export-texts.ts';
-import { readFeed, refuseMasked } from './feed.ts';
+import { readFeed, readItems, refuseMasked } from './feed.ts';
 
 export const auditExport = command({
   about:
@@ -22,15 +22,17 @@ export const auditExport = command({
     const path = resolve(context.io.cwd, folder);
     const client = await context.client();
     // Before the rows, so that the row that it vouches for is among them.
-    const checkpoint = await lastCheckpoint(client);
-    if (checkpoint === null)
+    const checkpoint = (await Array.fromAsync(readItems(client.audit.checkpoints, 0))).at(-1);
+    if (checkpoint === undefined) {
       throw new NotFoundError(
         'no row of the audit log is signed yet; the first is within a second of the first change',
       );
-    const keyPem = await readKey(client, checkpoint);
+    }
+    const proof = await proofOf(client, checkpoint);
     const rows = await inNewFolder(path, folder, async () => {
       const rows = await writeRows(client, path);
-      await writeProof(path, { checkpoint, keyPem, rows });
+      const files = { ...proof, 'verify.sh': verifyScript, README: readme(checkpoint, rows) };
+      for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content, OWNER_ONLY);
       return rows;
     });
     return {
@@ -45,20 +47,20 @@ export const auditExport = command({
   },
 });
 
-async function lastCheckpoint(client: Client): Promise<Checkpoint | null> {
-  let last: Checkpoint | null = null;
-  for await (const { items } of readFeed(client.audit.checkpoints, 0)) last = items.at(-1) ?? last;
-  return last;
-}
-
-/** The public key that signed a checkpoint, PEM. */
-async function readKey(client: Client, { accountId, kid }: Checkpoint): Promise<string> {
+/** The files that prove what a checkpoint states, by their names. */
+async function proofOf(client: Client, checkpoint: Checkpoint) {
+  const { accountId, kid, signature } = checkpoint;
   const { keys } = await client.signingKeys.jwks({ account: accountId });
   const jwk = keys.find((key) => key.kid === kid);
   if (jwk === undefined)
     throw new NotFoundError(`the service does not show the key ${kid}, which signed the checkpoint`);
-  const { publicKeyPem } = await import('../../../domain/audit-chain.ts');
-  return publicKeyPem(jwk);
+  const { publicKeyPem, signedText } = await import('../../../domain/audit-chain.ts');
+  return {
+    'checkpoint.json': `${JSON.stringify(checkpoint, null, 2)}\n`,
+    'checkpoint.signed': signedText(checkpoint),
+    'checkpoint.sig': Buffer.from(signature, 'base64url'),
+    'public-key.pem': publicKeyPem(jwk),
+  };
 }
 
 /** Makes a folder for what `work` writes, and removes both when that fails. Throws `LocalError` for what the disk refuses. */
@@ -93,20 +95,4 @@ async function writeRows(client: Client, path: string): Promise<number> {
     rows += items.length;
   }
   return rows;
-}
-
-async function writeProof(
-  path: string,
-  { checkpoint, keyPem, rows }: { readonly checkpoint: Checkpoint; readonly keyPem: string; readonly rows: number },
-): Promise<void> {
-  const { signedText } = await import('../../../domain/audit-chain.ts');
-  const files = {
-    'checkpoint.json': `${JSON.stringify(checkpoint, null, 2)}\n`,
-    'checkpoint.signed': signedText(checkpoint),
-    'checkpoint.sig': Buffer.from(checkpoint.signature, 'base64url'),
-    'public-key.pem': keyPem,
-    'verify.sh': verifyScript,
-    README: readme(checkpoint, rows),
-  };
-  for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content, OWNER_ONLY);
 }

@@ -1,7 +1,6 @@
 import type { Part } from '../../../contract/reply.ts';
 import { option } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
-import type { Note } from '../../output/terminal.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 
 /** An operation that lists a numbered list part by part. */
@@ -18,9 +17,12 @@ export const AFTER_ALL = 2_147_483_647;
 
 /** The options for a part of a numbered list. */
 export const range = {
-  after: option('--after <SEQ>', 'begin after this number', { parse: parseCount, field: 'after' }),
-  limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, { parse: parsePositive }),
+  after: option('--after <SEQ>', 'begin after this number', parseCount),
+  limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, parsePositive),
 };
+
+/** The option with which the rest of a numbered list is asked for. */
+export const goOnAfter = ({ seq }: { readonly seq: number }): string => `--after ${seq}`;
 
 /** Reads a numbered list after the number `after` to its end, part by part. */
 export async function* readFeed<Item, Meta extends { readonly last: number }>(
@@ -36,30 +38,12 @@ export async function* readFeed<Item, Meta extends { readonly last: number }>(
   }
 }
 
-/** The first `limit` items after the number `after`, and whether there are more. */
-export async function readSome<Item, Meta extends { readonly last: number }>(
-  list: ListPart<Item, Meta>,
-  { after, limit }: { readonly after: number; readonly limit: number },
-): Promise<{ readonly items: readonly Item[]; readonly hasMore: boolean }> {
-  const found: Item[] = [];
-  for await (const { items } of readFeed(list, after)) {
-    found.push(...items);
-    if (found.length > limit) break;
-  }
-  return { items: found.slice(0, limit), hasMore: found.length > limit };
-}
-
-/** Says how to see what comes after these items of a list that was asked for with these options. */
-export function moreAfter(
-  path: string,
-  items: readonly { readonly seq: number }[],
-  { limit, type = [] }: Readonly<Record<string, unknown>>,
-): Note {
-  const words = [
-    ...(Array.isArray(type) ? type : []).flatMap((one) => ['--type', one]),
-    ...(limit === undefined ? [] : ['--limit', String(limit)]),
-  ];
-  return { tone: 'hint', text: ['there are more: lkm', path, ...words, '--after', items.at(-1)?.seq].join(' ') };
+/** The same, item by item. */
+export async function* readItems<Item>(
+  list: ListPart<Item, { readonly last: number }>,
+  after: number,
+): AsyncGenerator<Item> {
+  for await (const { items } of readFeed(list, after)) yield* items;
 }
 
 /** The id of who did something, or of what it was done to. */

@@ -5,76 +5,56 @@ import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { isMaskedKey } from '../../../domain/license-key.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
 import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
-import {
-  change,
-  command,
-  customerOption,
-  flag,
-  many,
-  option,
-  productUnlessFile,
-  type ValuesOf,
-} from '../../command.ts';
+import { change, command, type Declaration, flag, many, option, productUnlessFile } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, exitCodes, type Hint, UsageError } from '../../failure/errors.ts';
 import { githubOutput, setOutput } from '../../output/github.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
-import type { Changed } from '../../request/changes.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
 import { parseCount, parseLimit, parsePositive } from '../../values/scalars.ts';
-import { contradiction, fieldsOf } from '../forms.ts';
-import { checkCustomer, metadataOf, metadataOptions, newCustomerOptions } from './key-options.ts';
+import { customerOption } from '../forms.ts';
+import { metadataOptions, newCustomerOptions } from './key-options.ts';
 
 const ownFields: readonly Field[] = [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }];
 
-const terms = {
-  product: productUnlessFile,
-  maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', {
-    parse: parseLimit,
-    field: 'usesPerKey',
-  }),
-  expires: option(
-    '--expires <WHEN>',
-    'a day, or a time from now such as 30d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never',
-    { parse: parseExpiry, field: 'expiryDate' },
-  ),
-  expiresAfter: option('--expires-after <DUR>', 'let it expire this long after its first use: P1Y, 30d', {
-    parse: parseCalendarDuration,
-    field: 'expiresAfter',
-  }),
-  gracePeriod: option('--grace-period <DUR>', 'let it be used for this long after it expires, with a warning: P14D', {
-    parse: parseCalendarDuration,
-    field: 'gracePeriod',
-  }),
-  reference: option('--reference <TEXT>', 'your own name of it, such as an order number; there is one key for each', {
-    field: 'reference',
-  }),
-  customer: customerOption('the customer it is for'),
-  ...newCustomerOptions,
-  type: option('--type <TYPE>', 'what it is bound to; node-locked unless given', {
-    field: 'licenseType',
-    choices: licenseTypes,
-  }),
-  maxSessions: option('--max-sessions <N>', 'how many sessions a floating key may have', {
-    parse: parseCount,
-    field: 'maxConcurrentSessions',
-  }),
-  ...metadataOptions('keep a text with the key, such as an order number'),
-  trial: flag('--trial', 'mark it as a trial'),
-  version: option('--version-id <ID>', 'the product version it is for', { field: 'versionId' }),
-  allowHost: many('--allow-host <ID>', 'let only this host, and others named so, use it', { field: 'allowedHosts' }),
-};
-
-export const keysCreate = command({
+export const keysCreate: Declaration = command({
   about: 'Issues a licence key for a product and prints it.',
   operation: 'keys.create',
   options: {
-    ...terms,
+    product: productUnlessFile,
+    maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', {
+      parse: (text: string) => parseLimit(text) ?? undefined,
+      field: 'usesPerKey',
+    }),
+    expires: option(
+      '--expires <WHEN>',
+      'a day, or a time from now such as 30d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never',
+      { parse: parseExpiry, field: 'expiryDate' },
+    ),
+    expiresAfter: option(
+      '--expires-after <DUR>',
+      'let it expire this long after its first use: P1Y, 30d',
+      parseCalendarDuration,
+    ),
+    gracePeriod: option(
+      '--grace-period <DUR>',
+      'let it be used for this long after it expires, with a warning: P14D',
+      parseCalendarDuration,
+    ),
+    reference: option('--reference <TEXT>', 'your own name of it, such as an order number; there is one key for each'),
+    customer: customerOption('the customer it is for'),
+    ...newCustomerOptions,
+    licenseType: option('--type <TYPE>', 'what it is bound to; node-locked unless given', { choices: licenseTypes }),
+    maxConcurrentSessions: option('--max-sessions <N>', 'how many sessions a floating key may have', parseCount),
+    ...metadataOptions('keep a text with the key, such as an order number'),
+    trial: flag('--trial', 'mark it as a trial', { field: 'metadata.is_trial' }),
+    versionId: option('--version-id <ID>', 'the product version it is for'),
+    allowedHosts: many('--allow-host <ID>', 'let only this host, and others named so, use it'),
     ifAbsent: flag('--if-absent', 'print the key that the reference has already, if it has one'),
-    count: option('--count <N>', 'issue N keys, each once however often this is run', { parse: parsePositive }),
+    count: option('--count <N>', 'issue N keys, each once however often this is run', parsePositive),
     ...bulkOptions,
     githubOutput,
     ...change,
@@ -94,45 +74,40 @@ export const keysCreate = command({
   ],
 
   async run(values, context): Promise<CommandResult> {
-    checkCustomer(values);
-    if (values.expires !== undefined && values.expiresAfter !== undefined) {
-      throw contradiction('expires', 'expires-after');
-    }
     const { io } = context;
-    const { product = '', reference, ifAbsent } = values;
-    const input = requestOf(values);
+    const { reference, ifAbsent } = values;
+    const { checkInput, inputOf } = await import('../../values/check-fields.ts');
+    const input = inputOf(keysCreate, values) as Input;
     if (values.count !== undefined || values.file !== undefined) {
       const { createKeysInBulk } = await import('../../bulk/operations/create-keys.ts');
       const created = await createKeysInBulk(context, values, input, (which) => noteDefaultEnd(which, io.now()));
       await setOutput(values.githubOutput, created.quiet, io);
       return created;
     }
+    checkInput(keysCreate, input);
     if (ifAbsent && reference === undefined) throw new UsageError('--if-absent needs --reference');
-    const result = await issue(context, input, values).catch((error: unknown) => {
+    const result = await issue(context, input).catch((error: unknown) => {
       const isTaken = error instanceof ApiError && error.reason === 'referenceTaken';
       if (!isTaken || !ifAbsent || reference === undefined) throw error;
-      return findByReference(context, product, reference);
+      return findByReference(context, input.productId, reference);
     });
     await setOutput(values.githubOutput, result.quiet, io, result.idempotencyKey);
     return result;
   },
 });
 
-type Terms = ValuesOf<typeof terms>;
-
 type Input = Parameters<Client['keys']['create']>[0];
 
-function requestOf(values: Terms): Input {
-  const { maxActivations, trial } = values;
-  const metadata = metadataOf(values, trial || undefined);
-  return { ...fieldsOf(terms, values), usesPerKey: maxActivations ?? undefined, metadata } as Input;
-}
-
-async function issue(context: CommandContext, input: Input, terms: Terms): Promise<CommandResult> {
+async function issue(context: CommandContext, input: Input): Promise<CommandResult> {
   const changed = await context.change((client, call) => client.keys.create(input, call));
-  const { idempotencyKey } = changed;
-  const notes = describe(changed, terms, context.io.now());
-  return { ...keyResult(changed.answer.key, { productId: input.productId, idempotencyKey }), idempotencyKey, notes };
+  const { answer, idempotencyKey, replayed } = changed;
+  const { usesPerKey, expiryDate, expiresAfter } = input;
+  const seats = usesPerKey == null ? 'unlimited activations' : count(usesPerKey, 'activation');
+  const end = expiresAfter ? `lasts ${writeDuration(expiresAfter)} from its first use` : describeEnd(expiryDate);
+  const done = doneNote(changed, `created · ${seats}${end === null ? '' : ` · ${end}`}`);
+  const isDefault = end === null && !replayed;
+  const notes = isDefault ? [done, noteDefaultEnd('no --expires given', context.io.now())] : [done];
+  return { ...keyResult(answer.key, { productId: input.productId, idempotencyKey }), idempotencyKey, notes };
 }
 
 const keyResult = (key: string, data: Readonly<Record<string, unknown>>) => ({
@@ -165,17 +140,6 @@ async function findByReference(context: CommandContext, productId: string, refer
 
 const taken = (message: string, hints: readonly Hint[]) =>
   new CommandError('reference_taken', exitCodes.conflict, message, hints);
-
-function describe(
-  changed: Pick<Changed<unknown>, 'replayed'>,
-  { maxActivations, expires, expiresAfter }: Terms,
-  now: number,
-): Note[] {
-  const seats = maxActivations == null ? 'unlimited activations' : count(maxActivations, 'activation');
-  const end = expiresAfter ? `lasts ${writeDuration(expiresAfter)} from its first use` : describeEnd(expires);
-  const done = doneNote(changed, `created · ${seats}${end === null ? '' : ` · ${end}`}`);
-  return end !== null || changed.replayed ? [done] : [done, noteDefaultEnd('no --expires given', now)];
-}
 
 /** Null when no end is given. */
 function describeEnd(expires: string | null | undefined): string | null {

@@ -7,7 +7,7 @@ import type { Field } from '../../output/result.ts';
 import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { deviceFields, marked, sessionFields } from '../devices-and-sessions.ts';
-import { readCommand } from '../forms.ts';
+import { showCommand } from '../forms.ts';
 import { otherNames, statusOf } from './list.ts';
 
 /** What the lookup of a key returns: the licence and its customer. */
@@ -25,22 +25,12 @@ export const withStatus = <L extends Pick<Lookup, 'license'>>(lookup: L, now: nu
   status: statusOf(lookup.license, now),
 });
 
-/** A field whose value is computed from the lookup. */
-const lookupField = (
-  name: string,
-  value: (lookup: Lookup) => unknown,
-  more: Partial<Field<Lookup>> = {},
-): Field<Lookup> => ({
+/** A field whose value is the property of the licence with the same name. */
+const licenseField = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lookup> => ({
   name,
-  of: value,
+  of: ({ license }) => license[name],
   ...more,
 });
-
-/** A field whose value is the property of the licence with the same name. */
-const licenseField = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lookup> =>
-  lookupField(name, ({ license }) => license[name], more);
-
-const chosenOnly = { shown: 'chosen' } as const;
 
 /** The fields of a key that are shown in a way of their own. */
 const ownFields: readonly Field<Lookup>[] = [
@@ -51,25 +41,24 @@ const ownFields: readonly Field<Lookup>[] = [
   licenseField('maxActivations', { shown: 'data' }),
   licenseField('expirationDate', { label: 'expires', show: (_, now, { license }) => describeTerm(license, now) }),
   licenseField('licenseType', { label: 'type', show: (_, __, lookup) => describeType(lookup) }),
-  lookupField('customer', ({ customer }) => customer, {
-    show: (_, __, { customer }) => describeCustomer(customer),
-    shown: 'table',
-  }),
-  lookupField('customerId', ({ customer }) => customer?.id ?? null, { label: 'customer id' }),
+  { name: 'customer', show: (_, __, { customer }) => describeCustomer(customer), shown: 'table' },
+  { name: 'customerId', label: 'customer id', of: ({ customer }) => customer?.id ?? null },
   licenseField('reference', { shown: 'table' }),
-  lookupField('features', ({ license }) => license.metadata?.features ?? {}, {
+  {
+    name: 'features',
+    of: ({ license }) => license.metadata?.features ?? {},
     show: (_, __, { license }) => describeFeatures(license),
     shown: 'table',
-  }),
+  },
   licenseField('metadata', { show: (_, __, { license }) => describeMetadata(license), shown: 'table' }),
   licenseField('createdAt', { label: 'created', show: relative }),
-  licenseField('version', { show: (_, __, { license }) => license.version?.version ?? 'any', ...chosenOnly }),
-  lookupField('files', ({ files }) => files ?? [], chosenOnly),
+  licenseField('version', { show: (_, __, { license }) => license.version?.version ?? 'any', shown: 'chosen' }),
+  { name: 'files', of: ({ files }) => files ?? [], shown: 'chosen' },
 ];
 
 export const licenseFields: readonly Field<Lookup>[] = [
   ...ownFields,
-  ...otherNames(License, ownFields).map((name) => licenseField(name, chosenOnly)),
+  ...otherNames(License, ownFields).map((name) => licenseField(name, { shown: 'chosen' })),
 ];
 
 const fileFields: readonly Field<SignedFile>[] = [
@@ -80,7 +69,7 @@ const fileFields: readonly Field<SignedFile>[] = [
   { name: 'revokedAt', label: 'revoked', show: (value, now) => (value === null ? 'no' : relative(value, now)) },
 ];
 
-export const keysGet = readCommand({
+export const keysGet = showCommand({
   about: 'Shows one licence key: its limits, its devices, its licence files and its customer.',
   operation: 'keys.get',
   arguments: { key: licenseKeyArgument },
@@ -94,27 +83,23 @@ export const keysGet = readCommand({
   fields: licenseFields,
   examples: [
     ['lkm keys get "$KEY"', 'a key, whatever its product'],
-    ['lkm keys get "$KEY" -P "$ID"', 'everything about a key'],
     ['lkm keys get @key.txt -P "$ID" --json', "the service's own objects"],
     ['lkm keys get - -P "$ID" --fields activations < key.txt', 'how many devices use it'],
   ],
 
-  async read(client, { key, product }, { io }) {
-    const lookup = await client.keys.get({ productId: product, licenseKey: key });
-    return {
-      kind: 'record',
-      row: withStatus(lookup, io.now()),
-      parts: [
-        { fields: deviceFields, rows: lookup.license.devices },
-        { fields: sessionFields, rows: lookup.sessions ?? [] },
-        { fields: fileFields, rows: lookup.files ?? [] },
-      ],
-      data: lookup,
-      quiet: [lookup.license.key],
-      secrets: [lookup.license.key],
-      secret: true,
-    };
-  },
+  show: (lookup, _, { io }) => ({
+    kind: 'record',
+    row: withStatus(lookup, io.now()),
+    parts: [
+      { fields: deviceFields, rows: lookup.license.devices },
+      { fields: sessionFields, rows: lookup.sessions ?? [] },
+      { fields: fileFields, rows: lookup.files ?? [] },
+    ],
+    data: lookup,
+    quiet: [lookup.license.key],
+    secrets: [lookup.license.key],
+    secret: true,
+  }),
 });
 
 /** Of a floating key with its seats: those that are taken, where the token may know. */

@@ -3,7 +3,7 @@ import { productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { readFeed } from '../events-and-audit/feed.ts';
+import { readItems } from '../events-and-audit/feed.ts';
 import { readCommand, unlessRefused } from '../forms.ts';
 import { fieldsShown, listOf } from '../results.ts';
 
@@ -29,9 +29,9 @@ export const keysHistory = readCommand({
 
   async read(client, { key, product }) {
     const { license } = await client.keys.get({ productId: product, licenseKey: key });
-    const events: Event[] = [];
-    const part = (range: { after: number; limit: number }) => client.events.list({ ...range, resourceId: license.id });
-    for await (const { items } of readFeed(part, 0)) events.push(...items);
+    const events = await Array.fromAsync(
+      readItems((part) => client.events.list({ ...part, resourceId: license.id }), 0),
+    );
     // A token that may not list tokens sees their ids.
     const tokens = (await unlessRefused('scopeMissing', client.tokens.list()))?.items ?? [];
     const names = new Map(tokens.map(({ id, name }) => [id, name]));

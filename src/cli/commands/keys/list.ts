@@ -1,8 +1,7 @@
 import { walkList } from '../../../client/lists.ts';
 import { type License, licenseTypes } from '../../../contract/keys/licenses.ts';
 import { type KeyStatus, keyStatuses, ListedLicense } from '../../../contract/keys/lists.ts';
-import { customerOption, many, option, productFilter } from '../../command.ts';
-import { UsageError } from '../../failure/errors.ts';
+import { many, option, productFilter } from '../../command.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
@@ -10,7 +9,7 @@ import { checkFiltersExist } from '../../request/look-ups.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseStart } from '../../values/instant.ts';
 import { parseBoolean, parseMetadata } from '../../values/scalars.ts';
-import { limit, readCommand } from '../forms.ts';
+import { customerOption, limit, readCommand } from '../forms.ts';
 import { fieldsShown, firstOf } from '../results.ts';
 
 /** A key in a list, with its status in a word. */
@@ -52,33 +51,20 @@ export const keysList = readCommand({
   options: {
     product: productFilter,
     customer: customerOption('only those of this customer'),
-    status: option('--status <STATUS>', 'only those with this status now', { choices: keyStatuses, field: 'status' }),
-    within: option('--within <DUR>', 'with --status expiring: how soon, as 30d or 6mo; 30d unless given', {
-      parse: parseCalendarDuration,
-      field: 'within',
-    }),
-    trial: option('--trial <true|false>', 'only trials, or only others', { parse: parseBoolean, field: 'trial' }),
-    type: option('--type <TYPE>', 'only those of this type', { choices: licenseTypes, field: 'licenseType' }),
-    createdAfter: option('--created-after <WHEN>', 'only those created from this day or instant on', {
-      parse: parseStart,
-      field: 'createdAfter',
-    }),
-    createdBefore: option('--created-before <WHEN>', 'only those created before it', {
-      parse: parseStart,
-      field: 'createdBefore',
-    }),
-    expiresAfter: option('--expires-after <WHEN>', 'only those that expire from this day or instant on', {
-      parse: parseStart,
-      field: 'expiresAfter',
-    }),
-    expiresBefore: option('--expires-before <WHEN>', 'only those that expire before it', {
-      parse: parseStart,
-      field: 'expiresBefore',
-    }),
-    text: option('--text <TEXT>', 'a key, its last section, or the start of a word of customer, device or reference', {
-      field: 'text',
-    }),
-    metadata: many('--metadata <NAME=VALUE>', 'only those with this entry of metadata', { parse: parseMetadata }),
+    status: option('--status <STATUS>', 'only those with this status now', { choices: keyStatuses }),
+    within: option(
+      '--within <DUR>',
+      'with --status expiring: how soon, as 30d or 6mo; 30d unless given',
+      parseCalendarDuration,
+    ),
+    trial: option('--trial <true|false>', 'only trials, or only others', parseBoolean),
+    licenseType: option('--type <TYPE>', 'only those of this type', { choices: licenseTypes }),
+    createdAfter: option('--created-after <WHEN>', 'only those created from this day or instant on', parseStart),
+    createdBefore: option('--created-before <WHEN>', 'only those created before it', parseStart),
+    expiresAfter: option('--expires-after <WHEN>', 'only those that expire from this day or instant on', parseStart),
+    expiresBefore: option('--expires-before <WHEN>', 'only those that expire before it', parseStart),
+    text: option('--text <TEXT>', 'a key, its last section, or the start of a word of customer, device or reference'),
+    metadata: many('--metadata <NAME=VALUE>', 'only those with this entry of metadata', parseMetadata),
     limit,
   },
   fields: listedFields,
@@ -89,13 +75,8 @@ export const keysList = readCommand({
     ['lkm keys list -P "$ID" --fields key,customerId -o keys.csv', 'for a spreadsheet'],
   ],
 
-  async read(client, { limit, metadata, ...values }, { io }) {
-    const { product: productId, customer: customerId, type: licenseType, ...filters } = values;
-    if (filters.within !== undefined && filters.status !== 'expiring') {
-      throw new UsageError('--within goes with --status expiring, and only with it');
-    }
-    const entries = metadata && { metadata: Object.fromEntries(metadata) };
-    const input = { productId, customerId, licenseType, ...filters, ...entries };
+  async read(client, { limit, metadata, product: productId, customer: customerId, ...filters }, { io }) {
+    const input = { productId, customerId, ...filters, ...(metadata && { metadata: Object.fromEntries(metadata) }) };
     const found = await firstOf((pages) => walkList(client.keys.list, input, pages), limit);
     if (found.items.length === 0) await checkFiltersExist(client, input);
     const isFiltered = Object.values(input).some((filter) => filter !== undefined);

@@ -1,9 +1,10 @@
 import { bulkOptions, resultFields } from '../../bulk/options.ts';
-import { change, command, customerOption, flag, option, yes } from '../../command.ts';
+import { change, command, flag, option, yes } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { maskInLog } from '../../output/github.ts';
 import { count } from '../../output/words.ts';
 import { checkFiltersExist } from '../../request/look-ups.ts';
+import { customerOption } from '../forms.ts';
 
 export const keysImport = command({
   about:

@@ -1,17 +1,16 @@
 import { writeDuration } from '../../../contract/fields.ts';
 import type { License } from '../../../contract/keys/licenses.ts';
 import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
-import { customerOption, flag, option, productOfKey, productOfKeyOrRows } from '../../command.ts';
-import { UsageError } from '../../failure/errors.ts';
+import { flag, option, productOfKey, productOfKeyOrRows, required } from '../../command.ts';
 import type { Io } from '../../io.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { keyCheck, keyUnlessFile, licenseKeyArgument } from '../../values/license-key.ts';
-import { changeCommand, ifUpdatedAt } from '../forms.ts';
+import { changeCommand, customerOption, ifUpdatedAt } from '../forms.ts';
 import type { Outcome } from '../results.ts';
 import { type Lookup, licenseFields, withStatus } from './get.ts';
-import { checkCustomer, newCustomerOptions } from './key-options.ts';
+import { newCustomerOptions } from './key-options.ts';
 
 /** The fields of a changed key: those of `keys get`, without the customer, which the service does not return here. */
 export const changedFields: readonly Field<Lookup>[] = licenseFields.filter(
@@ -37,12 +36,11 @@ export const keysRenew = changeCommand({
   arguments: { key: keyUnlessFile },
   options: {
     product: productOfKeyOrRows,
-    duration: option('--for <DUR>', 'how long, by the calendar: P1Y, 1y, 6mo', {
+    duration: required('--for <DUR>', 'how long, by the calendar: P1Y, 1y, 6mo', {
       parse: parseCalendarDuration,
-      field: 'duration',
+      neededUnless: 'file',
     }),
     from: option('--from <START>', 'from when, end being its expiry; later unless given', {
-      field: 'from',
       choices: ['end', 'now', 'later'],
     }),
     ifUpdatedAt,
@@ -57,13 +55,10 @@ export const keysRenew = changeCommand({
     ['lkm keys renew -P "$ID" -f keys.csv --for 1y', 'each key of a file'],
   ],
 
-  async inBulk({ duration, from, ...values }, context) {
+  async inBulk(values, context, input) {
     const { changeKeysInBulk, renewKeys } = await import('../../bulk/operations/changes.ts');
-    const written = duration && writeDuration(duration);
-    return changeKeysInBulk(context, renewKeys, values, { duration: written, from });
-  },
-  prepare({ duration }) {
-    if (duration === undefined) throw new UsageError('--for is required', [['Give it:', '--for 1y']]);
+    const duration = values.duration && writeDuration(values.duration);
+    return changeKeysInBulk(context, renewKeys, values, { ...input, duration });
   },
   outcome: (license, _, { io }) => changedKey(license, `renewed · expires ${moment(license.expirationDate)}`, io),
 });
@@ -76,7 +71,7 @@ export const keysTransfer = changeCommand({
     product: productOfKey,
     customer: customerOption('the customer it is for from now on'),
     ...newCustomerOptions,
-    nobody: flag('--nobody', 'take it from its customer'),
+    nobody: flag('--nobody', 'take it from its customer', { field: 'customerId', means: null }),
     ifUpdatedAt,
     keyCheck,
   },
@@ -85,15 +80,6 @@ export const keysTransfer = changeCommand({
     ['lkm keys transfer "$KEY" --customer cus_…', 'another owner'],
     ['lkm keys transfer "$KEY" --new-customer-name "Ada Ltd"', 'a new one'],
   ],
-
-  prepare(values) {
-    const { customer, newCustomerName, nobody } = values;
-    if ([customer !== undefined, newCustomerName !== undefined, nobody].filter(Boolean).length !== 1) {
-      throw new UsageError('choose who gets it: --customer ID, --new-customer-name NAME, or --nobody');
-    }
-    checkCustomer(values);
-    return nobody ? { customerId: null } : undefined;
-  },
   outcome(license, { customer, newCustomerName, nobody }, { io }) {
     const done = nobody ? 'taken from its customer' : `transferred to ${customer ?? newCustomerName}`;
     return changedKey(license, done, io);

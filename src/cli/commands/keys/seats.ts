@@ -25,9 +25,9 @@ export const keysCheckout = changeCommand({
   arguments: { key: licenseKeyArgument },
   options: {
     product: productOfKey,
-    hostId: option('--host-id <ID>', 'the device that uses it', { field: 'hostId' }),
-    tag: option('--tag <TEXT>', 'a name for the device', { field: 'deviceTag' }),
-    user: option('--user <TEXT>', 'the person who uses it', { field: 'userIdentifier' }),
+    hostId: option('--host-id <ID>', 'the device that uses it'),
+    deviceTag: option('--tag <TEXT>', 'a name for the device'),
+    userIdentifier: option('--user <TEXT>', 'the person who uses it'),
     keyCheck,
   },
   fields: sessionFields,

@@ -12,11 +12,8 @@ export const keysSign = changeCommand({
   arguments: { key: licenseKeyArgument },
   options: {
     product: productOfKey,
-    hostId: required('--host-id <ID>', 'the device the file is for', { field: 'hostId' }),
-    ttl: option('--ttl <DUR>', 'how long the file lasts; needed when the key never expires', {
-      parse: parseSeconds,
-      field: 'ttl',
-    }),
+    hostId: required('--host-id <ID>', 'the device the file is for'),
+    ttl: option('--ttl <DUR>', 'how long the file lasts; needed when the key never expires', parseSeconds),
     keyCheck,
   },
   fields: ['file', 'path', 'hostId', 'ttl', 'idempotencyKey'],
@@ -26,21 +23,19 @@ export const keysSign = changeCommand({
   ],
 
   prepare(_, { io, settings, flags, dryRun }) {
-    if (io.stdout.isTTY && flags.output === undefined && settings.format === 'table' && !dryRun) {
-      throw new UsageError('a licence file belongs in a file: name it with -o', [
-        ['To a file:', '-o device.lic'],
-        ['To the screen:', '-o -'],
-      ]);
-    }
+    if (!io.stdout.isTTY || flags.output !== undefined || settings.format !== 'table' || dryRun) return undefined;
+    throw new UsageError('a licence file belongs in a file: name it with -o', [
+      ['To a file:', '-o device.lic'],
+      ['To the screen:', '-o -'],
+    ]);
   },
-
-  outcome(answer, { hostId, ttl }, { settings: { output: path } }) {
-    const life = ttl === undefined ? '' : ` · lasts ${duration(ttl)} at most`;
+  outcome(answer, { hostId, ttl = null }, { settings: { output: path } }) {
+    const life = ttl === null ? '' : ` · lasts ${duration(ttl)} at most`;
     const done = `${path === null ? 'signed' : `wrote ${path}`} · for ${hostId}${life}`;
     return {
       kind: 'file',
       content: answer.file,
-      data: { ...(path === null ? { file: answer.file } : { path }), hostId, ttl: ttl ?? null },
+      data: { ...(path === null ? { file: answer.file } : { path }), hostId, ttl },
       quiet: path === null ? [answer.file] : [],
       secret: true,
       done,

@@ -1,9 +1,9 @@
-import { flag, option, productOfKey, required, yes } from '../../command.ts';
+import { flag, option, productOfKey, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { type Note, warningNotes } from '../../output/terminal.ts';
 import { momentAndWhen, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { changeCommand, confirmChange } from '../forms.ts';
+import { changeCommand } from '../forms.ts';
 import { doneTo } from '../results.ts';
 
 export const keysActivate = changeCommand({
@@ -12,8 +12,8 @@ export const keysActivate = changeCommand({
   arguments: { key: licenseKeyArgument },
   options: {
     product: productOfKey,
-    hostId: required('--host-id <ID>', 'the device', { field: 'hostId' }),
-    tag: option('--tag <TEXT>', 'a name for a new device', { field: 'deviceTag' }),
+    hostId: required('--host-id <ID>', 'the device'),
+    deviceTag: option('--tag <TEXT>', 'a name for a new device'),
     keyCheck,
   },
   fields: ['message', 'device', 'activations', 'maxActivations', 'idempotencyKey'],
@@ -32,13 +32,8 @@ export const keysDeactivate = changeCommand({
   arguments: { key: licenseKeyArgument },
   options: {
     product: productOfKey,
-    hostId: option('--host-id <ID>', 'the device to free', {
-      field: 'hostId',
-      pick: 'device',
-      neededUnless: 'allDevices',
-    }),
+    hostId: option('--host-id <ID>', 'the device to free', { pick: 'device', neededUnless: 'allDevices' }),
     allDevices: flag('--all-devices', 'free every device; asks first'),
-    yes,
     keyCheck,
   },
   fields: ['message', 'hostId', 'files', 'idempotencyKey'],
@@ -47,19 +42,21 @@ export const keysDeactivate = changeCommand({
     ['lkm keys deactivate "$KEY" --all-devices --yes', 'free them all, in a script'],
   ],
 
-  async prepare({ key, product, hostId, allDevices, yes }, context) {
-    if ((hostId === undefined) !== allDevices) {
-      throw new UsageError('choose what to free: --host-id ID for one device, or --all-devices');
-    }
-    await confirmChange(yes || !allDevices, context, {
-      about: async (client) => {
-        const { devices } = (await client.keys.get({ productId: product, licenseKey: key })).license;
-        return devices.map(({ hostId, deviceTag }) => `  ${hostId}  ${deviceTag}`);
-      },
-      question: 'free all devices?',
-      action: 'freeing all devices',
-    });
+  prepare({ hostId, allDevices }) {
+    if ((hostId === undefined) === allDevices) return undefined;
+    throw new UsageError('choose what to free: --host-id ID for one device, or --all-devices');
   },
+  asks: ({ key, product, allDevices }) =>
+    allDevices
+      ? {
+          async about(client) {
+            const { license } = await client.keys.get({ productId: product, licenseKey: key });
+            return license.devices.map(({ hostId, deviceTag }) => `  ${hostId}  ${deviceTag}`);
+          },
+          question: 'free all devices?',
+          action: 'freeing all devices',
+        }
+      : null,
   outcome: ({ message, files = [] }, { hostId }, { io }) => ({
     kind: 'done',
     data: { message, hostId: hostId ?? null, files },
@@ -75,9 +72,9 @@ export const keysRebind = changeCommand({
   arguments: { key: licenseKeyArgument },
   options: {
     product: productOfKey,
-    hostId: required('--host-id <ID>', 'the device that gives up its slot', { field: 'hostId', pick: 'device' }),
-    newHostId: required('--new-host-id <ID>', 'the host that gets it', { field: 'newHostId' }),
-    tag: option('--tag <TEXT>', 'a name for the new device; as the old one unless given', { field: 'deviceTag' }),
+    hostId: required('--host-id <ID>', 'the device that gives up its slot', { pick: 'device' }),
+    newHostId: required('--new-host-id <ID>', 'the host that gets it'),
+    deviceTag: option('--tag <TEXT>', 'a name for the new device; as the old one unless given'),
     keyCheck,
   },
   fields: ['message', 'device', 'files', 'idempotencyKey'],
@@ -91,10 +88,8 @@ export const keysRebind = changeCommand({
 
 /** What freeing a device cannot undo: a licence file verifies without the service. */
 function fileNotes(files: readonly { readonly hostId: string; readonly endsAt: string }[], now: number): Note[] {
-  const lastEnds = new Map<string, string>();
-  for (const { hostId, endsAt } of files) {
-    if (endsAt > (lastEnds.get(hostId) ?? '')) lastEnds.set(hostId, endsAt);
-  }
+  const sorted = files.toSorted((one, other) => (one.endsAt < other.endsAt ? -1 : 1));
+  const lastEnds = new Map(sorted.map(({ hostId, endsAt }) => [hostId, endsAt]));
   const notes = [...lastEnds].map(([hostId, endsAt]): Note => {
     const end = momentAndWhen(endsAt, now);
     return { tone: 'warning', text: `a licence file for ${hostId} still counts until its end: ${end}` };

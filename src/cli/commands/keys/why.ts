@@ -19,12 +19,9 @@ export const keysWhy = readCommand({
   arguments: { key: licenseKeyArgument },
   options: {
     product: productOfKey,
-    hostId: option('--host-id <ID>', 'the device; without it, one that has no slot', { field: 'hostId' }),
-    action: option('--action <ACTION>', 'what it would do; activate unless given', {
-      field: 'action',
-      choices: explainedActions,
-    }),
-    at: option('--at <INSTANT>', 'when it would do so; now unless given', { field: 'at', parse: parseInstant }),
+    hostId: option('--host-id <ID>', 'the device; without it, one that has no slot'),
+    action: option('--action <ACTION>', 'what it would do; activate unless given', { choices: explainedActions }),
+    at: option('--at <INSTANT>', 'when it would do so; now unless given', parseInstant),
     keyCheck,
   },
   fields: ['rule', { name: 'passed', show: yesNo }, 'reason', 'detail'],

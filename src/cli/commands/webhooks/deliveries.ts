@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../../client/client.ts';
 import { type Delivery, deliveryStates } from '../../../contract/webhooks/webhook.ts';
-import { change, command, flag, option } from '../../command.ts';
+import { flag, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
-import { UsageError, verdictExitCodes } from '../../failure/errors.ts';
+import { verdictExitCodes } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
-import { doneNote, type Note } from '../../output/terminal.ts';
+import type { Note } from '../../output/terminal.ts';
 import { count, nothing, relative } from '../../output/words.ts';
 import { parseSeconds } from '../../values/duration.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { changeCommand, readCommand } from '../forms.ts';
-import { doneTo, fieldsShown, listOf } from '../results.ts';
+import { doneTo, fieldsShown, firstOf, listOf } from '../results.ts';
 import { webhookId } from './webhooks.ts';
 
 const deliveryFields: readonly Field[] = [
@@ -34,8 +34,8 @@ export const webhooksDeliveries = readCommand({
   operation: 'webhooks.deliveries',
   arguments: { id: webhookId },
   options: {
-    state: option('--state <STATE>', 'only those in this state', { field: 'state', choices: deliveryStates }),
-    limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, { parse: parsePositive }),
+    state: option('--state <STATE>', 'only those in this state', { choices: deliveryStates }),
+    limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, parsePositive),
   },
   fields: deliveryFields,
   examples: [
@@ -44,19 +44,14 @@ export const webhooksDeliveries = readCommand({
   ],
 
   async read(client, { id, state, limit = DEFAULT_LIMIT }) {
-    const found: Delivery[] = [];
-    for await (const delivery of newestFirst(client, { webhookId: id, state, limit: Math.min(limit + 1, MAX_PART) })) {
-      found.push(delivery);
-      if (found.length > limit) break;
-    }
-    const empty = state === undefined ? 'nothing was sent to it yet' : `none is ${state}`;
-    const more: Note = { tone: 'hint', text: `there are more: --limit ${limit * 10}` };
-    return listOf(found.slice(0, limit), empty, { name: 'seq', notes: found.length > limit ? [more] : [] });
+    const walk = ({ pageSize }: { pageSize: number }) => newestFirst(client, { webhookId: id, state, limit: pageSize });
+    const { items, notes } = await firstOf(walk, limit);
+    return listOf(items, state === undefined ? 'nothing was sent to it yet' : `none is ${state}`, {
+      name: 'seq',
+      notes,
+    });
   },
 });
-
-/** The longest part that the service gives. */
-const MAX_PART = 1_000;
 
 /** What was sent to a webhook, read in parts of `limit`. */
 async function* newestFirst(
@@ -78,7 +73,7 @@ export const webhooksReplay = changeCommand({
   operation: 'webhooks.replay',
   arguments: { id: webhookId },
   options: {
-    after: option('--after <SEQ>', 'all events after this number', { parse: parseCount, field: 'after' }),
+    after: option('--after <SEQ>', 'all events after this number', parseCount),
     failed: flag('--failed', 'those that were given up or wait for another attempt'),
   },
   fields: ['webhookId', 'events', 'idempotencyKey'],
@@ -87,10 +82,6 @@ export const webhooksReplay = changeCommand({
     ['lkm webhooks replay whk_… --failed', 'the receiver works again'],
   ],
 
-  prepare({ after, failed }) {
-    if ((after === undefined) === !failed) throw new UsageError('give one of --after and --failed');
-    return failed ? { failed } : undefined;
-  },
   outcome({ events }, { id }) {
     const done = events === 0 ? 'there is nothing to send' : `sends ${count(events, 'event')} once more`;
     return doneTo(id, { webhookId: id, events }, done);
@@ -103,43 +94,30 @@ const DEFAULT_WAIT_SECONDS = 20;
 /** How often the outcome is asked for. */
 const POLL_MS = 250;
 
-export const webhooksTest = command({
+export const webhooksTest = changeCommand({
   about:
     'Sends a ping to a webhook and shows what came of it. It fails when the receiver does not accept it; the service ' +
     'repeats it nevertheless.',
   operation: 'webhooks.test',
   arguments: { id: webhookId },
   options: {
-    wait: option('--wait <DUR>', 'how long to wait for the outcome, 0s for not at all (20s)', { parse: parseSeconds }),
-    ...change,
+    wait: option('--wait <DUR>', 'how long to wait for the outcome, 0s for not at all (20s)', parseSeconds),
   },
-  fields: [...deliveryFields, ...fieldsShown('chosen', 'webhookId', 'idempotencyKey')],
+  fields: [...deliveryFields, ...fieldsShown('chosen', 'webhookId')],
   examples: [['lkm webhooks test whk_…', 'is somebody there, and is the signature right?']],
 
-  async run({ id, wait = DEFAULT_WAIT_SECONDS }, context) {
-    const changed = await context.change((client, call) => client.webhooks.test({ webhookId: id }, call));
-    const { answer, idempotencyKey } = changed;
+  async outcome(answer, { id, wait = DEFAULT_WAIT_SECONDS }, context) {
     const delivery = await waitForPing(await context.client(), answer, wait, context);
-    const common = { idempotencyKey, quiet: [id] };
     if (delivery === null) {
       const text = `no outcome within ${wait} s: webhooks are sent while lkm serve runs; see lkm webhooks deliveries ${id}`;
-      const hint: Note[] = wait === 0 || context.io.stop.aborted ? [] : [{ tone: 'hint', text }];
-      const notes = [doneNote(changed, `asked ${id} for an answer`), ...hint];
-      return { kind: 'done', data: { webhookId: id, idempotencyKey }, notes, ...common };
+      const notes: Note[] = wait === 0 || context.io.stop.aborted ? [] : [{ tone: 'hint', text }];
+      return doneTo(id, { webhookId: id }, `asked ${id} for an answer`, notes);
     }
     const { state, seq, error, durationMs, status } = delivery;
-    const accepted = state === 'delivered';
-    const note: Note = accepted
-      ? doneNote(changed, `accepted ping ${seq} with ${status} in ${durationMs} ms`)
-      : { tone: 'warning', text: `ping ${seq} was not accepted: ${error}` };
-    return {
-      kind: 'record',
-      row: delivery,
-      data: { ...delivery, webhookId: id, idempotencyKey },
-      ...(!accepted && { exitCode: verdictExitCodes.notAccepted }),
-      notes: [note],
-      ...common,
-    };
+    const shown = { kind: 'record', row: delivery, data: { ...delivery, webhookId: id }, quiet: [id] } as const;
+    if (state === 'delivered') return { ...shown, done: `accepted ping ${seq} with ${status} in ${durationMs} ms` };
+    const text = `ping ${seq} was not accepted: ${error}`;
+    return { ...shown, exitCode: verdictExitCodes.notAccepted, notes: [{ tone: 'warning', text }] };
   },
 });
 

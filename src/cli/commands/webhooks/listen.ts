@@ -1,16 +1,15 @@
 import { type Event, eventTypes } from '../../../contract/events.ts';
 import { epochSeconds, toInstant } from '../../../domain/time.ts';
 import { mintWebhookSecret, signedHeaders } from '../../../domain/webhooks/signature.ts';
+import type { Sender } from '../../../server/webhooks/send.ts';
 import { command, many, option, required } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
 import type { Field } from '../../output/result.ts';
 import { nothing } from '../../output/words.ts';
 import { parseCount } from '../../values/scalars.ts';
 import { AFTER_ALL } from '../events-and-audit/feed.ts';
-
-/** How long the local program may take, as a webhook may, in milliseconds. */
-const TIMEOUT_MS = 15_000;
 
 /** Where the secret comes from that signs what is forwarded. */
 const SECRET_VARIABLE = 'LKM_WEBHOOK_SECRET';
@@ -31,7 +30,7 @@ export const webhooksListen = command({
   streams: true,
   options: {
     forwardTo: required('--forward-to <URL>', 'where to: http://localhost:3000/hook'),
-    after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', { parse: parseCount }),
+    after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', parseCount),
     type: many('--type <TYPE>', 'only events of this type, such as license.created', { choices: eventTypes }),
   },
   fields,
@@ -46,16 +45,20 @@ export const webhooksListen = command({
     const client = await context.client();
     const { meta } = await client.events.list({ after: AFTER_ALL, limit: 1 });
     const start = after ?? meta.last;
+    const { createSender } = await import('../../../server/webhooks/send.ts');
+    const sender = createSender({ allowPrivate: true });
+    context.onClose(async () => sender.close());
     await context.say({ tone: 'done', text: `forwarding events after ${start} to ${url} · ctrl-c ends it` });
-    async function* forward(): AsyncGenerator<Forwarded[]> {
+    async function* forward() {
       for await (const events of context.follow({ after: start, type })) {
         for (const event of events) {
-          if (context.io.stop.aborted) return;
-          yield [await send(event, url, secret, context)];
+          const forwarded = await send(sender, event, { url, secret, io: context.io });
+          if (forwarded === null) return;
+          yield [forwarded];
         }
       }
     }
-    return { kind: 'stream', stream: forward(), data: [], quiet: [], quietOf: ({ eventId }: Forwarded) => eventId };
+    return { kind: 'stream', stream: forward(), data: [], quiet: [], quietOf: ({ eventId }) => String(eventId) };
   },
 });
 
@@ -80,45 +83,20 @@ async function readSecret({ io, say }: CommandContext): Promise<string> {
   return secret;
 }
 
-/** An event, and what the program said to it. */
-type Forwarded = Pick<Event, 'seq' | 'type'> & {
-  readonly eventId: Event['id'];
-  /** Null when there was no response. */
-  readonly status: number | null;
-  readonly durationMs: number;
-  readonly error: string | null;
-};
-
-/** Sends an event as the service would, once. */
+/** Sends an event as the service would, once; null where it was stopped meanwhile. */
 async function send(
+  sender: Sender,
   { address: _, ...event }: Event,
-  url: string,
-  secret: string,
-  { io }: CommandContext,
-): Promise<Forwarded> {
-  const { id, seq, type } = event;
+  { url, secret, io }: { readonly url: string; readonly secret: string; readonly io: Io },
+) {
+  const { id: eventId, seq, type } = event;
   const body = JSON.stringify(event);
   const started = io.now();
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'lkm-webhooks',
-    ...signedHeaders({ id, timestamp: epochSeconds(toInstant(started)), body }, [secret]),
+    ...signedHeaders({ id: eventId, timestamp: epochSeconds(toInstant(started)), body }, [secret]),
   };
-  const ended = (status: number | null, error: string | null): Forwarded => {
-    return { seq, type, status, durationMs: io.now() - started, error, eventId: id };
-  };
-  try {
-    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), io.stop]);
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-    await response.body?.cancel();
-    return ended(response.status, response.ok ? null : `answered ${response.status}`);
-  } catch (error) {
-    return ended(null, reasonOf(error));
-  }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1_000} s`;
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'connection failed';
+  const sent = await sender.send({ url, headers, body, signal: io.stop });
+  return sent && { seq, type, status: sent.status, durationMs: io.now() - started, error: sent.error, eventId };
 }

@@ -1,9 +1,9 @@
 import { eventTypes } from '../../../contract/events.ts';
-import { argument, flag, many, option, required, yes } from '../../command.ts';
+import { argument, flag, many, option, required } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment, relative, yesNo } from '../../output/words.ts';
 import { parseSeconds } from '../../values/duration.ts';
-import { changeCommand, confirmChange, contradiction, either, ifUpdatedAt, readCommand } from '../forms.ts';
+import { changeCommand, ifUpdatedAt, showCommand } from '../forms.ts';
 import { doneTo, fieldsShown, issued, listOf, recordOf, updated } from '../results.ts';
 
 const webhookFields: readonly Field[] = [
@@ -37,29 +37,25 @@ export const webhookId = argument('<ID>', 'the webhook', { field: 'webhookId' })
 
 /** The option for the events to send; `more` says what holds without it, or what becomes of those before. */
 const typeOption = (more: string) =>
-  many('--type <TYPE>', `an event to send, such as license.created; ${more}`, { field: 'types', choices: eventTypes });
+  many('--type <TYPE>', `an event to send, such as license.created; ${more}`, { choices: eventTypes });
 
-const description = option('--description <TEXT>', 'what it is for', { field: 'description' });
+const description = option('--description <TEXT>', 'what it is for');
 
-export const webhooksList = readCommand({
+export const webhooksList = showCommand({
   about: 'Lists the webhooks of the account, oldest first; never their secrets.',
   operation: 'webhooks.list',
   fields: webhookFields,
-  examples: [
-    ['lkm webhooks list', 'all of them'],
-    ['lkm webhooks list --json', 'for a program'],
-  ],
-  read: async (client) =>
-    listOf((await client.webhooks.list()).items, 'no webhooks yet; lkm webhooks create makes one'),
+  examples: [['lkm webhooks list', 'all of them']],
+  show: ({ items }) => listOf(items, 'no webhooks yet; lkm webhooks create makes one'),
 });
 
-export const webhooksGet = readCommand({
+export const webhooksGet = showCommand({
   about: 'Shows one webhook and how it is doing.',
   operation: 'webhooks.get',
   arguments: { id: webhookId },
   fields: webhookFields,
   examples: [['lkm webhooks get whk_…', 'one webhook']],
-  read: async (client, { id }) => recordOf(await client.webhooks.get({ webhookId: id })),
+  show: recordOf,
 });
 
 export const webhooksCreate = changeCommand({
@@ -68,8 +64,8 @@ export const webhooksCreate = changeCommand({
     'Standard Webhooks.',
   operation: 'webhooks.create',
   options: {
-    url: required('--url <URL>', 'where to send them: https, at a public address', { field: 'url' }),
-    type: typeOption('all unless given'),
+    url: required('--url <URL>', 'where to send them: https, at a public address'),
+    types: typeOption('all unless given'),
     description,
     ordered: flag('--ordered', 'send an event only once the one before it was accepted'),
     reveal: flag('--reveal', 'send licence keys in full, not masked'),
@@ -79,7 +75,6 @@ export const webhooksCreate = changeCommand({
     ['SECRET=$(lkm webhooks create --url https://shop.example.com/hooks)', 'everything, and keep the secret'],
     ['lkm webhooks create --url https://shop.example.com/ --type license.created', 'one type only'],
   ],
-  prepare: ({ ordered, reveal }) => ({ ...(ordered && { ordered }), ...(reveal && { reveal }) }),
   outcome: (webhook) => issued(webhook.secret, webhook, `created ${webhook.id} · from event ${webhook.lastSeq + 1} on`),
 });
 
@@ -88,19 +83,21 @@ export const webhooksUpdate = changeCommand({
     'Changes a webhook, stops it, or lets it go on. One that goes on sends all that happened meanwhile. What is not given ' +
     'stays as it is.',
   operation: 'webhooks.update',
-  isUpdate: true,
   arguments: { id: webhookId },
   options: {
-    url: option('--url <URL>', 'where to send events', { field: 'url' }),
-    type: typeOption('replaces those set before'),
-    allTypes: flag('--all-types', 'send all types of events'),
+    url: option('--url <URL>', 'where to send events'),
+    types: typeOption('replaces those set before'),
+    allTypes: flag('--all-types', 'send all types of events', { field: 'types', means: null }),
     description,
     ordered: flag('--ordered', 'send an event only once the one before it was accepted'),
-    unordered: flag('--unordered', 'send events as fast as the receiver takes them'),
+    unordered: flag('--unordered', 'send events as fast as the receiver takes them', {
+      field: 'ordered',
+      means: false,
+    }),
     reveal: flag('--reveal', 'send licence keys in full'),
-    mask: flag('--mask', 'send licence keys masked'),
+    mask: flag('--mask', 'send licence keys masked', { field: 'reveal', means: false }),
     active: flag('--active', 'go on where it stopped'),
-    inactive: flag('--inactive', 'send nothing for now'),
+    inactive: flag('--inactive', 'send nothing for now', { field: 'active', means: false }),
     ifUpdatedAt,
   },
   fields: webhookFields,
@@ -108,16 +105,6 @@ export const webhooksUpdate = changeCommand({
     ['lkm webhooks update whk_… --inactive', 'send nothing for now'],
     ['lkm webhooks update whk_… --active', 'and go on, with all that happened meanwhile'],
   ],
-
-  prepare({ type, allTypes, ...flags }) {
-    if (type !== undefined && allTypes) throw contradiction('type', 'all-types');
-    return {
-      ...(allTypes && { types: null }),
-      ordered: either(flags, 'ordered', 'unordered'),
-      reveal: either(flags, 'reveal', 'mask'),
-      active: either(flags, 'active', 'inactive'),
-    };
-  },
   outcome: updated,
 });
 
@@ -128,10 +115,7 @@ export const webhooksRotate = changeCommand({
   operation: 'webhooks.rotate',
   arguments: { id: webhookId },
   options: {
-    overlap: option('--overlap <DUR>', 'how long the old one signs as well, at most 7d (1d)', {
-      parse: parseSeconds,
-      field: 'overlap',
-    }),
+    overlap: option('--overlap <DUR>', 'how long the old one signs as well, at most 7d (1d)', parseSeconds),
   },
   fields: ['secret', ...webhookFields],
   examples: [
@@ -150,23 +134,20 @@ export const webhooksDelete = changeCommand({
   about: 'Deletes a webhook with the list of its deliveries. Shows it and asks first.',
   operation: 'webhooks.delete',
   arguments: { id: webhookId },
-  options: { yes },
   fields: ['id', 'deleted', 'idempotencyKey'],
   examples: [
     ['lkm webhooks delete whk_…', 'shows it and asks'],
     ['lkm webhooks delete whk_… --yes', 'in a script'],
   ],
 
-  prepare: ({ id, yes }, context) =>
-    confirmChange(yes, context, {
-      about: async (client) => {
-        const { url, types, lastSeq } = await client.webhooks.get({ webhookId: id });
-        const events = types === null ? 'all events' : types.join(', ');
-        return [`  ${id}  ${url}`, `  ${events}; the last one sent is ${lastSeq}`];
-      },
-      question: `delete ${id} for ever?`,
-      action: `deleting ${id}`,
-    }),
+  asks: ({ id }) => ({
+    async about(client) {
+      const { url, types, lastSeq } = await client.webhooks.get({ webhookId: id });
+      return [`  ${id}  ${url}`, `  ${listTypes(types)} events; the last one sent is ${lastSeq}`];
+    },
+    question: `delete ${id} for ever?`,
+    action: `deleting ${id}`,
+  }),
   outcome: (_, { id }) => doneTo(id, { id, deleted: true }, `deleted ${id}`),
 });
 

@@ -1,0 +1,100 @@
+import type { Client } from '../../client/client.ts';
+import type { CommandContext } from '../context.ts';
+import { exitCodes, UsageError } from '../failure/errors.ts';
+import type { CommandResult } from '../output/result.ts';
+import { doneNote, type Note } from '../output/terminal.ts';
+import { count } from '../output/words.ts';
+import { confirmByTyping } from '../prompts/questions.ts';
+import { isRefusal, type Send } from '../request/changes.ts';
+import type { Fields } from './results.ts';
+
+/** What became of one of several changes. */
+interface Row {
+  readonly isDone: boolean;
+  /** Why it was not done; null when it was. */
+  readonly error: string | null;
+  readonly idempotencyKey: string;
+}
+
+/** The same change of each of several things. */
+interface Several {
+  readonly noun: string;
+  /** What is done to each: `deleted`. */
+  readonly done: string;
+  readonly ids: readonly string[];
+  /** How one is called where it may be logged. */
+  nameOf(id: string): string;
+  sendOf(id: string): Promise<Send<unknown>>;
+  rowOf(id: string, row: Row): Fields;
+  /** Of a change that cannot be taken back: what is shown before the name is to be typed. Nothing is asked without it. */
+  describe?(client: Client, id: string): Promise<readonly string[]>;
+  /** The flag that confirms it in a script. */
+  confirmFlag?(id: string): string;
+}
+
+/**
+ * Makes changes one after the other and says what became of each. All are confirmed before the first is made. A refusal is
+ * reported and the next one is made; any other error, and the refusal of a single change, ends the command.
+ */
+export async function changeEach(context: CommandContext, several: Several): Promise<CommandResult> {
+  const { noun, done, ids, nameOf, sendOf, rowOf, describe } = several;
+  if (new Set(ids).size < ids.length) throw new UsageError(`a ${noun} is given twice`, ['Nothing was sent.']);
+  const alone = ['idempotencyKey', 'ifUpdatedAt'].find((name) => context.written[name] !== undefined);
+  if (ids.length > 1 && alone !== undefined) {
+    const flag = alone === 'ifUpdatedAt' ? '--if-updated-at' : '--idempotency-key';
+    throw new UsageError(`${flag} is that of one change: give one ${noun} with it`);
+  }
+  if (describe && !context.dryRun) for (const id of ids) await confirmOne(context, { ...several, describe }, id);
+  const sends: Send<unknown>[] = [];
+  for (const id of ids) sends.push(await sendOf(id));
+  const changes = await context.prepare(sends);
+
+  const rows: Row[] = [];
+  for (const { idempotencyKey, send } of changes) {
+    const name = nameOf(ids[rows.length] ?? '');
+    try {
+      const changed = await send();
+      rows.push({ isDone: true, error: null, idempotencyKey });
+      await context.say(doneNote(changed, `${done} ${name}`));
+    } catch (error) {
+      if (ids.length === 1) throw error;
+      if (!isRefusal(error)) {
+        await context.say(warning(`${howMany(rows, several)}; stopped at ${name}`));
+        throw error;
+      }
+      rows.push({ isDone: false, error: error.message, idempotencyKey });
+      await context.say(warning(`not ${done} ${name}: ${error.message}`));
+    }
+  }
+  const doneIds = ids.filter((_, at) => rows[at]?.isDone);
+  const failed = ids.filter((id) => !doneIds.includes(id));
+  return {
+    kind: 'done',
+    data: rows.map((row, at) => rowOf(ids[at] ?? '', row)),
+    quiet: doneIds,
+    ...(changes[0] && { idempotencyKey: changes[0].idempotencyKey }),
+    ...(failed.length > 0 && {
+      exitCode: exitCodes.partial,
+      notes: [warning(`${howMany(rows, several)}; not ${failed.map(nameOf).join(', ')}`)],
+    }),
+  };
+}
+
+const warning = (text: string): Note => ({ tone: 'warning', text });
+
+const howMany = (rows: readonly Row[], { done, ids, noun }: Several): string =>
+  `${done} ${rows.filter(({ isDone }) => isDone).length} of ${count(ids.length, noun)}`;
+
+async function confirmOne(
+  context: CommandContext,
+  { noun, nameOf, describe, confirmFlag }: Several & Required<Pick<Several, 'describe'>>,
+  id: string,
+): Promise<void> {
+  const name = nameOf(id);
+  const [first, ...more] = context.settings.interactive ? await describe(await context.client(), id) : [];
+  await confirmByTyping(context, name.replace('…', ''), {
+    about: [`this deletes the ${noun} for ever:`, `  ${name}  ${first}`, ...more],
+    action: `deleting ${name}`,
+    flag: confirmFlag?.(id) ?? '--yes',
+  });
+}
