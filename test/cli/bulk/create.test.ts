@@ -57,7 +57,7 @@ describe('lkm keys create --count', () => {
     await shop.at(argv, { env: { LKM_BASE_URL: 'https://replica.example.com' } });
     expect(await shop.keys()).toHaveLength(2);
     const help = (await shop.at(['help', 'bulk'])).stdout.replaceAll(/\s+/g, ' ');
-    expect(help).toContain('always name a service by the same address');
+    expect(help).toContain('the address of the service');
   });
 
   it('is another run with other options, another product, another number', async () => {
