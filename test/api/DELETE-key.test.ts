@@ -30,20 +30,6 @@ scenarios<Shop>(
     wrote: { licenses: -1 },
   },
   [
-    row('removes a key that nobody uses, and frees its reference', deleted, {
-      as: { scopes: ['license:write'] },
-      afterwards: async (world, { address }) => {
-        expect((await world.call('admin', 'GET', `/key?${new URLSearchParams({ ...address })}`)).status).toBe(404);
-        await world.key({ productId: address.productId, reference: 'order-1042' });
-        expect(await told(world)).toEqual([
-          {
-            type: 'license.deleted',
-            resource: { type: 'license', id: expect.stringMatching(/^lic_/) },
-            data: expect.objectContaining({ productId: address.productId, devices: 0, sessions: 0 }),
-          },
-        ]);
-      },
-    }),
     row('refuses a key that is in use, and says by what', ['inUse', 'License is in use: 2 devices and 1 session'], {
       send: { force: 'false' },
       given: use,
@@ -54,18 +40,11 @@ scenarios<Shop>(
       wrote: { licenses: -1, devices: -2, sessions: -1, revocation_lists: 1 },
       afterwards: async (world) => expect(await told(world)).toMatchObject([{ data: { devices: 2, sessions: 1 } }]),
     }),
-    row('removes a key whose sessions have ended', deleted, {
-      given: async (world, { address }) => void (await checkOut(world, address)),
-      at: '2026-11-21T10:15:00.000Z',
-      wrote: { licenses: -1, sessions: -1 },
-    }),
-    row('removes a key whose updatedAt is as the caller says', deleted, {
-      send: { ifUpdatedAt: '2026-11-21T10:00:00Z' },
-    }),
+
     row('refuses a licence that was changed meanwhile, with force too', changedAt('2026-11-21T10:00:00.000Z'), {
       send: { force: 'true', ifUpdatedAt: '2026-11-21T09:00:00Z' },
     }),
-    row('refuses a force that is neither true nor false', 'invalidParams', { send: { force: '1' } }),
+
     ...unknownKeys(),
   ],
 );

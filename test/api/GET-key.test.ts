@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { answers, row, scenarios } from '../support/scenario.ts';
 import { checkOut } from '../support/sessions.ts';
-import { another, blocked, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
+import { another, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
 
 /** A licence file of an hour, signed when the world began. */
 const signedFile = (hostId: string) => ({
@@ -115,10 +115,7 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
     absent: ['host-7', 'ses_'],
   }),
   row('masks key and address for a caller that may only read', masked, { as: 'read-only', absent: secrets }),
-  row('masks them for any other token that may read licences', masked, {
-    as: { scopes: ['license:read', 'license:write', 'license:activate', 'license:sign'] },
-    absent: secrets,
-  }),
+
   row(
     'shows a token of kind client its key masked, and nothing of devices, hosts, free metadata or addresses',
     answers((subject: Shop) => {
@@ -165,24 +162,13 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
       absent: secrets,
     },
   ),
-  row('finds no key of another product by its reference', 'licenseNotFound', {
-    send: byReference,
-    given: async (world, { otherProductId: productId }) =>
-      void (await world.key({ productId, reference: 'order-1042' })),
-  }),
+
   row('refuses a reference to a token of kind client, whether a key has it or not', 'scopeMissing', {
     send: byReference,
     as: 'client',
   }),
   row('refuses a key together with a reference', 'invalidParams', { send: { reference: 'order-1042' } }),
-  row(
-    'shows all others the free metadata, beside features and is_trial',
-    partly({ metadata: { invoice: 'A-1042', seats: 3, renewed: false, features: { export: true }, is_trial: false } }),
-    {
-      given: another({ metadata: { invoice: 'A-1042', seats: 3, renewed: false, features: { export: true } } }),
-      as: 'read-only',
-    },
-  ),
+
   row(
     'masks all but the last four characters of a key of another format',
     answers((subject: Shop) => shown(subject, `${'*'.repeat(23)}ABCD`, '203.0.*.*')),
@@ -196,15 +182,7 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
       absent: ['LEGACY', '42/ABCD'],
     },
   ),
-  row('shows no customer for a key that has none', partly({ devices: [] }), { given: another({}) }),
-  row(
-    'shows a key that the vendor has disabled as not activated, with its devices',
-    partly(
-      { activated: false, vendorDisabled: true, activations: 1 },
-      { customer: expect.anything(), files: [signedFile('host-1')] },
-    ),
-    { given: blocked },
-  ),
+
   row(
     'lists the files that have not ended, also of freed devices, the one that lasts longest first',
     partly(
@@ -254,9 +232,7 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
     },
   ),
   row('finds a key without its product', inFull, { send: withoutProduct }),
-  row('finds no key without its product that does not exist', 'licenseNotFound', {
-    send: { ...withoutProduct, licenseKey: '00000-00000-00000-00000-00000' },
-  }),
+
   row('finds no key without its product for a token that is for another', 'licenseNotFound', {
     send: withoutProduct,
     as: onlyOther,

@@ -52,11 +52,7 @@ scenarios<Subject>(
         ]);
       },
     }),
-    row('gives it to nobody', transferred, {
-      send: { newCustomer: undefined, customerId: null },
-      wrote: {},
-      afterwards: belongsTo(undefined),
-    }),
+
     row('gives it to a customer that it creates', transferred, {
       as: { scopes: ['license:write', 'license:reveal'] },
       wrote: { customers: 1 },
