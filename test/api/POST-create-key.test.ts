@@ -105,6 +105,15 @@ scenarios<Subject>(
       'a blank reference': { reference: '  ' },
       'a reference of 129 characters': { reference: 'r'.repeat(129) },
     }),
+    row('compares references exactly, and by account', issued, {
+      send: { reference: 'order-1042' },
+      given: async (world, { productId }) => {
+        await world.key({ productId, reference: 'Order-1042' });
+        const product = await world.call('other admin', 'POST', '/product', { name: 'Theirs' });
+        const theirs = { productId: product.body.data.id, reference: 'order-1042' };
+        expect((await world.call('other admin', 'POST', '/create-key', theirs)).status).toBe(200);
+      },
+    }),
     row(
       'refuses a reference that a key has, and names it',
       ['referenceTaken', 'A key with reference order-1042 already exists'],

@@ -90,6 +90,36 @@ describe.each(engines)('changes of one key at once, on $name,', (engine) => {
   });
 });
 
+describe.each(engines)('new keys at once, on $name,', (engine) => {
+  const it = testsOn(engine);
+
+  it('share no reference, and those that are refused make no customer', async ({ world, productId }) => {
+    const newCustomer = { name: 'Zoë', email: 'zoe@example.com' };
+    const answers = await times(20, (i) =>
+      world.call('admin', 'POST', '/create-key', { productId, reference: 'order-1', ...(i % 2 && { newCustomer }) }),
+    );
+    expect(tally(answers)).toEqual({ '200/0': 1, '409/10': 19 });
+    const { licenses, customers = [] } = await world.contents();
+    expect(licenses).toHaveLength(1);
+    expect(customers.length).toBeLessThanOrEqual(1);
+  });
+
+  it('get one end, however many devices come first, and all files have it', async ({ world, productId }) => {
+    const address = { productId, licenseKey: await world.key({ productId, expiresAfter: 'P1Y', usesPerKey: '5' }) };
+    const answers = await times(20, (i) => {
+      world.setNow(`2026-11-21T10:00:00.${100 + i}Z`);
+      return world.call('admin', 'POST', '/key/sign', { ...address, hostId: `host-${i % 10}` });
+    });
+    const ends = answers
+      .filter(({ status }) => status === 200)
+      .map(({ body }) => JSON.parse(body.file).licenseToken.split('.')[1])
+      .map((claims) => JSON.parse(Buffer.from(claims, 'base64url').toString()).licenseExp);
+    expect(ends.length).toBeGreaterThanOrEqual(5);
+    const { expirationDate } = await world.license(address);
+    expect(new Set(ends)).toEqual(new Set([Math.floor(Date.parse(String(expirationDate)) / 1_000)]));
+  });
+});
+
 describe.each(engines)('changes of one product at once, on $name,', (engine) => {
   const it = testsOn(engine);
 
