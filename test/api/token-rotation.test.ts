@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { answers, row, scenarios } from '../support/scenario.ts';
+import { row, scenarios } from '../support/scenario.ts';
 import { type As, type Rights, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
@@ -37,18 +37,6 @@ const shown = (fields: Readonly<Record<string, unknown>>) => ({
   createdAt: STARTED_AT,
   ...fields,
 });
-
-scenarios<Subject>('tokens.get', { given: prepare, query: ({ reader }) => ({ tokenId: reader.id }) }, [
-  row(
-    'shows a token without its secret',
-    answers(({ reader }: Subject) => ({ action: 'tokens.get', status: true, data: shown({ id: reader.id }), code: 0 })),
-    { as: { scopes: ['token:read'] }, absent: ({ reader }) => [reader.token, reader.token.slice(-20), 'hash'] },
-  ),
-  row('does not know a token of another account', 'tokenNotFound', { as: 'other admin' }),
-  row('does not know a token of all products for a caller that is limited to one', 'tokenNotFound', {
-    as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
-  }),
-]);
 
 const rotated = (until: string, fields: Readonly<Record<string, unknown>> = {}) => ({
   body: ({ reader }: Subject) => ({
