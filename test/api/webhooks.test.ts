@@ -43,21 +43,14 @@ const refusedUrl = (why: string) => ['webhookUrlRefused', `Webhook URL refused: 
 const byId = { given: oneWebhook, query: ({ id }: Subject) => ({ webhookId: id }) };
 const inBody = { given: oneWebhook, body: ({ id }: Subject) => ({ webhookId: id }) };
 
-/** The rows that every operation has. */
-const ofAll: readonly Row<Subject>[] = [
-  row('refuses a token that is limited to some products', 'scopeMissing', {
-    as: { scopes: ['webhook:read', 'webhook:write'], productIds: ['prod_00000000000000000000000000'] },
-  }),
-];
+/** The row that every operation has. */
+const ofAll = row<Subject>('refuses a token that is limited to some products', 'scopeMissing', {
+  as: { scopes: ['webhook:read', 'webhook:write'], productIds: ['prod_00000000000000000000000000'] },
+});
 
 /** Those of every operation on one webhook. */
-const ofOne = (idIn: 'send' | 'query' = 'send'): readonly Row<Subject>[] => [
-  ...ofAll,
-  ...['whk_00000000000000000000000000', ''].map((webhookId) =>
-    row<Subject>(`finds no webhook ${webhookId}`, webhookId === '' ? 'invalidParams' : 'webhookNotFound', {
-      [idIn]: { webhookId },
-    }),
-  ),
+const ofOne: readonly Row<Subject>[] = [
+  ofAll,
   row('finds none of another account', 'webhookNotFound', { as: 'other admin' }),
 ];
 
@@ -84,32 +77,17 @@ scenarios<Subject>('webhooks.create', { given: oneWebhook, body: () => ({ url: U
       },
     },
   ),
-  row(
-    'sends keys in full for a token that sees them',
-    answers(expect.objectContaining({ action: 'webhooks.create' })),
-    {
-      send: { reveal: true, active: false },
-      as: { scopes: ['webhook:write', 'license:reveal'] },
-    },
-  ),
   row('sends keys in full for nobody else', 'scopeMissing', {
     send: { reveal: true },
     as: { scopes: ['webhook:write'] },
   }),
   row('refuses plain HTTP', refusedUrl('it must begin with https://'), { send: { url: 'http://hooks.example.com/' } }),
-  row('refuses a private address', refusedUrl('its address is not public'), {
-    send: { url: 'https://[::ffff:169.254.169.254]/latest/meta-data' },
-  }),
-  row('refuses a user name', refusedUrl('it must not hold a user name or password'), {
-    send: { url: 'https://me:secret@hooks.example.com/' },
-  }),
-  row('refuses a type that does not exist', 'invalidParams', { send: { types: ['license.eaten'] } }),
   row('refuses the one too many', 'webhookLimit', {
     given: async (world) => {
       for (let made = 1; made < 100; made += 1) await world.call('admin', 'POST', '/webhook', { url: URL });
     },
   }),
-  ...ofAll,
+  ofAll,
 ]);
 
 scenarios<Subject>('webhooks.list', { given: oneWebhook }, [
@@ -124,12 +102,12 @@ scenarios<Subject>('webhooks.list', { given: oneWebhook }, [
     }),
     { send: { page: '1' }, as: 'read-only', absent: ['door'] },
   ),
-  ...ofAll,
+  ofAll,
 ]);
 
 scenarios<Subject>('webhooks.get', byId, [
   row('shows one', answers(acted('get', shown())), { absent: ({ secret }) => [secret] }),
-  ...ofOne(),
+  ...ofOne,
 ]);
 
 const revealing: Row<Subject>['given'] = (world, { id }) =>
@@ -167,14 +145,11 @@ scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false })
       as: { scopes: ['webhook:write', 'license:reveal'] },
     },
   ),
-  row('refuses a URL that nothing may be sent to', refusedUrl('it names this machine'), {
-    send: { url: 'https://localhost./' },
-  }),
   row('refuses a change of what somebody else has changed', changedAt(STARTED_AT), {
     send: { ifUpdatedAt: LATER },
   }),
   row('refuses a change of nothing', 'invalidParams', { send: { active: undefined, ifUpdatedAt: STARTED_AT } }),
-  ...ofOne('query'),
+  ...ofOne,
 ]);
 
 scenarios<Subject>('webhooks.delete', byId, [
@@ -182,7 +157,7 @@ scenarios<Subject>('webhooks.delete', byId, [
     given: (world, { id }) => deliver(world, id, 'delivered'),
     wrote: { webhooks: -1, webhook_deliveries: -1 },
   }),
-  ...ofOne(),
+  ...ofOne,
 ]);
 
 const inactive: Row<Subject>['given'] = (world) => world.sql('update webhooks set active = 0');
@@ -202,7 +177,7 @@ scenarios<Subject>('webhooks.test', inBody, [
     },
   ),
   row('refuses one that is not active', 'webhookInactive', { given: inactive }),
-  ...ofOne(),
+  ...ofOne,
 ]);
 
 scenarios<Subject>('webhooks.rotate', { ...inBody, wrote: {} }, [
@@ -227,7 +202,7 @@ scenarios<Subject>('webhooks.rotate', { ...inBody, wrote: {} }, [
       },
     },
   ),
-  ...ofOne(),
+  ...ofOne,
 ]);
 
 scenarios<Subject>('webhooks.replay', { ...inBody, body: ({ id }) => ({ webhookId: id, after: 0 }), wrote: {} }, [
@@ -247,16 +222,6 @@ scenarios<Subject>('webhooks.replay', { ...inBody, body: ({ id }) => ({ webhookI
       afterwards: async (world, { id }) => {
         const { lastSeq, retryAt } = (await world.store.repositories.webhooks.find(world.accounts.acme, id)) ?? {};
         expect({ lastSeq, retryAt }).toEqual({ lastSeq: 1, retryAt: '2026-11-21T10:00:05.000Z' });
-      },
-    },
-  ),
-  row(
-    'never goes forward',
-    answers(({ id }: Subject) => acted('replay', { webhookId: id, events: 0 })),
-    {
-      send: { after: 1_000 },
-      afterwards: async (world, { id }) => {
-        expect(await world.store.repositories.webhooks.find(world.accounts.acme, id)).toMatchObject({ lastSeq: 0 });
       },
     },
   ),
@@ -282,7 +247,7 @@ scenarios<Subject>('webhooks.replay', { ...inBody, body: ({ id }) => ({ webhookI
   ),
   ...refuses('invalidParams', { both: { failed: true }, neither: { after: undefined } }),
   row('refuses one that is not active', 'webhookInactive', { given: inactive }),
-  ...ofOne(),
+  ...ofOne,
 ]);
 
 scenarios<Subject>('webhooks.deliveries', byId, [
@@ -301,7 +266,7 @@ scenarios<Subject>('webhooks.deliveries', byId, [
       },
     },
   ),
-  ...ofOne(),
+  ...ofOne,
 ]);
 
 type State = 'delivered' | 'retrying' | 'dead';
