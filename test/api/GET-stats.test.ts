@@ -106,7 +106,6 @@ const everything = {
 scenarios<Shop>('stats.get', { given: openShop }, [
   row('counts nothing where there is nothing', answers({ data: empty, code: 0 }), { as: 'other admin' }),
   row('counts keys by product and status, devices, sessions and customers', everything),
-  row('counts one product', viewerOnly, { send: ({ viewer }) => ({ productId: viewer }) }),
   row('counts only the product that the token is for', viewerOnly, {
     as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
     absent: ({ editor }) => [editor],

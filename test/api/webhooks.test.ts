@@ -145,6 +145,9 @@ scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false })
       as: { scopes: ['webhook:write', 'license:reveal'] },
     },
   ),
+  row('refuses a URL that nothing may be sent to', refusedUrl('it names this machine'), {
+    send: { url: 'https://localhost./' },
+  }),
   row('refuses a change of what somebody else has changed', changedAt(STARTED_AT), {
     send: { ifUpdatedAt: LATER },
   }),
