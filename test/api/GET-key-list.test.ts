@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { answers, row, scenarios } from '../support/scenario.ts';
+import { shownLicense } from '../support/shop.ts';
 import { addVersion } from '../support/versions.ts';
 import type { Parsed, World } from '../support/world.ts';
 
@@ -116,32 +117,13 @@ scenarios<Shop>('keys.list', { given: openShop }, [
     'shows a licence without its devices, with its customer',
     answers(({ editor, ada, keys }: Shop) => ({
       data: [
-        {
-          id: expect.stringMatching(/^lic_/),
-          key: keys.plain,
-          productId: editor,
-          customerId: ada,
-          maxActivations: null,
-          activations: 0,
-          activated: false,
-          expirationDate: null,
-          reference: null,
-          expiresAfter: null,
-          gracePeriod: null,
-          graceUntil: null,
+        shownLicense({
+          ...{ key: keys.plain, productId: editor, customerId: ada, expirationDate: null },
           metadata: { features: {}, is_trial: false, plan: 'pro', order: 'A-1' },
-          allowedHosts: null,
-          licenseType: 'node-locked',
-          maxConcurrentSessions: null,
-          heartbeatInterval: 300,
-          sessionLeaseDuration: 900,
-          customerCanSelfReset: false,
-          vendorDisabled: false,
           versionId: 'ver_1',
           version: { id: 'ver_1', version: '1.0', description: null, active: true },
-          createdAt: day(1),
-          updatedAt: day(1),
-        },
+          ...{ createdAt: day(1), updatedAt: day(1) },
+        }),
       ],
       meta: { total: 1, page: 1, limit: 100, totalPages: 1 },
       code: 0,

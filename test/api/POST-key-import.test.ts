@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { Instant } from '../../src/contract/scalars.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { answers, refuses, row, scenarios } from '../support/scenario.ts';
-import type { World } from '../support/world.ts';
+import { PEER, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   readonly productId: string;
@@ -31,6 +31,9 @@ const everyField = {
   metadata: { plan: 'pro', features: { sso: true }, is_trial: true },
   customerCanSelfReset: true,
   vendorDisabled: true,
+};
+const firstDevice = {
+  ...{ hostId: 'build-01', deviceTag: 'Build 1', ipAddress: '198.51.100.4', activationTime: '2019-05-05T09:30:00Z' },
 };
 const ID = /^lic_[0-9a-z]{26}$/;
 const imported = { body: { code: 0, key: KEY, id: expect.stringMatching(ID) } };
@@ -65,7 +68,7 @@ scenarios<Subject>(
           maxActivations: null,
           activations: 0,
           expirationDate: null,
-          createdAt: '2026-11-21T10:00:00.000Z',
+          createdAt: STARTED_AT,
         });
       },
     }),
@@ -77,15 +80,7 @@ scenarios<Subject>(
           ...everyField,
           customer: { email: 'it@ada.example', name: 'Ada Ltd', active: false },
           version: '2.1',
-          devices: [
-            {
-              hostId: 'build-01',
-              deviceTag: 'Build 1',
-              ipAddress: '198.51.100.4',
-              activationTime: '2019-05-05T09:30:00Z',
-            },
-            { hostId: 'build-02', deviceTag: 'No tag' },
-          ],
+          devices: [firstDevice, { hostId: 'build-02', deviceTag: 'No tag' }],
         },
         wrote: { licenses: 1, customers: 1, devices: 2 },
         afterwards: async (world, { productId }) => {
@@ -96,20 +91,10 @@ scenarios<Subject>(
             activations: 2,
             activated: false,
             version: { version: '2.1' },
-            updatedAt: '2026-11-21T10:00:00.000Z',
+            updatedAt: STARTED_AT,
             devices: [
-              {
-                hostId: 'build-01',
-                deviceTag: 'Build 1',
-                ipAddress: '198.51.100.4',
-                activationTime: '2019-05-05T09:30:00.000Z',
-              },
-              {
-                hostId: 'build-02',
-                deviceTag: 'No tag',
-                ipAddress: '203.0.113.7',
-                activationTime: '2026-11-21T10:00:00.000Z',
-              },
+              { ...firstDevice, activationTime: '2019-05-05T09:30:00.000Z' },
+              { hostId: 'build-02', deviceTag: 'No tag', ipAddress: PEER, activationTime: STARTED_AT },
             ],
           });
         },
@@ -128,20 +113,6 @@ scenarios<Subject>(
       afterwards: async (world, { productId }) => {
         expect((await shown(world, productId)).customer).toMatchObject({ id: 'crm-77', name: 'new@example.com' });
       },
-    }),
-    row('announces no end that was before', imported, {
-      send: { expirationDate: '2020-01-01T00:00:00Z' },
-      afterwards: async (world) => {
-        const { licenses = [] } = await world.contents();
-        expect(licenses.find(({ license_key }) => license_key === KEY)).toMatchObject({
-          soon_recorded_for: '2020-01-01T00:00:00.000Z',
-          expired_recorded_for: '2020-01-01T00:00:00.000Z',
-        });
-      },
-    }),
-    row('may have more devices than slots with force', imported, {
-      send: { maxActivations: 1, devices: [{ hostId: 'a' }, { hostId: 'b' }], force: true },
-      wrote: { licenses: 1, devices: 2 },
     }),
     row('refuses more devices than slots without it', ['inUse', 'License is in use: 2 devices'], {
       send: { maxActivations: 1, devices: [{ hostId: 'a' }, { hostId: 'b' }] },
@@ -191,15 +162,11 @@ scenarios<Subject>(
       as: { scopes: ['license:write'], maxIssues: 0 },
     }),
     ...refuses('invalidParams', {
-      'a key of 22 characters': { key: 'ACME-2019-0042-F3D9-77' },
-
       'a creation that lies ahead': { createdAt: '2026-11-21T10:00:00.001Z' },
-
       'an activation that lies ahead': { devices: [{ hostId: 'a', activationTime: '2027-01-01T00:00:00Z' }] },
       'an id of another instant': { id: OLD_ID, createdAt: '2019-05-04T08:00:01Z' },
       'an id without an instant': { id: OLD_ID },
       'a host that is in it twice': { devices: [{ hostId: 'a' }, { hostId: 'a' }] },
-      'an address that is none': { devices: [{ hostId: 'a', ipAddress: '203.0.*.*' }] },
     }),
   ],
 );

@@ -70,7 +70,6 @@ scenarios('revocations.export', { given: async (world) => ({ other: world.accoun
   row('refuses an account that is not there', 'accountNotFound', {
     send: { account: 'acc_00000000000000000000000000' },
   }),
-  row('refuses an account that is empty', 'invalidParams', { send: { account: '' } }),
 ]);
 
 describe.each(engines)('the revocation list on $name', (engine) => {

@@ -56,9 +56,6 @@ scenarios<Subject>('sessions.list', { given }, [
   }),
   row('lists those of a product', answers(some(0, 2)), { send: ({ editor: { productId } }) => ({ productId }) }),
   row('lists those of a key', answers(some(1)), { send: ({ viewer: { licenseKey } }) => ({ licenseKey }) }),
-  row('lists none of a key of another product', answers(some()), {
-    send: ({ editor: { productId }, viewer: { licenseKey } }) => ({ productId, licenseKey }),
-  }),
   row('lists no session from the instant on at which its lease ends', answers(some(2)), {
     at: '2026-11-21T10:15:01.000Z',
   }),
@@ -75,10 +72,6 @@ scenarios<Subject>('sessions.list', { given }, [
       as: readerOf('viewer'),
     },
   ),
-  row('lists none of a product that the token may not touch', answers(some()), {
-    send: ({ editor: { productId } }) => ({ productId }),
-    as: readerOf('viewer'),
-  }),
   row(
     'lists the sessions of all products of a token in one order, and reads one page of them',
     answers((subject: Subject) => ({ ...some(2)(subject), meta: { total: 3, page: 2, limit: 2, totalPages: 2 } })),
@@ -116,10 +109,6 @@ scenarios<Subject>(
     }),
     row('refuses such a token that names no product', 'invalidParams', {
       as: readerOf('editor'),
-    }),
-    row('refuses such a token another product', 'sessionNotFound', {
-      send: ({ editor: { productId } }) => ({ productId }),
-      as: readerOf('viewer'),
     }),
     row('refuses a session of another product than the one that is named', 'sessionNotFound', {
       send: ({ viewer: { productId } }) => ({ productId }),

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { times } from '../support/at-once.ts';
 import { row, scenarios } from '../support/scenario.ts';
 import { type As, type Rights, STARTED_AT, type World } from '../support/world.ts';
 
@@ -99,10 +100,6 @@ scenarios<Subject>(
         as: ({ reader }) => reader,
       },
     ),
-    row('refuses a later end than that of its maker', 'scopeMissing', {
-      send: { expiresAt: '2026-11-21T12:00:00.001Z' },
-      as: { kind: 'admin', expiresAt: NOON },
-    }),
     row(
       'lets both spend one budget of keys, and no key more',
       rotated('2026-11-22T10:00:00.000Z', {
@@ -116,14 +113,11 @@ scenarios<Subject>(
         given: spender,
         as: ({ reader }) => reader,
         afterwards: async (world, { reader, productId }, { body }) => {
-          const again = await world.call({ token: body.data.token }, 'POST', '/token/rotate', {
-            tokenId: body.data.id,
-          });
-          const holders = [reader.token, body.data.token, again.body.data.token];
-          const answers = await Promise.all(
-            Array.from({ length: 12 }, (_, i) =>
-              world.call({ token: holders[i % 3] ?? '' }, 'POST', '/create-key', { productId }),
-            ),
+          const made = { token: body.data.token };
+          const again = await world.call(made, 'POST', '/token/rotate', { tokenId: body.data.id });
+          const holders = [reader, made, { token: again.body.data.token }];
+          const answers = await times(12, (i) =>
+            world.call(holders[i % 3] ?? 'nobody', 'POST', '/create-key', { productId }),
           );
           const left = answers.map(({ headers }) => headers['lkm-budget-remaining']).sort();
           expect(left).toEqual(['0', '0', '0', '0', '0', '0', '0', '0', '0', '1', '2', '3']);
@@ -152,7 +146,6 @@ scenarios<Subject>(
         await world.call('admin', 'DELETE', `/token/by-id?tokenId=${reader.id}`);
       },
     }),
-    row('refuses a token that has expired', 'tokenEnded', { at: NOON }),
     row('refuses an end that is not in the future', 'invalidParams', { send: { expiresAt: STARTED_AT } }),
     row('refuses a token that is not there', 'tokenNotFound', { send: { tokenId: 'tok_absent' } }),
   ],
