@@ -1,54 +1,53 @@
-import { randomUUID } from 'node:crypto';
-import { openStore } from '../../src/store/store.ts';
-import { type Engine, engines } from '../support/engines.ts';
-import { connect, databaseUrl, query } from '../support/postgres.ts';
-import { openPostgres } from '../support/postgres-server.ts';
+import { parseArgs } from 'node:util';
+import { type Engine, postgresOn, sqlite } from '../support/engines.ts';
+import { openTemplate } from '../support/postgres.ts';
+import { endUnavailable } from '../support/postgres-server.ts';
 
-/** An engine outside of vitest, with the server that it needs. */
-export interface OpenEngine extends AsyncDisposable {
-  readonly engine: Engine;
+/** What a run on one engine has found: lines to print, and whether something is wrong. */
+export interface Run {
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly failed: boolean;
 }
 
-/** Opens an engine by its name: `sqlite` or `postgres`. */
-export async function openEngine(name: string): Promise<OpenEngine> {
-  if (name === 'postgres') return openPostgresEngine();
-  const sqlite = engines.find((engine) => engine.name === 'SQLite');
-  if (name !== 'sqlite' || sqlite === undefined) throw new Error(`there is no engine ${name}`);
-  return { engine: sqlite, [Symbol.asyncDispose]: async () => {} };
-}
-
-async function openPostgresEngine(): Promise<OpenEngine> {
-  const server = await openPostgres({ fsync: 'off' });
-  const name = `lkm_model_${randomUUID().replaceAll('-', '')}`;
-  await query(server.url, `create database ${name}`);
-  const location = databaseUrl(server.url, name);
-  const engine: Engine = {
-    name: 'PostgreSQL',
-    async createDatabase() {
-      const store = await openStore(location);
-      const client = await connect(location);
-      const { rows } = await client.query(
-        `select tablename from pg_tables where schemaname = 'public' and tablename not like 'kysely_%'`,
-      );
-      // Whoever asks for another database has done with the one before.
-      await client.query(`truncate ${rows.map(({ tablename }) => tablename).join(', ')}`);
-      return {
-        location,
-        store,
-        query: async (sql) => (await client.query(sql)).rows,
-        listTables: async () => [],
-        [Symbol.asyncDispose]: async () => {
-          await store.close();
-          await client.end();
-        },
-      };
+/**
+ * Runs a check on each engine, outside of vitest, so often and from the seed that the command line says. Ends the process
+ * with 1 when something is wrong on one of them, with 2 when the command line cannot be understood.
+ */
+export async function runOnEngines(
+  what: 'sequences' | 'requests',
+  check: (engine: Engine, options: { readonly count: number; readonly seed: number }) => Promise<Run>,
+): Promise<never> {
+  const { values } = parseArgs({
+    options: {
+      [what]: { type: 'string', default: '10000' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      engine: { type: 'string', multiple: true, default: ['sqlite', 'postgres'] },
     },
-  };
-  return {
-    engine,
-    [Symbol.asyncDispose]: async () => {
-      await query(server.url, `drop database ${name} with (force)`);
-      await server.stop();
-    },
-  };
+  });
+  const [count, seed] = [Number(values[what]), Number(values.seed)];
+  const names = [values.engine ?? []].flat();
+  const isRight = Number.isSafeInteger(count) && count > 0 && Number.isSafeInteger(seed);
+  if (!isRight || names.some((name) => name !== 'sqlite' && name !== 'postgres')) {
+    process.stderr.write(`usage: [--${what} NUMBER] [--seed NUMBER] [--engine sqlite|postgres]...\n`);
+    process.exit(2);
+  }
+
+  let failed = false;
+  for (const name of names) {
+    const server = name === 'postgres' ? await openTemplate({ fsync: 'off' }).catch(endUnavailable) : null;
+    const engine = server === null ? sqlite : postgresOn(() => server);
+    const start = performance.now();
+    const run = await check(engine, { count, seed });
+    const seconds = ((performance.now() - start) / 1_000).toFixed(0);
+    process.stdout.write(`${engine.name}: ${count} ${what}, seed ${seed}, ${seconds} s${run.title}\n`);
+    for (const line of run.lines) process.stdout.write(`${line}\n`);
+    failed ||= run.failed;
+    await server?.stop();
+  }
+  process.exit(failed ? 1 : 0);
 }
+
+/** How often each thing was, as lines. */
+export const countLines = (counts: ReadonlyMap<string | number, number>): string[] =>
+  [...counts].sort().map(([name, times]) => `  ${String(times).padStart(8)}  ${name}`);

@@ -6,9 +6,8 @@ export interface Model {
   readonly name: string;
   now: number;
   readonly products: Product[];
-  /** Deleted ones stay, so that requests name what is not there any more. */
+  /** Deleted ones stay, here and among the keys, so that requests name what is not there any more. */
   readonly customers: Customer[];
-  /** Deleted ones stay. */
   readonly keys: Key[];
   /** By idempotency key: what was answered, until it is cleaned up. */
   readonly answers: Map<string, StoredAnswer>;
@@ -35,7 +34,7 @@ export interface Key {
   readonly product: Product;
   readonly reference: string | null;
   readonly createdAt: number;
-  /** As it was read last: see `Change`. */
+  /** As it was read last. */
   updatedAt: number;
   /** What has changed since then. */
   change: Change;
@@ -48,19 +47,16 @@ export interface Key {
   expiresAfter: Span | null;
   /** How long after its end it may still be used. */
   grace: Span | null;
-  features: Readonly<Record<string, unknown>>;
+  features: object;
   isTrial: boolean;
   /** Free entries. */
-  metadata: Readonly<Record<string, unknown>>;
+  metadata: object;
   allowedHosts: readonly string[] | null;
   licenseType: 'node-locked' | 'floating';
   maxSessions: number | null;
-  heartbeatSeconds: number;
   leaseSeconds: number;
-  customerCanSelfReset: boolean;
   isBlocked: boolean;
   isDeleted: boolean;
-  /** In the order in which they were activated. */
   devices: Device[];
   sessions: Session[];
 }
@@ -99,9 +95,12 @@ export interface StoredAnswer {
 
 /** A request, and what the rules say of it at the time when it is sent. */
 export interface Step {
-  readonly request: Request;
-  readonly predict: () => Expected;
-  /** What `GET /key/why` is asked before. */
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly predict: () => Refusal | Success;
+  /** What `GET /key/why` is asked of the key before. */
   readonly why?: { readonly key: Key; readonly action: string; readonly hostId: string | null };
   /** Keys that are read and compared afterwards. */
   touched(): readonly Key[];
@@ -112,16 +111,6 @@ export interface KeyedStep {
   readonly idempotencyKey: string;
 }
 
-export interface Request {
-  readonly method: string;
-  /** With its query. */
-  readonly path: string;
-  readonly body?: unknown;
-}
-
-export type Expected = Refusal | Success;
-
-/** A refusal; its message where the API description gives one. */
 export interface Refusal {
   readonly status: number;
   readonly code: number;
@@ -137,16 +126,10 @@ export interface Success {
 /** Whatever JSON says. */
 export type Answered = ReturnType<typeof JSON.parse>;
 
-export const isRefusal = (expected: Expected): expected is Refusal => 'code' in expected;
-
-export const newModel = (name: string, now: number): Model => ({
-  name,
-  now,
-  products: [],
-  customers: [],
-  keys: [],
-  answers: new Map(),
-  sent: [],
+export const done = (body: object, apply: Success['apply'], status: Success['status'] = 200): Success => ({
+  status,
+  body: { code: 0, ...body },
+  apply,
 });
 
 /** The one of a list that a number of a generated operation means; undefined when the list is empty. */

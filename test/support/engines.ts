@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inject } from 'vitest';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { connect, databaseUrl, query } from './postgres.ts';
+import { connect, databaseUrl, type PostgresTemplate, query } from './postgres.ts';
 
 /** A row as the engine gives it. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ export interface Engine {
   createDatabase(): Promise<TestDatabase>;
 }
 
-const sqlite: Engine = {
+export const sqlite: Engine = {
   name: 'SQLite',
   async createDatabase() {
     const folder = await createFolder();
@@ -39,10 +39,8 @@ const sqlite: Engine = {
       location,
       store,
       query,
-      listTables: async () => {
-        const rows = await query(`select name from sqlite_master where type = 'table' and name not like 'kysely_%'`);
-        return rows.map((row) => String(row.name));
-      },
+      listTables: async () =>
+        namesIn(await query(`select name from sqlite_master where type = 'table' and name not like 'kysely_%'`)),
       [Symbol.asyncDispose]: async () => {
         database.close();
         // A test may have closed it already.
@@ -53,56 +51,62 @@ const sqlite: Engine = {
   },
 };
 
-/** Databases of this test file that are empty again: making one takes longer than most tests. */
-const spare: string[] = [];
+/** PostgreSQL, with databases that are copies of a template. */
+export function postgresOn(place: () => PostgresTemplate): Engine {
+  /** Databases that are empty again: making one takes longer than most tests. */
+  const spare: string[] = [];
 
-const postgres: Engine = {
-  name: 'PostgreSQL',
-  async createDatabase() {
-    const server = inject('postgres');
-    const name = spare.pop() ?? (await makeDatabase(server));
-    const location = databaseUrl(server, name);
-    const store = await openStore(location);
-    const client = await connect(location);
-    let isAltered = false;
-    const listTables = async () => {
-      const { rows } = await client.query(
-        `select relname as name from pg_class
-         where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
-           and relname not like 'kysely_%'`,
-      );
-      return rows.map((row) => String(row.name));
-    };
-    return {
-      location,
-      store,
-      listTables,
-      query: async (sql) => {
-        isAltered ||= /^\s*(alter|create|drop)|kysely_/i.test(sql);
-        return (await client.query(sql)).rows;
-      },
-      [Symbol.asyncDispose]: async () => {
-        // A test may have closed it already.
-        await store.close().catch(() => {});
-        if (isAltered) {
-          await client.end();
-          await query(server, `drop database ${name} with (force)`);
-        } else {
-          await client.query(`truncate ${(await listTables()).join(', ')}`);
-          await client.end();
-          spare.push(name);
-        }
-      },
-    };
-  },
-};
+  async function makeDatabase({ url, template }: PostgresTemplate): Promise<string> {
+    const name = `${template}_${randomUUID().replaceAll('-', '')}`;
+    await query(url, `create database ${name} template ${template}`);
+    return name;
+  }
 
-async function makeDatabase(server: string): Promise<string> {
-  const template = inject('postgresTemplate');
-  const name = `${template}_${randomUUID().replaceAll('-', '')}`;
-  await query(server, `create database ${name} template ${template}`);
-  return name;
+  return {
+    name: 'PostgreSQL',
+    async createDatabase() {
+      const server = place();
+      const name = spare.pop() ?? (await makeDatabase(server));
+      const location = databaseUrl(server.url, name);
+      const store = await openStore(location);
+      const client = await connect(location);
+      let isAltered = false;
+      const listTables = async () =>
+        namesIn(
+          (
+            await client.query(
+              `select relname as name from pg_class
+               where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+                 and relname not like 'kysely_%'`,
+            )
+          ).rows,
+        );
+      return {
+        location,
+        store,
+        listTables,
+        query: async (sql) => {
+          isAltered ||= /^\s*(alter|create|drop)|kysely_/i.test(sql);
+          return (await client.query(sql)).rows;
+        },
+        [Symbol.asyncDispose]: async () => {
+          // A test may have closed it already.
+          await store.close().catch(() => {});
+          if (!isAltered) {
+            await client.query(`truncate ${(await listTables()).join(', ')}`);
+            spare.push(name);
+          }
+          await client.end();
+          if (isAltered) await query(server.url, `drop database ${name} with (force)`);
+        },
+      };
+    },
+  };
 }
+
+const namesIn = (rows: readonly Row[]): string[] => rows.map(({ name }) => String(name));
+
+const postgres = postgresOn(() => ({ url: inject('postgres'), template: inject('postgresTemplate') }));
 
 const only = process.env.LKM_TEST_ENGINE;
 

@@ -15,7 +15,7 @@ export interface PostgresServer {
 }
 
 /** Settings of postgresql.conf. */
-type Settings = Readonly<Record<string, string | number>>;
+export type Settings = Readonly<Record<string, string | number>>;
 
 /** Why there is no PostgreSQL server, in one line that says how to name another. */
 export class PostgresUnavailable extends Error {

@@ -2,13 +2,18 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openStore } from '../../src/store/store.ts';
-import { endUnavailable, openPostgres } from './postgres-server.ts';
+import { endUnavailable, openPostgres, type Settings } from './postgres-server.ts';
+
+/** A PostgreSQL server that tests may make databases on; vitest hands both to them. */
+export interface PostgresTemplate {
+  readonly url: string;
+  /** A database of that server that every test's own is a copy of: empty, its schema up to date. */
+  readonly template: string;
+}
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A PostgreSQL server that the run may make databases on. */
     postgres: string;
-    /** A database of that server that every test's own is a copy of: empty, its schema up to date. */
     postgresTemplate: string;
   }
 }
@@ -18,23 +23,29 @@ export default async function setup({ vitest }: TestProject): Promise<() => Prom
   // Projects that run together share it.
   if (vitest.getRootProject().getProvidedContext().postgres !== undefined) return async () => {};
   // What it holds is not needed after the run, so it need not wait for the disk.
-  const server = await openPostgres({ fsync: 'off', max_connections: 400 }).catch(endUnavailable);
-  const template = `lkm_test_${randomBytes(4).toString('hex')}`;
-  await query(server.url, `create database ${template}`);
-  await (await openStore(databaseUrl(server.url, template), { migrate: true })).close();
-  vitest.provide('postgres', server.url);
+  const { url, template, stop } = await openTemplate({ fsync: 'off', max_connections: 400 }).catch(endUnavailable);
+  vitest.provide('postgres', url);
   vitest.provide('postgresTemplate', template);
-  return async () => {
-    // The databases of a server of our own go with it.
-    if (server.restart === null) await dropDatabases(server.url, template);
-    await server.stop();
-  };
+  return stop;
 }
 
-async function dropDatabases(server: string, prefix: string): Promise<void> {
-  for (const { datname } of await query(server, `select datname from pg_database where datname like '${prefix}%'`)) {
-    await query(server, `drop database ${datname} with (force)`);
-  }
+/** A server with a template; when it is stopped, all copies of that go with it. */
+export async function openTemplate(settings: Settings): Promise<PostgresTemplate & { stop(): Promise<void> }> {
+  const { url, restart, stop } = await openPostgres(settings);
+  const template = `lkm_test_${randomBytes(4).toString('hex')}`;
+  await query(url, `create database ${template}`);
+  await (await openStore(databaseUrl(url, template), { migrate: true })).close();
+  return {
+    url,
+    template,
+    async stop() {
+      const databases = await query(url, `select datname from pg_database where datname like '${template}%'`);
+      // The databases of a server of our own go with it.
+      if (restart === null)
+        for (const { datname } of databases) await query(url, `drop database ${datname} with (force)`);
+      await stop();
+    },
+  };
 }
 
 /** Runs one statement on a connection of its own. */

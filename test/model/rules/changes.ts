@@ -1,209 +1,170 @@
 import type { Operation } from '../operations.ts';
-import {
-  type Answered,
-  type Expected,
-  type Key,
-  liveSessions,
-  type Model,
-  pick,
-  type Refusal,
-  type Step,
-} from '../state.ts';
+import { done, type Key, liveSessions, type Model, pick, type Refusal, type Step, type Success } from '../state.ts';
 import { durationText, instantAt, later } from '../time.ts';
-import { addCustomer, emailOf, isTaken } from './customers.ts';
-import { addressOf, customerViewOf, viewOf } from './keys.ts';
-import { refusals } from './use.ts';
+import { givenCustomer } from './customers.ts';
+import { customerViewOf, viewOf } from './keys.ts';
+import { addressOf, refusals } from './use.ts';
+
+/** A request that changes a key. */
+interface Changing {
+  readonly method?: string;
+  readonly path: string;
+  readonly fields: object;
+  /** What is refused before the key is looked at. */
+  readonly refuse?: () => Refusal | null;
+  readonly predict: () => Refusal | Success;
+}
+
+/** Plans a change of the key of a number, unless somebody has changed it since the caller saw it. */
+function changeOf(
+  { keys }: Model,
+  { key: number, seen }: Operation<'renew' | 'update' | 'transfer' | 'block' | 'deleteKey'>,
+  plan: (key: Key) => Changing,
+): Step | null {
+  const key = pick(keys, number);
+  if (key === undefined) return null;
+  const { method = 'POST', path, fields, refuse = () => null, predict } = plan(key);
+  const earlier = key.earlier.at(-1) ?? key.updatedAt - 1;
+  const ifUpdatedAt = { nothing: undefined, last: instantAt(key.updatedAt), earlier: instantAt(earlier) }[seen];
+  const sent = { ...addressOf(key), ...fields, ...(ifUpdatedAt && { ifUpdatedAt }) };
+  return {
+    method,
+    ...(method === 'DELETE' ? { path: `${path}?${new URLSearchParams(sent)}` } : { path, body: sent }),
+    touched: () => [key],
+    predict: () => {
+      const refusal = refuse();
+      if (refusal !== null) return refusal;
+      if (key.isDeleted) return refusals.notFound;
+      return ifUpdatedAt === undefined || ifUpdatedAt === instantAt(key.updatedAt) ? predict() : refusals.stale;
+    },
+  };
+}
 
 /** Changes the fields that are given. */
-export function update(model: Model, op: Operation<'update'>): Step | null {
-  const key = pick(model.keys, op.key);
-  if (key === undefined) return null;
-  const { changes, force } = op;
-  const customer =
-    op.customer === null ? undefined : op.customer === 'nobody' ? null : pick(model.customers, op.customer);
-  const expiresAt = changes.expires ? later(model.now, changes.expires) : null;
-  const guard = guardOf(key, op.seen);
-  const fields = {
-    ...(changes.maxActivations !== undefined && { maxActivations: changes.maxActivations }),
-    ...(changes.expires !== undefined && { expirationDate: expiresAt && instantAt(expiresAt) }),
-    ...(changes.grace !== undefined && { gracePeriod: changes.grace && durationText(changes.grace) }),
-    ...(customer !== undefined && { customerId: customer === null ? null : customer.id }),
-    ...(changes.allowedHosts !== undefined && { allowedHosts: changes.allowedHosts }),
-    ...(changes.licenseType !== undefined && { licenseType: changes.licenseType }),
-    ...(changes.maxSessions !== undefined && { maxConcurrentSessions: changes.maxSessions }),
-    ...(changes.leaseSeconds !== undefined && { sessionLeaseDuration: changes.leaseSeconds }),
-    ...(changes.metadata !== undefined && { metadata: changes.metadata }),
-  };
-  const body = { ...addressOf(key), ...fields, ...(force && { force }), ...guard };
-  return {
-    request: { method: 'PATCH', path: '/key', body },
-    touched: () => [key],
-    predict: () => {
-      if (Object.keys(fields).length === 0) return refusals.invalid;
-      if (customer?.isDeleted) return refusals.customerNotFound;
-      const refusal = refuseChange(key, guard);
-      if (refusal !== null) return refusal;
-      const licenseType = changes.licenseType ?? key.licenseType;
-      const maxSessions = changes.maxSessions ?? null;
-      if (licenseType === 'node-locked' && maxSessions !== null) return refusals.invalid;
-      const kept = changes.maxSessions === undefined && licenseType === 'floating' ? key.maxSessions : maxSessions;
-      const changed: Partial<Key> = {
-        licenseType,
-        maxSessions: kept,
-        ...(changes.maxActivations !== undefined && { maxActivations: changes.maxActivations }),
-        ...(changes.expires !== undefined && { expiresAt, expiresAfter: null }),
-        ...(changes.grace !== undefined && { grace: changes.grace }),
-        ...(customer !== undefined && { customer }),
-        ...(changes.allowedHosts !== undefined && { allowedHosts: changes.allowedHosts }),
-        ...(changes.leaseSeconds !== undefined && { leaseSeconds: changes.leaseSeconds }),
-        ...mergedMetadata(key, changes.metadata),
-      };
-      if (!force && isBelowUse(key, { ...key, ...changed }, model.now)) return refusals.inUse;
-      return changing(key, changed);
-    },
-  };
-}
+export const update = (model: Model, op: Operation<'update'>): Step | null =>
+  changeOf(model, op, (key) => {
+    const { force, changes } = op;
+    const { maxActivations, expires, grace, allowedHosts, maxSessions, leaseSeconds, metadata } = changes;
+    const owner = typeof op.customer === 'number' ? pick(model.customers, op.customer) : null;
+    const customer = op.customer === null ? undefined : owner;
+    const expiresAt = expires ? later(model.now, expires) : null;
+    const fields = given({
+      maxActivations,
+      expirationDate: expires && instantAt(later(model.now, expires)),
+      gracePeriod: grace && durationText(grace),
+      customerId: customer === null ? null : customer?.id,
+      allowedHosts,
+      licenseType: changes.licenseType,
+      maxConcurrentSessions: maxSessions,
+      sessionLeaseDuration: leaseSeconds,
+      metadata,
+    });
+    return {
+      method: 'PATCH',
+      path: '/key',
+      fields: { ...fields, ...(force && { force }) },
+      refuse: () => {
+        if (Object.keys(fields).length === 0) return refusals.invalid;
+        return customer?.isDeleted ? refusals.customerNotFound : null;
+      },
+      predict: () => {
+        const licenseType = changes.licenseType ?? key.licenseType;
+        if (licenseType === 'node-locked' && (maxSessions ?? null) !== null) return refusals.invalid;
+        const kept = licenseType === 'floating' ? key.maxSessions : null;
+        const changed: Partial<Key> = {
+          licenseType,
+          maxSessions: maxSessions === undefined ? kept : maxSessions,
+          ...given({ maxActivations, grace, customer, allowedHosts, leaseSeconds }),
+          ...(expires !== undefined && { expiresAt, expiresAfter: null }),
+          ...mergedMetadata(key, metadata),
+        };
+        if (!force && isBelowUse(key, { ...key, ...changed }, model.now)) return refusals.inUse;
+        return changing(key, changed);
+      },
+    };
+  });
 
 /** Moves the end of a licence. */
-export function renew(model: Model, op: Operation<'renew'>): Step | null {
-  const key = pick(model.keys, op.key);
-  if (key === undefined) return null;
-  const guard = guardOf(key, op.seen);
-  const body = { ...addressOf(key), duration: durationText(op.span), ...(op.from && { from: op.from }), ...guard };
-  return {
-    request: { method: 'POST', path: '/key/renew', body },
-    touched: () => [key],
+export const renew = (model: Model, op: Operation<'renew'>): Step | null =>
+  changeOf(model, op, (key) => ({
+    path: '/key/renew',
+    fields: { duration: durationText(op.span), from: op.from ?? undefined },
     predict: () => {
-      const refusal = refuseChange(key, guard);
-      if (refusal !== null) return refusal;
-      if (key.expiresAt === null) return refusals.noEnd;
-      const start = { end: key.expiresAt, now: model.now, later: Math.max(key.expiresAt, model.now) }[
-        op.from ?? 'later'
-      ];
+      const { expiresAt: end } = key;
+      if (end === null) return refusals.noEnd;
+      const start = { end, now: model.now, later: Math.max(end, model.now) }[op.from ?? 'later'];
       return changing(key, { expiresAt: later(start, op.span) });
     },
-  };
-}
+  }));
 
 /** Gives a licence to a customer, a new one or nobody. */
-export function transfer(model: Model, op: Operation<'transfer'>): Step | null {
-  const key = pick(model.keys, op.key);
-  if (key === undefined) return null;
-  const guard = guardOf(key, op.seen);
-  const isNew = op.customer.kind === 'new';
-  const given = op.customer.kind === 'given' ? (pick(model.customers, op.customer.number) ?? null) : null;
-  const email = op.customer.kind === 'new' ? emailOf(model, op.customer.email) : null;
-  const target = isNew
-    ? { newCustomer: { name: model.name, ...(email !== null && { email }) } }
-    : { customerId: given === null ? null : given.id };
-  return {
-    request: { method: 'POST', path: '/key/transfer', body: { ...addressOf(key), ...target, ...guard } },
-    touched: () => [key],
-    predict: () => {
-      if (given?.isDeleted) return refusals.customerNotFound;
-      if (isNew && isTaken(model, email)) return refusals.emailTaken;
-      const refusal = refuseChange(key, guard);
-      if (refusal !== null) return refusal;
-      if (!isNew) return changing(key, { customer: given });
-      return {
-        status: 200,
-        body: { code: 0 },
-        apply: () => {
-          key.customer = addCustomer(model, { id: '', name: model.name, email });
-          key.change = 'terms';
-        },
-      };
-    },
-  };
-}
+export const transfer = (model: Model, op: Operation<'transfer'>): Step | null =>
+  changeOf(model, op, (key) => {
+    const { fields, refuse, take, isNew } = givenCustomer(model, op);
+    return {
+      path: '/key/transfer',
+      fields,
+      refuse,
+      predict: () =>
+        isNew
+          ? done({}, () => void Object.assign(key, { customer: take(), change: 'terms' }))
+          : changing(key, { customer: take() }),
+    };
+  });
 
 /** Blocks a licence, or takes that back. */
-export function block(model: Model, op: Operation<'block'>): Step | null {
-  const key = pick(model.keys, op.key);
-  if (key === undefined) return null;
-  const guard = guardOf(key, op.seen);
-  const { isBlocked } = op;
-  return {
-    request: {
-      method: 'POST',
-      path: isBlocked ? '/key/block' : '/key/unblock',
-      body: { ...addressOf(key), note: 'asked by the customer', ...guard },
-    },
-    touched: () => [key],
+export const block = (model: Model, op: Operation<'block'>): Step | null =>
+  changeOf(model, op, (key) => ({
+    path: op.isBlocked ? '/key/block' : '/key/unblock',
+    fields: { note: 'asked by the customer' },
     predict: () => {
-      const refusal = refuseChange(key, guard);
-      if (refusal !== null) return refusal;
-      const message = isBlocked ? 'License blocked' : 'License unblocked';
-      return { ...changing(key, { isBlocked }), body: { code: 0, message } };
+      const { apply } = changing(key, { isBlocked: op.isBlocked });
+      return done({ message: op.isBlocked ? 'License blocked' : 'License unblocked' }, apply);
     },
-  };
-}
+  }));
 
 /** Deletes a licence with its devices and sessions. */
-export function deleteKey(model: Model, op: Operation<'deleteKey'>): Step | null {
-  const key = pick(model.keys, op.key);
-  if (key === undefined) return null;
-  const guard = guardOf(key, op.seen);
-  const query = new URLSearchParams({ ...addressOf(key), ...guard, ...(op.force && { force: 'true' }) });
-  return {
-    request: { method: 'DELETE', path: `/key?${query}` },
-    touched: () => [key],
+export const deleteKey = (model: Model, op: Operation<'deleteKey'>): Step | null =>
+  changeOf(model, op, (key) => ({
+    method: 'DELETE',
+    path: '/key',
+    fields: op.force ? { force: 'true' } : {},
     predict: () => {
-      const refusal = refuseChange(key, guard);
-      if (refusal !== null) return refusal;
       const isUsed = key.devices.length > 0 || liveSessions(key, model.now).length > 0;
       if (isUsed && !op.force) return refusals.inUse;
-      return {
-        status: 200,
-        body: { status: true, code: 0 },
-        apply: () => {
-          key.isDeleted = true;
-        },
-      };
+      return done({ status: true }, () => {
+        key.isDeleted = true;
+      });
     },
-  };
-}
-
-/** The instant of change that the caller has seen: the last one, an earlier one, or none. */
-function guardOf(key: Key, seen: Operation<'renew'>['seen']): { readonly ifUpdatedAt?: string } {
-  if (seen === 'nothing') return {};
-  return { ifUpdatedAt: instantAt(seen === 'last' ? key.updatedAt : (key.earlier.at(-1) ?? key.updatedAt - 1)) };
-}
-
-function refuseChange(key: Key, { ifUpdatedAt }: ReturnType<typeof guardOf>): Refusal | null {
-  if (key.isDeleted) return refusals.notFound;
-  return ifUpdatedAt === undefined || ifUpdatedAt === instantAt(key.updatedAt) ? null : refusals.stale;
-}
+  }));
 
 /** A change by the vendor, which is answered with the licence as it is then. */
-function changing(key: Key, changed: Partial<Key>): Expected {
+function changing(key: Key, changed: Partial<Key>): Success {
   const after = { ...key, ...changed };
-  const isReal = Object.keys(changed).some((name) => isDifferent(name, key, after));
   const { devices: _, ...data } = viewOf(after);
-  return {
-    status: 200,
-    body: { code: 0, data },
-    apply: (_answer: Answered) => {
-      Object.assign(key, changed);
-      if (isReal) key.change = 'terms';
-    },
-  };
+  // What it is shown as, and who has it.
+  const textOf = (one: Key) => JSON.stringify([viewOf(one), one.maxSessions, customerViewOf(one)?.id]);
+  const isReal = textOf(after) !== textOf(key);
+  return done({ data }, () => {
+    Object.assign(key, changed);
+    if (isReal) key.change = 'terms';
+  });
 }
 
-function isDifferent(name: string, before: Key, after: Key): boolean {
-  if (name === 'customer') return customerViewOf(before)?.id !== customerViewOf(after)?.id;
-  const fieldOf = (key: Key) => JSON.stringify(Object.entries(key).find(([field]) => field === name)?.[1]);
-  return fieldOf(before) !== fieldOf(after);
-}
+/** The members that are given. */
+const given = <T extends object>(members: T) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
 
 /** Entries by name, of which null removes one. */
-function mergedMetadata(key: Key, given: Operation<'update'>['changes']['metadata']): Partial<Key> {
-  if (given === undefined) return {};
-  const { features = {}, is_trial: isTrial = key.isTrial, ...free } = given;
+function mergedMetadata(key: Key, metadata: Operation<'update'>['changes']['metadata']): Partial<Key> {
+  if (metadata === undefined) return {};
+  const { features = {}, is_trial: isTrial = key.isTrial, ...free } = metadata;
   return { features: merged(key.features, features), isTrial, metadata: merged(key.metadata, free) };
 }
 
-const merged = (entries: object, changes: object): Record<string, unknown> =>
+const merged = (entries: object, changes: object): object =>
   Object.fromEntries(Object.entries({ ...entries, ...changes }).filter(([, value]) => value !== null));
 
 /** Whether a limit that is changed would be below what is in use. */

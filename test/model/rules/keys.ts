@@ -1,94 +1,62 @@
-import { hasTerms, type Operation } from '../operations.ts';
-import { type Answered, type Customer, type Key, type Model, pick, type Step } from '../state.ts';
+import type { Operation } from '../operations.ts';
+import { done, type Key, type Model, pick, type Step } from '../state.ts';
 import { durationText, instantAt, later } from '../time.ts';
-import { addCustomer, emailOf, isTaken } from './customers.ts';
+import { givenCustomer } from './customers.ts';
 import { graceEnd, isActivated, refusals } from './use.ts';
-
-/** The fields that name one licence. */
-export const addressOf = ({ product, text }: Key) => ({ productId: product.id, licenseKey: text });
 
 /** Issues a key. */
 export function create(model: Model, op: Operation<'create'>): Step | null {
   const product = pick(model.products, op.product);
   if (product === undefined) return null;
-  const given = op.customer.kind === 'given' ? pick(model.customers, op.customer.number) : undefined;
-  const email = op.customer.kind === 'new' ? emailOf(model, op.customer.email) : null;
-  const expiresAt = op.expires ? later(model.now, op.expires) : null;
-  const newCustomer = { name: model.name, ...(email !== null && { email }) };
+  const { maxActivations, expires, expiresAfter, grace, maxSessions, leaseSeconds, allowedHosts, metadata } = op;
+  const customer = givenCustomer(model, op);
+  const expiresAt = expires ? later(model.now, expires) : null;
   const reference = op.reference === null ? null : `${model.name}-order-${op.reference}`;
-  const isFloating = op.maxSessions !== null;
+  const isFloating = maxSessions !== null;
   return {
-    request: {
-      method: 'POST',
-      path: '/create-key',
-      body: {
-        productId: product.id,
-        ...(op.maxActivations !== null && { usesPerKey: String(op.maxActivations) }),
-        ...(reference !== null && { reference }),
-        ...(op.expiresAfter && { expiresAfter: durationText(op.expiresAfter) }),
-        ...(op.grace && { gracePeriod: durationText(op.grace) }),
-        ...(op.expires === undefined ? {} : { expiryDate: expiresAt && instantAt(expiresAt) }),
-        ...(given && { customerId: given.id }),
-        ...(op.customer.kind === 'new' && { newCustomer }),
-        ...(isFloating && { licenseType: 'floating', maxConcurrentSessions: op.maxSessions || null }),
-        ...(op.allowedHosts && { allowedHosts: op.allowedHosts }),
-        ...(op.metadata && { metadata: op.metadata }),
-        sessionLeaseDuration: op.leaseSeconds,
-        heartbeatInterval: 60,
-      },
+    method: 'POST',
+    path: '/create-key',
+    body: {
+      productId: product.id,
+      usesPerKey: maxActivations === null ? undefined : String(maxActivations),
+      reference: reference ?? undefined,
+      expiresAfter: expiresAfter ? durationText(expiresAfter) : undefined,
+      gracePeriod: grace ? durationText(grace) : undefined,
+      expiryDate: expires === undefined ? undefined : instantOrNull(expiresAt),
+      ...customer.fields,
+      ...(isFloating && { licenseType: 'floating', maxConcurrentSessions: maxSessions || null }),
+      allowedHosts: allowedHosts ?? undefined,
+      metadata,
+      sessionLeaseDuration: leaseSeconds,
+      heartbeatInterval: 60,
     },
     touched: () => model.keys.slice(-1),
     predict: () => {
-      if (op.expiresAfter !== null && op.expires !== undefined) return refusals.invalid;
+      if (expiresAfter !== null && expires !== undefined) return refusals.invalid;
       if (!product.active) return refusals.notFound;
-      if (reference !== null && isReferenceTaken(model, reference)) return refusals.referenceTaken;
-      if (given?.isDeleted) return refusals.customerNotFound;
-      if (op.customer.kind === 'new' && isTaken(model, email)) return refusals.emailTaken;
-      return {
-        status: 200,
-        body: { code: 0 },
-        apply: ({ key: text }: Answered) => {
-          const customer: Customer | null =
-            op.customer.kind === 'new' ? addCustomer(model, { id: '', name: model.name, email }) : (given ?? null);
+      if (reference !== null && model.keys.some((key) => !key.isDeleted && key.reference === reference))
+        return refusals.referenceTaken;
+      // Without an end its first use sets one, or it comes after a month.
+      const ownEnd = expiresAfter === null ? later(model.now, { months: 1 }) : null;
+      const { features = {}, is_trial: isTrial = false, ...free } = metadata ?? {};
+      return (
+        customer.refuse() ??
+        done({}, ({ key: text }) => {
           model.keys.push({
-            text,
-            product,
-            reference,
-            createdAt: model.now,
-            updatedAt: model.now,
-            change: 'none',
-            earlier: [],
-            customer,
-            maxActivations: op.maxActivations,
-            expiresAt: op.expires === undefined ? defaultEnd(model, op) : expiresAt,
-            expiresAfter: op.expiresAfter,
-            grace: op.grace,
-            features: op.metadata?.features ?? {},
-            isTrial: op.metadata?.is_trial ?? false,
-            metadata: op.metadata?.order === undefined ? {} : { order: op.metadata.order },
-            allowedHosts: op.allowedHosts,
+            ...{ text, product, reference, maxActivations, expiresAfter, grace, allowedHosts, leaseSeconds },
+            ...{ createdAt: model.now, updatedAt: model.now, change: 'none', earlier: [] },
+            customer: customer.take(),
+            expiresAt: expires === undefined ? ownEnd : expiresAt,
+            ...{ features, isTrial, metadata: free },
             licenseType: isFloating ? 'floating' : 'node-locked',
-            maxSessions: op.maxSessions || null,
-            heartbeatSeconds: 60,
-            leaseSeconds: op.leaseSeconds,
-            customerCanSelfReset: false,
-            isBlocked: false,
-            isDeleted: false,
-            devices: [],
-            sessions: [],
+            maxSessions: maxSessions || null,
+            ...{ isBlocked: false, isDeleted: false, devices: [], sessions: [] },
           });
-        },
-      };
+        })
+      );
     },
   };
 }
-
-/** The end of a key that is created without one: its first use sets it, or it comes after a month. */
-const defaultEnd = ({ now }: Model, { expiresAfter }: Operation<'create'>): number | null =>
-  expiresAfter === null ? later(now, { months: 1 }) : null;
-
-const isReferenceTaken = ({ keys }: Model, reference: string): boolean =>
-  keys.some((key) => !key.isDeleted && key.reference === reference);
 
 /** The licence as an admin reads it. */
 export const viewOf = (key: Key) => ({
@@ -98,19 +66,17 @@ export const viewOf = (key: Key) => ({
   activations: key.devices.length,
   activated: isActivated(key),
   expirationDate: instantOrNull(key.expiresAt),
-  ...(hasTerms && {
-    reference: key.reference,
-    expiresAfter: key.expiresAfter && durationText(key.expiresAfter),
-    gracePeriod: key.grace && durationText(key.grace),
-    graceUntil: instantOrNull(graceEnd(key)),
-  }),
+  reference: key.reference,
+  expiresAfter: key.expiresAfter && durationText(key.expiresAfter),
+  gracePeriod: key.grace && durationText(key.grace),
+  graceUntil: instantOrNull(graceEnd(key)),
   metadata: { ...key.metadata, features: key.features, is_trial: key.isTrial },
   allowedHosts: key.allowedHosts,
   licenseType: key.licenseType,
   maxConcurrentSessions: key.maxSessions,
-  heartbeatInterval: key.heartbeatSeconds,
+  heartbeatInterval: 60,
   sessionLeaseDuration: key.leaseSeconds,
-  customerCanSelfReset: key.customerCanSelfReset,
+  customerCanSelfReset: false,
   vendorDisabled: key.isBlocked,
   devices: key.devices.map(({ hostId, tag, activatedAt }) => ({
     hostId,

@@ -1,5 +1,5 @@
-import { type Customer, type Key, liveSessions, type Refusal } from '../state.ts';
-import { later } from '../time.ts';
+import { type Key, liveSessions, type Model, pick, type Refusal, type Step, type Success } from '../state.ts';
+import { instantAt, later } from '../time.ts';
 
 /** Errors by name, as DESIGN has them. */
 export const refusals = {
@@ -25,6 +25,34 @@ export const refusals = {
   referenceTaken: { status: 409, code: 10 },
 } as const satisfies Record<string, Refusal>;
 
+/** The fields that name one licence. */
+export const addressOf = ({ product, text }: Key) => ({ productId: product.id, licenseKey: text });
+
+/** A request that uses a key. */
+interface Use {
+  readonly path: string;
+  readonly fields: { readonly hostId: string | null; readonly [field: string]: unknown };
+  /** What `GET /key/why` explains of it. */
+  readonly action?: string;
+  readonly predict: () => Refusal | Success;
+}
+
+/** Plans a request that uses the key of a number; null where there is none. A key that is deleted is not found. */
+export function useOf({ keys }: Model, number: number, plan: (key: Key) => Use): Step | null {
+  const key = pick(keys, number);
+  if (key === undefined) return null;
+  const { path, fields, action, predict } = plan(key);
+  const { hostId } = fields;
+  return {
+    method: 'POST',
+    path,
+    body: { ...addressOf(key), ...fields, hostId: hostId ?? undefined },
+    ...(action !== undefined && { why: { key, action, hostId } }),
+    touched: () => [key],
+    predict: () => (key.isDeleted ? refusals.notFound : predict()),
+  };
+}
+
 /** Whether a licence has expired: from the instant of its expiry on. In its grace period it may still be used. */
 export const hasExpired = ({ expiresAt }: Key, now: number): boolean => expiresAt !== null && now >= expiresAt;
 
@@ -32,17 +60,19 @@ export const hasExpired = ({ expiresAt }: Key, now: number): boolean => expiresA
 export const graceEnd = ({ expiresAt, grace }: Key): number | null =>
   expiresAt === null || grace === null ? null : later(expiresAt, grace);
 
+/** What is said to whoever uses an expired licence in its grace period. */
+export const warningOf = (key: Key, now: number): { readonly warning?: string } =>
+  hasExpired(key, now)
+    ? {
+        warning: `License expired on ${instantAt(key.expiresAt ?? 0)}; it may be used until ${instantAt(graceEnd(key) ?? 0)}`,
+      }
+    : {};
+
 /** The first use sets the end of a licence that waits for it. */
 export function begin(key: Key, now: number): void {
   if (key.expiresAt !== null || key.expiresAfter === null) return;
   key.expiresAt = later(now, key.expiresAfter);
-  key.change = key.change === 'terms' ? 'terms' : 'devices';
-}
-
-/** Whether nothing of a licence may be used any more: the grace period is over too. */
-function isOver(key: Key, now: number): boolean {
-  const end = graceEnd(key) ?? key.expiresAt;
-  return end !== null && now >= end;
+  if (key.change === 'none') key.change = 'devices';
 }
 
 /** Whether a licence has a device and is not blocked. */
@@ -50,21 +80,21 @@ export const isActivated = ({ devices, isBlocked }: Key): boolean => devices.len
 
 /** Why a licence may not be used by a host at all; limits come after this. */
 export function refuseUse(key: Key, hostId: string | null, now: number): Refusal | null {
+  const end = graceEnd(key) ?? key.expiresAt;
   if (key.isBlocked) return refusals.blocked;
-  if (isOver(key, now)) return refusals.expired;
-  if (isInactive(key.customer)) return refusals.customerInactive;
-  if (key.allowedHosts !== null && (hostId === null || !key.allowedHosts.includes(hostId))) {
-    return refusals.hostNotAllowed;
-  }
-  return null;
+  if (end !== null && now >= end) return refusals.expired;
+  if (key.customer !== null && !key.customer.active) return refusals.customerInactive;
+  const isAllowed = key.allowedHosts === null || (hostId !== null && key.allowedHosts.includes(hostId));
+  return isAllowed ? null : refusals.hostNotAllowed;
 }
-
-const isInactive = (customer: Customer | null): boolean => customer !== null && !customer.active;
 
 export const holdsSlot = (key: Key, hostId: string): boolean => key.devices.some((device) => device.hostId === hostId);
 
-export const hasFreeSlot = ({ devices, maxActivations }: Key): boolean =>
-  maxActivations === null || devices.length < maxActivations;
+/** Why a host gets no slot. */
+export const refuseSlot = (key: Key, hostId: string): Refusal | null =>
+  holdsSlot(key, hostId) || key.maxActivations === null || key.devices.length < key.maxActivations
+    ? null
+    : refusals.slotsTaken;
 
 export const hasFreeSeat = (key: Key, now: number): boolean =>
   key.maxSessions === null || liveSessions(key, now).length < key.maxSessions;
