@@ -1,25 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import { mutates } from '../../src/contract/endpoint.ts';
-import { listEndpoints } from '../../src/contract/index.ts';
+import { listEndpoints, type NamedEndpoint } from '../../src/contract/index.ts';
 import { type Scope, scopes, type TokenKind } from '../../src/contract/scopes.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { askWith, idCases, idFields } from '../support/id-kinds.ts';
 import { withoutRecord } from '../support/recorded.ts';
-import { absentIds, type EndpointName, furnish, validRequests } from '../support/requests.ts';
+import { absentIds, type Belongings, type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
-import { type As, createWorld } from '../support/world.ts';
+import { type As, createWorld, type World } from '../support/world.ts';
 
 /** A test here makes many requests one after the other, which a busy machine takes long for. */
 const MANY_REQUESTS_MS = 120_000;
+
+type IdKind = keyof Belongings;
+
+/** Which ids a request can carry; a licence is named by two, and its session by three, so these are tried together too. */
+const together: readonly (readonly IdKind[])[] = [
+  ...(Object.keys(absentIds) as IdKind[])
+    // They prove that a session is one's own.
+    .filter((kind) => kind !== 'sessionSecret' && kind !== 'nextNonce')
+    .map((kind) => [kind]),
+  ['productId', 'licenseKey'],
+  ['productId', 'licenseKey', 'sessionId'],
+];
+
+/** Every endpoint with every id that its request carries. */
+const idCases = listEndpoints().flatMap((named) => {
+  const request = validRequests[named.name as EndpointName];
+  const carries = (kind: IdKind) => JSON.stringify(request({ ...absentIds, [kind]: 'MARK' })).includes('MARK');
+  return together.filter((some) => some.every(carries)).map((kinds) => ({ ...named, kinds }));
+});
 
 /** Fields that name something without being its id in this account, each with what keeps them apart. */
 const notIds: Readonly<Record<string, string>> = {
   hostId: 'made up by the application; looked up within a licence',
   newHostId: 'the same',
-  reference: 'made up by the vendor; looked up within the account: GET-key.test.ts',
+  reference: 'made up by the vendor; looked up within the account: POST-create-key.test.ts',
   productIds: 'of a new token: tokens.test.ts',
-  account: 'public keys and revocations are of everybody: jwks.test.ts',
+  account: 'public keys and revocations are of everybody: signing-keys.test.ts',
   usesPerKey: 'a number',
   resourceId: 'only for tokens of all products: GET-event-list.test.ts',
   key: 'a key that is brought in, of any format: POST-key-import.test.ts',
@@ -44,51 +62,93 @@ const openToClients: readonly string[] = [
 /** These ask for an admin besides their scope, or for a token that may do less. */
 const beyondScope: readonly string[] = ['signingKeys.rotate', 'tokens.rotate', 'tokens.revoke'];
 
-describe('the matrix of ids', () => {
-  it('has every field of the contract that names something', () => {
-    const covered = [...Object.keys(absentIds), ...Object.keys(notIds)];
-    expect([...idFields()].filter(([field]) => !covered.includes(field))).toEqual([]);
-  });
-
-  it('has a case for every endpoint whose request names something', () => {
-    const named = new Set([...idFields()].filter(([field]) => field in absentIds).flatMap(([, names]) => names));
-    const tried = new Set(idCases.map(({ name }) => name));
-    // Its filter is optional, and no request of the other tests uses it: GET-stats.test.ts.
-    expect([...named].filter((name) => !tried.has(name))).toEqual(['stats.get']);
-  });
+it('the matrix has a case for every field of the contract that names something', () => {
+  const tried = new Set(idCases.map(({ name }) => name));
+  // Its filter is optional, and no request of the other tests uses it: GET-stats.test.ts.
+  tried.add('stats.get');
+  for (const { name, endpoint } of listEndpoints()) {
+    for (const schema of [endpoint.query, endpoint.body]) {
+      const fields = schema !== undefined && 'shape' in schema ? Object.keys(schema.shape as object) : [];
+      for (const field of fields.filter((one) => /(?:Ids?|[kK]ey|^reference|^account|^cursor)$/.test(one)))
+        expect(field in notIds || (field in absentIds && tried.has(name)), `${field} of ${name}`).toBe(true);
+    }
+  }
 });
 
-describe.each(engines)('a token that is limited to one product on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
+/** What is answered when some of the ids are taken from elsewhere; what differs from request to request is left out. */
+async function askWith(
+  world: World,
+  as: As,
+  { name, endpoint }: NamedEndpoint,
+  own: Belongings,
+  some: readonly IdKind[],
+  elsewhere: Belongings,
+) {
+  const taken = Object.fromEntries(some.map((kind) => [kind, elsewhere[kind]]));
+  const { query, body } = validRequests[name as EndpointName]({ ...own, ...taken });
+  const { status, headers, text } = await world.call(as, endpoint.method, pathWith(endpoint, query), body);
+  const { 'x-request-id': _, ratelimit: __, ...same } = headers;
+  return { status, headers: same, text: some.reduce((all, kind) => all.replaceAll(elsewhere[kind], kind), text) };
+}
+
+describe.each(engines)('what is of somebody else on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
   const it = testsOn(engine);
 
-  it.for(idCases)('$name answers $kinds of another product as of nobody', async ({ kinds, ...named }, { world }) => {
+  it.for(idCases)('$name answers $kinds of it as of nobody', async ({ kinds, ...named }, { world }) => {
     const own = await furnish(world);
-    const foreign = await furnish(world, 'admin', 'eve@example.com');
-    const as: As = { kind: 'admin', productIds: [own.productId] };
-    await world.tokenOf(as);
+    const ofProduct: As = { kind: 'admin', productIds: [own.productId] };
+    const others = [
+      ['admin', await furnish(world, 'other admin')],
+      [ofProduct, await furnish(world, 'admin', 'eve@example.com')],
+    ] as const;
+    await world.tokenOf(ofProduct);
     const before = withoutRecord(await world.contents());
-
-    const absentAnswer = await askWith(world, as, named, own, kinds, absentIds);
-    const foreignAnswer = await askWith(world, as, named, own, kinds, foreign);
-
-    expect(foreignAnswer).toEqual(absentAnswer);
-    expect(foreignAnswer.text).not.toContain('eve@example.com');
-    if (named.name.endsWith('.list')) expect(foreignAnswer.text).toContain('"data":[]');
-    else expect([400, 403, 404]).toContain(foreignAnswer.status);
+    for (const [as, theirs] of others) {
+      const absentAnswer = await askWith(world, as, named, own, kinds, absentIds);
+      const answer = await askWith(world, as, named, own, kinds, theirs);
+      expect(answer).toEqual(absentAnswer);
+      // A list that is narrowed to what is not there is empty.
+      if (named.name.endsWith('.list')) expect(answer.text).toContain('"data":[]');
+      else expect(as === 'admin' ? [404] : [400, 403, 404]).toContain(answer.status);
+    }
     expect(withoutRecord(await world.contents())).toEqual(before);
   });
 
   it.for(endpoints.filter(({ endpoint }) => !mutates(endpoint)))(
-    '$name shows nothing of another product',
+    '$name shows nothing of it, and lists show what is the own',
     async ({ name, endpoint }, { world }) => {
       const own = await furnish(world);
-      const foreign = await furnish(world, 'admin', 'eve@example.com');
-      const { query } = validRequests[name as EndpointName](own);
-      const as: As = { kind: 'admin', productIds: [own.productId] };
-      const { text } = await world.call(as, endpoint.method, pathWith(endpoint, query));
-      for (const secret of [...Object.values(foreign), 'eve@example.com']) expect(text).not.toContain(secret);
+      const path = pathWith(endpoint, validRequests[name as EndpointName](own).query);
+      const theirs = { ...(await furnish(world, 'other admin', 'mallory@example.com')), email: 'mallory@example.com' };
+      const read = async (as: As) => (await world.call(as, endpoint.method, path)).text;
+      const whole = await read('admin');
+      if (['/customer', '/product', '/token', '/session/list'].includes(endpoint.path))
+        expect(Object.values(own).some((id) => whole.includes(id))).toBe(true);
+      for (const secret of Object.values(theirs)) expect(whole).not.toContain(secret);
+      const ofProduct = { ...(await furnish(world, 'admin', 'eve@example.com')), email: 'eve@example.com' };
+      const narrow = await read({ kind: 'admin', productIds: [own.productId] });
+      for (const secret of Object.values(ofProduct)) expect(narrow).not.toContain(secret);
     },
   );
+
+  it('may have the same e-mail address, product and key', async ({ world }) => {
+    const { productId, licenseKey } = await furnish(world);
+    const zoe = { name: 'Zoë', email: 'zoe@example.com' };
+    const statuses = [];
+    for (const as of ['other admin', 'admin', 'other admin'] as const)
+      statuses.push((await world.call(as, 'POST', '/customer', zoe)).status);
+    expect(statuses).toEqual([201, 409, 409]);
+
+    await world.sql(`insert into products
+      select '${world.accounts.other}', id, name, active, created_at, updated_at from products`);
+    const theirs = await world.call('other admin', 'POST', '/create-key', { productId });
+    await world.sql(`update licenses set license_key = '${licenseKey}' where license_key = '${theirs.body.key}'`);
+    const path = `/key?${new URLSearchParams({ productId, licenseKey })}`;
+    const shown = [await world.call('admin', 'GET', path), await world.call('other admin', 'GET', path)];
+    expect(shown.map(({ body }) => body.data.license.activations)).toEqual([1, 0]);
+    const freed = await world.call('other admin', 'POST', '/deactivate-key', { productId, licenseKey });
+    expect(freed.body).toEqual({ message: 'License not activated', code: 2 });
+  });
 });
 
 describe.each(engines)('every scope at every endpoint on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
@@ -96,31 +156,25 @@ describe.each(engines)('every scope at every endpoint on $name', { timeout: MANY
 
   it.for(endpoints)('opens $name by its own scope and by no other', async ({ name, endpoint }, { world }) => {
     const { query, body } = validRequests[name as EndpointName](await furnish(world));
-    const ask = async (as: As) => {
-      const { status, body: answer } = await world.call(as, endpoint.method, pathWith(endpoint, query), body);
-      return `${status}/${answer?.code}`;
+    const isOpen = async (as: As) => {
+      const answer = await world.call(as, endpoint.method, pathWith(endpoint, query), body);
+      return `${answer.status}/${answer.body?.code}` !== '403/1';
     };
     // The own one last: it is the one that changes something.
     const others = scopes.filter((scope) => scope !== endpoint.scope);
-    const opened: string[] = [];
-    for (const scope of others) if ((await ask({ scopes: [scope] })) !== '403/1') opened.push(scope);
-    expect(opened).toEqual(endpoint.scope === 'none' ? others : []);
-    if (endpoint.scope !== 'none' && !beyondScope.includes(name)) {
-      expect(await ask({ scopes: [endpoint.scope as Scope] })).not.toBe('403/1');
-    }
+    for (const scope of others) expect(await isOpen({ scopes: [scope] }), scope).toBe(endpoint.scope === 'none');
+    if (endpoint.scope !== 'none' && !beyondScope.includes(name))
+      expect(await isOpen({ scopes: [endpoint.scope as Scope] })).toBe(true);
   });
 
   it.each(endpoints)('lets in at $name the kinds of tokens that it is for', async ({ name, endpoint }) => {
-    const isOpen: Record<string, boolean> = {};
-    const isMeant: Record<string, boolean> = {};
     for (const kind of ['admin', 'read-only', 'client'] as const) {
       await using world = await createWorld({ engine });
       const { query, body } = validRequests[name as EndpointName](await furnish(world));
       const answer = await world.call({ kind }, endpoint.method, pathWith(endpoint, query), body);
-      isOpen[kind] = `${answer.status}/${answer.body?.code}` !== '403/1';
       const holds = endpoint.scope === 'none' || scopesByKind[kind].some((scope) => scope === endpoint.scope);
-      isMeant[kind] = holds && (kind !== 'client' || openToClients.includes(name));
+      const isMeant = holds && (kind !== 'client' || openToClients.includes(name));
+      expect(`${answer.status}/${answer.body?.code}` !== '403/1', kind).toBe(isMeant);
     }
-    expect(isOpen).toEqual(isMeant);
   });
 });
