@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { recordedOf } from '../support/recorded.ts';
 import { row, scenarios } from '../support/scenario.ts';
 import { checkOut } from '../support/sessions.ts';
-import { changedAt, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
+import { type Shop, shopWith, unknownKeys } from '../support/shop.ts';
 import type { World } from '../support/world.ts';
 
 const deleted = { body: { action: 'keys.delete', status: true, code: 0 } };
@@ -40,11 +40,6 @@ scenarios<Shop>(
       wrote: { licenses: -1, devices: -2, sessions: -1, revocation_lists: 1 },
       afterwards: async (world) => expect(await told(world)).toMatchObject([{ data: { devices: 2, sessions: 1 } }]),
     }),
-
-    row('refuses a licence that was changed meanwhile, with force too', changedAt('2026-11-21T10:00:00.000Z'), {
-      send: { force: 'true', ifUpdatedAt: '2026-11-21T09:00:00Z' },
-    }),
-
     ...unknownKeys(),
   ],
 );

@@ -2,8 +2,7 @@ import { describe, expect } from 'vitest';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { answers, row, scenarios } from '../support/scenario.ts';
-import { shownLicense } from '../support/shop.ts';
-import { addVersion } from '../support/versions.ts';
+import { addVersion, shownLicense } from '../support/shop.ts';
 import type { Parsed, World } from '../support/world.ts';
 
 /** Keys by what they are, oldest first, two days between them; `editor` and `viewer` are products. */
@@ -130,7 +129,6 @@ scenarios<Shop>('keys.list', { given: openShop }, [
     })),
     { send: ({ keys }) => ({ text: keys.plain }), at: NOW },
   ),
-
   row(
     'masks keys for a caller that may only read',
     answers(({ keys }: Shop) => ({
@@ -140,7 +138,6 @@ scenarios<Shop>('keys.list', { given: openShop }, [
     })),
     { send: { status: 'full' }, at: NOW, as: 'read-only', absent: ({ keys }) => Object.values(keys) },
   ),
-
   row(
     'lists only keys of the product that the token is for',
     answers(({ viewer }: Shop) => ({

@@ -1,4 +1,4 @@
-import { refuses, row, scenarios } from '../support/scenario.ts';
+import { row, scenarios } from '../support/scenario.ts';
 import { checkOut } from '../support/sessions.ts';
 import { another, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
 import { STARTED_AT } from '../support/world.ts';
@@ -74,10 +74,6 @@ scenarios<Shop>(
       },
     ),
     row('refuses a token of kind client that names no host', 'invalidParams', { as: 'client' }),
-    ...refuses('invalidParams', {
-      'an action that it does not explain': { action: 'heartbeat' },
-      'an instant that is none': { at: 'tomorrow' },
-    }),
     ...unknownKeys(),
   ],
 );

@@ -85,7 +85,6 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
     },
   ),
   row('masks key and address for a caller that may only read', masked, { as: 'read-only', absent: secrets }),
-
   row(
     'shows a token of kind client its key masked, and nothing of devices, hosts, free metadata or addresses',
     answers((subject: Shop) => {
@@ -127,13 +126,11 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
       absent: secrets,
     },
   ),
-
   row('refuses a reference to a token of kind client, whether a key has it or not', 'scopeMissing', {
     send: byReference,
     as: 'client',
   }),
   row('refuses a key together with a reference', 'invalidParams', { send: { reference: 'order-1042' } }),
-
   row(
     'masks all but the last four characters of a key of another format',
     answers((subject: Shop) => shown(subject, `${'*'.repeat(23)}ABCD`, '203.0.*.*')),
@@ -147,7 +144,6 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
       absent: ['LEGACY', '42/ABCD'],
     },
   ),
-
   row(
     'lists the files that have not ended, also of freed devices, the one that lasts longest first',
     partly(
@@ -172,7 +168,6 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
     },
   ),
   row('finds a key without its product', inFull, { send: withoutProduct }),
-
   row('finds no key without its product for a token that is for another', 'licenseNotFound', {
     send: withoutProduct,
     as: onlyOther,

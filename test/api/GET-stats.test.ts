@@ -123,7 +123,6 @@ scenarios<Shop>('stats.get', { given: openShop }, [
       as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
     },
   ),
-  row('refuses what is no product', 'invalidParams', { send: { productId: 'x' } }),
 ]);
 
 describe.each(engines)('the numbers of many keys on $name', (engine) => {

@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
 import { recordedOf } from '../support/recorded.ts';
 import { type Afterwards, answers, refuses, row, scenarios } from '../support/scenario.ts';
-import { another, changedAt, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
-import { addVersion } from '../support/versions.ts';
+import { addVersion, another, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
 import { STARTED_AT } from '../support/world.ts';
 
 const LATER = '2026-11-21T12:00:00.000Z';
@@ -114,7 +113,6 @@ scenarios<Shop>(
         },
       },
     ),
-
     row(
       'clears what null is given for',
       changed({
@@ -164,7 +162,6 @@ scenarios<Shop>(
         expect(await recordedOf(world, 'keys.update')).toMatchObject({ resource, events: [] });
       },
     }),
-
     row(
       'masks key and addresses for a token that may not reveal them',
       answers({
@@ -182,13 +179,6 @@ scenarios<Shop>(
     row('refuses fewer slots than devices hold, and says how many', ['inUse', 'License is in use: 2 devices'], {
       send: { maxActivations: 1, force: false },
     }),
-    row('refuses a licence that was changed meanwhile, and says when', changedAt('2026-11-21T11:00:00.000Z'), {
-      send: { ifUpdatedAt: STARTED_AT },
-      given: async (world, { address }) => {
-        world.setNow('2026-11-21T11:00:00.000Z');
-        await world.call('admin', 'PATCH', '/key', { ...address, versionId: 'ver_1' });
-      },
-    }),
     ...refuses('invalidParams', {
       'nothing to change': { maxActivations: undefined },
       'nothing but conditions': { maxActivations: undefined, force: true, ifUpdatedAt: STARTED_AT },
@@ -200,7 +190,6 @@ scenarios<Shop>(
       'more than 40 features': { metadata: { features: many(39, 'f', () => true) } },
     }),
     row('refuses a version that is not there', 'versionNotFound', { send: { versionId: 'ver_absent' } }),
-
     row('refuses a customer that is not there, and names it', ['customerNotFound', 'Customer cus_absent not found'], {
       send: { customerId: 'cus_absent' },
     }),

@@ -57,12 +57,6 @@ scenarios<Subject>(
       send: { ...everyField, usesPerKey: '3', expiryDate: '2027-06-01T12:00:00+02:00' },
       afterwards: shows({ ...everyField, maxActivations: 3, expirationDate: '2027-06-01T10:00:00.000Z' }),
     }),
-
-    ...refuses('invalidParams', {
-      'sessions on a node-locked key': { maxConcurrentSessions: 5 },
-
-      'a heartbeat above the lease': { licenseType: 'floating', heartbeatInterval: 601, sessionLeaseDuration: 600 },
-    }),
     row('keeps a reference, and terms that begin with the first use', issued, {
       send: { reference: 'order-1042', expiresAfter: 'P1Y', gracePeriod: 'P2W' },
       afterwards: shows({
@@ -99,25 +93,21 @@ scenarios<Subject>(
         given: async (world, { productId }) => void (await world.key({ productId, reference: 'order-1042' })),
       },
     ),
-
     row('assigns the key to a customer it creates', issued, {
       send: { customerId: null, newCustomer: { name: 'Acme', email: 'Ops@acme.example' } },
       wrote: { licenses: 1, customers: 1 },
       afterwards: (world, { productId }, { body }) =>
         expectCustomer(world, { productId, licenseKey: body.key }, { name: 'Acme', email: 'Ops@acme.example' }),
     }),
-
     row('shows the key in full to a token that may issue keys and no more', issued, {
       as: { scopes: ['license:write'] },
     }),
     row('ignores a field it does not know', issued, { send: { colour: 'blue', account_id: 'acc_1' } }),
-
     row('refuses a product that is not active', 'productUnavailable', {
       given: async (world, { productId }) => {
         await world.call('admin', 'PUT', `/product/by-id?productId=${productId}`, { active: false });
       },
     }),
-
     row('refuses a customer that is not there, and names it', ['customerNotFound', 'Customer cus_absent not found'], {
       send: { customerId: 'cus_absent' },
     }),

@@ -34,7 +34,6 @@ scenarios<Shop>(
   },
   [
     row('frees the slot of one device', oneFreed('host-1'), { afterwards: leaves('host-2') }),
-
     row(
       'frees the slots of all devices without a hostId, for a token that is not shipped',
       allFreed('host-1', 'host-2'),
@@ -45,7 +44,6 @@ scenarios<Shop>(
         afterwards: leaves(),
       },
     ),
-
     row('is open to a token of kind client, and counts as a rebinding', oneFreed('host-1'), {
       as: 'client',
       wrote: { devices: -1, revocation_lists: 1, rebindings: 1 },
@@ -91,16 +89,13 @@ scenarios<Shop>(
       headers: { 'Idempotency-Key': 'all' },
       afterwards: leaves('host-3'),
     }),
-
     ...refuses('invalidParams', {
       'a hostId that is null, rather than freeing every device': { hostId: null },
     }),
     row('refuses a key without devices, before it looks for the host', 'notActivated', { given: another({}) }),
-
     row('refuses a host that is no device of the key, or that is written in another case', 'deviceNotFound', {
       send: { hostId: 'HOST-1' },
     }),
-
     ...unknownKeys('deviceNotFound'),
   ],
 );

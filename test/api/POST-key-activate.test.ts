@@ -61,7 +61,6 @@ scenarios<Shop>(
         afterwards: leaves('host-1'),
       },
     ),
-
     row('refuses a third host when both slots are taken', 'activationLimit', {
       send: { hostId: 'host-3' },
       given: signedFor('host-2'),
@@ -71,7 +70,6 @@ scenarios<Shop>(
     row('refuses a host that is not on the list of allowed ones', 'deviceNotAllowed', {
       given: another({ allowedHosts: ['host-8'] }),
     }),
-
     ...unusable,
     ...unknownKeys(),
   ],

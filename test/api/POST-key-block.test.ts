@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { recordedOf } from '../support/recorded.ts';
 import { row, scenarios } from '../support/scenario.ts';
-import { changedAt, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
+import { type Shop, shopWith, unknownKeys } from '../support/shop.ts';
 import type { World } from '../support/world.ts';
 
 const blocked = { body: { message: 'License blocked', code: 0 } };
@@ -12,15 +12,6 @@ const table = { given: shopWith({}, 'host-1'), body: ({ address }: Shop) => addr
 async function block(world: World, { address }: Shop): Promise<void> {
   expect((await world.call('admin', 'POST', '/key/block', address)).status).toBe(200);
 }
-
-/** The refusals of both. */
-const refusals = [
-  row<Shop>('refuses a licence that was changed meanwhile', changedAt('2026-11-21T10:00:00.000Z'), {
-    send: { ifUpdatedAt: '2026-11-21T09:00:00Z' },
-  }),
-  row<Shop>('refuses a note of 501 characters', 'invalidParams', { send: { note: 'x'.repeat(501) } }),
-  ...unknownKeys(),
-];
 
 scenarios<Shop>('keys.block', table, [
   row('disables the key, leaves its device its slot, and keeps the note in the record', blocked, {
@@ -55,7 +46,7 @@ scenarios<Shop>('keys.block', table, [
     afterwards: async (world) =>
       expect(await recordedOf(world, 'keys.block')).toMatchObject({ events: [], details: { note: 'again' } }),
   }),
-  ...refusals,
+  ...unknownKeys(),
 ]);
 
 scenarios<Shop>('keys.unblock', table, [
@@ -74,5 +65,5 @@ scenarios<Shop>('keys.unblock', table, [
   row('answers the same for a key that is not blocked', unblocked, {
     afterwards: async (world) => expect((await recordedOf(world, 'keys.unblock')).events).toEqual([]),
   }),
-  ...refusals,
+  ...unknownKeys(),
 ]);

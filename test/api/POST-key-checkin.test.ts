@@ -35,7 +35,6 @@ scenarios<Subject>(
     row('frees the seat of a licence that may not be used any more', done, {
       given: (world) => world.sql(`update licenses set vendor_disabled = 1, expires_at = '2026-11-21T10:00:00.000Z'`),
     }),
-
     row('refuses a session whose lease has ended', 'sessionNotFound', { at: '2026-11-21T10:15:00.000Z' }),
     row('refuses a signature under another secret', 'signatureRefused', {
       send: ({ session }) => signedBy({ ...session, sessionSecret: 'guessed' }),

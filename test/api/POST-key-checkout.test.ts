@@ -42,13 +42,11 @@ scenarios<Shop>(
         expect(await world.license(address)).toMatchObject({ activations: 0, activated: false, devices: [] });
       },
     }),
-
     row(
       'keeps the rhythm that the licence sets',
       leased(1, { maxSessions: 7, expiresAt: '2026-11-21T10:05:00.000Z', heartbeatInterval: 60 }),
       { given: floating({ sessionLeaseDuration: 300, heartbeatInterval: 60, maxConcurrentSessions: 7 }) },
     ),
-
     row('does not count the sessions of other licences', leased(1), {
       given: async (world, subject) => {
         await bothTaken(world, subject);
@@ -68,12 +66,10 @@ scenarios<Shop>(
       given: bothTaken,
       at: '2026-11-21T10:14:59.999Z',
     }),
-
     row('refuses a host that is not on the list of allowed ones', 'deviceNotAllowed', {
       send: { hostId: 'host-9' },
       given: floating({ allowedHosts: ['host-1'] }),
     }),
-
     row('refuses a node-locked licence', 'wrongLicenseType', { given: another({}) }),
     ...unusable,
     ...unknownKeys(),

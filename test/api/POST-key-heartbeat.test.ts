@@ -58,13 +58,11 @@ scenarios<Subject>(
       at: minute(5),
       absent: ({ session }) => [session.nextNonce, session.sessionSecret],
     }),
-
     row(
       'tells a client that lost the response the same nonce again',
       answers(({ session }: Subject) => prolonged(minute(21), session.nextNonce).body),
       { send: signedFirst, given: beat(minute(5)), at: minute(6) },
     ),
-
     row(
       'refuses the previous nonce a third time, so that a request that was seen keeps no session alive',
       'signatureRefused',
@@ -74,7 +72,6 @@ scenarios<Subject>(
         at: minute(6),
       },
     ),
-
     row('refuses a signature under another secret', 'signatureRefused', {
       send: ({ session }) => signedBy({ ...session, sessionSecret: session.sessionSecret.slice(1) }),
     }),
@@ -83,7 +80,6 @@ scenarios<Subject>(
         session: { ...(await checkOut(world, address, { hostId: 'host-2' })), sessionId },
       }),
     }),
-
     row('refuses a session that was given back', 'sessionNotFound', {
       given: async (world, subject) => void (await send(world, subject, '/key/checkin')),
     }),
@@ -103,7 +99,6 @@ scenarios<Subject>(
     row('refuses a licence that is no longer floating', 'wrongLicenseType', {
       given: (world) => world.sql(`update licenses set license_type = 'node-locked'`),
     }),
-
     ...unknownKeys(),
   ],
 );

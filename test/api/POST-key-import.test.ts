@@ -120,7 +120,6 @@ scenarios<Subject>(
     row('refuses a key that exists, and changes nothing of it', 'keyTaken', {
       send: ({ licenseKey }) => ({ key: licenseKey, maxActivations: 1 }),
     }),
-
     row('refuses an id that another key has', 'keyTaken', {
       send: { id: OLD_ID, createdAt: '2019-05-04T08:00:00.016Z' },
       given: async (world, { productId }) => {
@@ -148,7 +147,6 @@ scenarios<Subject>(
         as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
       },
     ),
-
     row(
       'refuses a customer of whom only an id is given that nobody has',
       ['customerNotFound', 'Customer cus_nobody not found'],
@@ -157,7 +155,6 @@ scenarios<Subject>(
     row('refuses a product that does not exist', 'productNotFound', {
       send: { productId: 'prod_00000000000000000000000000' },
     }),
-
     row('counts against the keys that a token may issue', 'issueLimit', {
       as: { scopes: ['license:write'], maxIssues: 0 },
     }),

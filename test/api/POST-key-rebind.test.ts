@@ -99,7 +99,6 @@ scenarios<Subject>(
         },
       },
     ),
-
     row('refuses it a fourth time in a year', 'rebindLimit', {
       given: thrice('client'),
       at: '2026-12-20T23:59:59.999Z',
@@ -140,7 +139,6 @@ scenarios<Subject>(
       send: { newHostId: 'host-2' },
       afterwards: leaves('host-1', 'host-2'),
     }),
-
     row('refuses a new host that is not on the list of allowed ones', 'deviceNotAllowed', {
       given: onHost1({ allowedHosts: ['host-1', 'host-2'] }),
     }),

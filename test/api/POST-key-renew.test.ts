@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { recordedOf } from '../support/recorded.ts';
-import { refuses, row, scenarios } from '../support/scenario.ts';
-import { another, changedAt, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
+import { row, scenarios } from '../support/scenario.ts';
+import { another, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
 
 const BEFORE = '2027-01-01T00:00:00.000Z';
 const _AFTER = '2027-03-15T00:00:00.000Z';
@@ -42,20 +42,10 @@ scenarios<Shop>(
         },
       },
     ),
-
     row('goes to the end of the year 9999 at most', ending('9999-12-31T23:59:59.999Z'), {
       send: { duration: 'P9999Y', from: 'later' },
     }),
     row('refuses a licence that never expires', 'noEnd', { given: another({ expiryDate: null }) }),
-
-    row('refuses a licence that was changed meanwhile', changedAt('2026-11-21T10:00:00.000Z'), {
-      send: { ifUpdatedAt: '2026-11-21T09:00:00Z' },
-    }),
-    ...refuses('invalidParams', {
-      'a duration of no length': { duration: 'P0Y' },
-
-      'a duration of another form': { duration: '1y' },
-    }),
     ...unknownKeys(),
   ],
 );

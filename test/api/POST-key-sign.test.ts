@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { verifyLicenseFile } from '../../src/domain/license-file/verify.ts';
-import { refuses, row, scenarios } from '../support/scenario.ts';
+import { row, scenarios } from '../support/scenario.ts';
 import { another, leaves, type Shop, shopWith, signedFor, unknownKeys, unusable } from '../support/shop.ts';
 import { STARTED_AT } from '../support/world.ts';
 
@@ -90,12 +90,7 @@ scenarios<Shop>(
         expect(JSON.stringify(files)).not.toContain(licenseToken);
       },
     }),
-
     row('needs ttl when the licence never expires', 'invalidParams', { given: endless }),
-    ...refuses('invalidParams', {
-      'no device': { hostId: undefined },
-      'a ttl under 60 seconds': { ttl: 59 },
-    }),
     row('refuses a third host when both slots are taken', 'activationLimit', {
       send: { hostId: 'host-3' },
       given: signedFor('host-2'),

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { recordedOf } from '../support/recorded.ts';
 import { type Afterwards, refuses, row, scenarios } from '../support/scenario.ts';
-import { changedAt, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
+import { type Shop, shopWith, unknownKeys } from '../support/shop.ts';
 import type { Address, World } from '../support/world.ts';
 
 interface Subject extends Shop {
@@ -52,7 +52,6 @@ scenarios<Subject>(
         ]);
       },
     }),
-
     row('gives it to a customer that it creates', transferred, {
       as: { scopes: ['license:write', 'license:reveal'] },
       wrote: { customers: 1 },
@@ -73,13 +72,6 @@ scenarios<Subject>(
       'refuses an e-mail address that a customer has, and creates none',
       ['emailTaken', 'A customer with email ZOE@example.com already exists'],
       { send: { newCustomer: { name: 'Z', email: 'ZOE@example.com' } } },
-    ),
-    row(
-      'refuses a licence that was changed meanwhile, and creates no customer',
-      changedAt('2026-11-21T10:00:00.000Z'),
-      {
-        send: { ifUpdatedAt: '2026-11-21T09:00:00Z' },
-      },
     ),
     ...unknownKeys(),
   ],

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type Contract, listEndpoints } from '../../src/contract/index.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
+import { withoutRecord } from '../support/recorded.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
 
@@ -53,6 +54,20 @@ describe('every endpoint', () => {
           expect([field, answer.status, answer.body]).toEqual([field, 400, missing]);
         }
         expect(await world.contents()).toEqual(before);
+      },
+    );
+
+    it.for(listEndpoints().filter(({ endpoint }) => endpoint.errors.includes('stale')))(
+      '$name refuses to change what was changed meanwhile, and changes nothing',
+      async ({ name, endpoint }, { world }) => {
+        const { query, body } = validRequests[name as EndpointName](await furnish(world));
+        const before = withoutRecord(await world.contents());
+        const seen = { ifUpdatedAt: '2026-11-21T09:59:59Z' };
+        const path = pathWith(endpoint, endpoint.body ? query : { ...query, ...seen });
+        const answer = await world.call('admin', endpoint.method, path, endpoint.body && { ...Object(body), ...seen });
+        const message = expect.stringMatching(/^It was changed meanwhile, at 2026-11-21T10:00:00\.00\dZ$/);
+        expect([answer.status, answer.body]).toEqual([409, { message, code: 5 }]);
+        expect(withoutRecord(await world.contents())).toEqual(before);
       },
     );
 

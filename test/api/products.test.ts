@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { type Afterwards, answers, row, scenarios } from '../support/scenario.ts';
-import { changedAt } from '../support/shop.ts';
 import { STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
@@ -115,9 +114,6 @@ scenarios<Subject>('products.update', { ...byId, body: () => ({ active: false })
     at: LATER,
     as: { scopes: ['product:write'] },
     afterwards: asAnswered,
-  }),
-  row('refuses a product that was changed meanwhile, and says when', changedAt(STARTED_AT), {
-    send: { ifUpdatedAt: '2026-11-21T09:00:00Z' },
   }),
   row('refuses a body that changes nothing', 'invalidParams', { send: { active: undefined } }),
   ...refusals,

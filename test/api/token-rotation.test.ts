@@ -146,7 +146,6 @@ scenarios<Subject>(
         await world.call('admin', 'DELETE', `/token/by-id?tokenId=${reader.id}`);
       },
     }),
-    row('refuses an end that is not in the future', 'invalidParams', { send: { expiresAt: STARTED_AT } }),
     row('refuses a token that is not there', 'tokenNotFound', { send: { tokenId: 'tok_absent' } }),
   ],
 );

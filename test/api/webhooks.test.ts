@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { answers, type Row, refuses, row, scenarios } from '../support/scenario.ts';
-import { changedAt } from '../support/shop.ts';
 import { STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
@@ -147,9 +146,6 @@ scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false })
   ),
   row('refuses a URL that nothing may be sent to', refusedUrl('it names this machine'), {
     send: { url: 'https://localhost./' },
-  }),
-  row('refuses a change of what somebody else has changed', changedAt(STARTED_AT), {
-    send: { ifUpdatedAt: LATER },
   }),
   row('refuses a change of nothing', 'invalidParams', { send: { active: undefined, ifUpdatedAt: STARTED_AT } }),
   ...ofOne,

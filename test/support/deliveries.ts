@@ -2,41 +2,25 @@ import type { Instant } from '../../src/contract/scalars.ts';
 import type { Delivery, Webhook } from '../../src/contract/webhooks/webhook.ts';
 import { toInstant } from '../../src/domain/time.ts';
 import type { DeliveryParts } from '../../src/server/webhooks/deliver.ts';
-import { createDeliverer, type Deliverer } from '../../src/server/webhooks/deliverer.ts';
+import { createDeliverer } from '../../src/server/webhooks/deliverer.ts';
 import { createSender, type Sender } from '../../src/server/webhooks/send.ts';
 import type { Engine } from './engines.ts';
-import { createWorld, STARTED_AT, type World } from './world.ts';
+import { createWorld, STARTED_AT } from './world.ts';
 
 /** A world whose webhooks are sent when the test says so, at the time that it says. */
-export interface DeliveryWorld extends AsyncDisposable {
-  readonly world: World;
-  readonly deliverer: Deliverer;
-  /** Sets the clock of the service. */
-  setNow(instant: string): void;
-  /** Makes a webhook of acme. */
-  webhook(url: string, more?: object): Promise<{ readonly id: string; readonly secret: string }>;
-  /** Records events, one for each customer, and numbers them. */
-  happen(count: number): Promise<void>;
-  /** Numbers what there is, and sends what is due, until nothing is. */
-  deliver(): Promise<void>;
-  /** A webhook as it stands. */
-  show(id: string): Promise<Webhook>;
-  /** The deliveries of a webhook, the last one first. */
-  deliveries(id: string): Promise<readonly Delivery[]>;
-  /** Another server on the same database. */
-  another(more?: Partial<DeliveryParts>): Deliverer;
-}
+export type DeliveryWorld = Awaited<ReturnType<typeof createDeliveryWorld>>;
 
 /** Makes such a world. */
 export async function createDeliveryWorld(
   engine: Engine,
   options: { readonly timeoutMs?: number; readonly sender?: Sender; readonly parts?: Partial<DeliveryParts> } = {},
-): Promise<DeliveryWorld> {
+) {
   const world = await createWorld({ engine, allowPrivateWebhooks: true });
   const sender = options.sender ?? createSender({ allowPrivate: true, timeoutMs: options.timeoutMs ?? 300 });
   let now: Instant = STARTED_AT;
   let leases = 0;
-  const another: DeliveryWorld['another'] = (more = {}) =>
+  /** Another server on the same database. */
+  const another = (more: Partial<DeliveryParts> = {}) =>
     createDeliverer(
       {
         store: world.store,
@@ -60,27 +44,33 @@ export async function createDeliveryWorld(
     world,
     deliverer,
     another,
-    setNow: (instant) => {
+    setNow: (instant: string) => {
       now = instant as Instant;
       world.setNow(instant);
     },
-    webhook: async (url, more = {}) => {
+    /** Makes a webhook of acme. */
+    webhook: async (url: string, more: object = {}): Promise<{ readonly id: string; readonly secret: string }> => {
       const made = await world.call('admin', 'POST', '/webhook', { url, ...more });
       if (made.status !== 201) throw new Error(made.text);
       await world.sequence();
       return made.body.data;
     },
-    happen: async (count) => {
+    /** Records events, one for each customer, and numbers them. */
+    happen: async (count: number) => {
       for (let index = 0; index < count; index += 1) await world.customer();
       await world.sequence();
     },
+    /** Numbers what there is, and sends what is due, until nothing is. */
     deliver: async () => {
       await world.sequence();
       await deliverer.dispatch();
       await deliverer.idle();
     },
-    show: async (id) => (await world.call('admin', 'GET', `/webhook/by-id?webhookId=${id}`)).body.data,
-    deliveries: async (id) => (await world.call('admin', 'GET', `/webhook/deliveries?webhookId=${id}`)).body.data,
+    show: async (id: string): Promise<Webhook> =>
+      (await world.call('admin', 'GET', `/webhook/by-id?webhookId=${id}`)).body.data,
+    /** The last one first. */
+    deliveries: async (id: string): Promise<readonly Delivery[]> =>
+      (await world.call('admin', 'GET', `/webhook/deliveries?webhookId=${id}`)).body.data,
     async [Symbol.asyncDispose]() {
       await deliverer.stop();
       sender.close();

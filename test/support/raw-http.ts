@@ -1,16 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
-/** A connection on which a test writes bytes as no HTTP client would. */
-export interface RawConnection extends Disposable {
-  send(...lines: readonly string[]): void;
-  /** Resolves with all that has come so far as soon as the pattern is in it. */
-  until(pattern: RegExp): Promise<string>;
-  /** Resolves with all that has come, once the other side has closed. */
-  end(): Promise<string>;
-}
-
-/** Connects to a port of this machine. */
-export function openConnection(port: number): RawConnection {
+/** Connects to a port of this machine; on the connection a test writes bytes as no HTTP client would. */
+export function openConnection(port: number) {
   const socket: Socket = connect(port, '127.0.0.1');
   let received = '';
   const waiting: (() => void)[] = [];
@@ -39,10 +30,12 @@ export function openConnection(port: number): RawConnection {
   }
 
   return {
-    send: (...lines) => {
+    send: (...lines: readonly string[]) => {
       socket.write(lines.join('\r\n'));
     },
-    until: (pattern) => when(() => pattern.test(received)),
+    /** Resolves with all that has come so far as soon as the pattern is in it. */
+    until: (pattern: RegExp) => when(() => pattern.test(received)),
+    /** Resolves with all that has come, once the other side has closed. */
     end: () => when(() => ended),
     [Symbol.dispose]: () => socket.destroy(),
   };

@@ -1,22 +1,16 @@
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
-import { type RunningServer, type ServeOptions, startServer } from '../../src/server/index.ts';
+import { type ServeOptions, startServer } from '../../src/server/index.ts';
 import { createFolder } from './engines.ts';
 import { type Answer, readAnswer } from './world.ts';
 
 /** A server on a free port of this machine, with a database of its own. */
-export interface TestServer extends AsyncDisposable {
-  readonly server: RunningServer;
-  readonly adminToken: string;
-  /** Resolves with the first line of its log that has these fields, or the one after so many, as soon as it is there. */
-  logged(fields: LogLine, skip?: number): Promise<LogLine>;
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-}
+export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
 
 type LogLine = Readonly<Record<string, unknown>>;
 
 /** Starts a server as `lkm serve` does, which stops when the test ends. */
-export async function startTestServer(options: Partial<ServeOptions> = {}): Promise<TestServer> {
+export async function startTestServer(options: Partial<ServeOptions> = {}) {
   const folder = await createFolder();
   const log: LogLine[] = [];
   const grown = new EventEmitter();
@@ -44,7 +38,8 @@ export async function startTestServer(options: Partial<ServeOptions> = {}): Prom
       },
     },
     adminToken,
-    logged: async (fields, skip = 0) => {
+    /** Resolves with the first line of its log that has these fields, or the one after so many, as soon as it is there. */
+    logged: async (fields: LogLine, skip = 0): Promise<LogLine> => {
       const isIt = (line: LogLine) => Object.entries(fields).every(([name, value]) => line[name] === value);
       for (;;) {
         const found = log.filter(isIt)[skip];
@@ -52,7 +47,7 @@ export async function startTestServer(options: Partial<ServeOptions> = {}): Prom
         await once(grown, 'line');
       }
     },
-    call: async (method, path, body, headers) =>
+    call: async (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> =>
       readAnswer(
         await fetch(server.url + path, {
           method,

@@ -5,14 +5,10 @@ import { createInterface } from 'node:readline';
 import { createFolder } from './engines.ts';
 
 /** `lkm serve` from the sources, in a process of its own. */
-export interface Serving extends AsyncDisposable {
-  readonly url: string;
-  /** `kill -9`, and waits for the end. */
-  kill(): Promise<void>;
-}
+export type Serving = Awaited<ReturnType<typeof startServing>>;
 
 /** Serves a database on a free port; resolves once it is ready. */
-export async function startServing(db: string, options: readonly string[] = []): Promise<Serving> {
+export async function startServing(db: string, options: readonly string[] = []) {
   const home = await createFolder();
   const lkm = join(import.meta.dirname, '../../src/cli/main.ts');
   const child = spawn(
@@ -29,6 +25,7 @@ export async function startServing(db: string, options: readonly string[] = []):
   };
   return {
     url: (JSON.parse(line) as { url: string }).url,
+    /** `kill -9`, and waits for the end. */
     kill: () => end('SIGKILL'),
     [Symbol.asyncDispose]: async () => {
       await end('SIGTERM');

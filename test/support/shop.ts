@@ -93,5 +93,15 @@ export const unknownKeys = (reason: 'licenseNotFound' | 'deviceNotFound' = 'lice
   row('refuses a key of another product', reason, { send: ({ otherProductId }) => ({ productId: otherProductId }) }),
 ];
 
-/** How the refusal of a change of what was changed meanwhile names the last change. */
-export const changedAt = (instant: string) => ['stale', `It was changed meanwhile, at ${instant}`] as const;
+/** Gives a product the version ver_1. */
+export const addVersion = (world: World, productId: string): Promise<boolean> =>
+  world.store.transaction((repositories) =>
+    repositories.productVersions.insert({
+      accountId: world.accounts.acme,
+      id: 'ver_1',
+      productId,
+      version: '1.0',
+      description: null,
+      createdAt: STARTED_AT,
+    }),
+  );

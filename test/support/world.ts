@@ -15,15 +15,14 @@ import { trustProxies } from '../../src/server/http/client-address.ts';
 import { fetchOf } from '../../src/server/http/in-process.ts';
 import { createMemoryCounter, type RateCounter } from '../../src/server/http/rate-counters.ts';
 import { createRateLimiter } from '../../src/server/http/rate-limit.ts';
-import { type Listener, listen } from '../../src/server/http/transport/listen.ts';
+import { listen } from '../../src/server/http/transport/listen.ts';
 import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts';
 import { signCheckpoints } from '../../src/server/jobs/checkpoints.ts';
 import { sequenceNow } from '../../src/server/jobs/sequencer.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
 import { createSigners } from '../../src/service/context.ts';
 import { numberEntries } from '../../src/service/numbering.ts';
-import { createRecorder, type Recorder } from '../../src/service/record.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createRecorder } from '../../src/service/record.ts';
 import { privatePemOf, privatePems, publicPemOf } from '../domain/examples.ts';
 import { type Engine, engines, type Row } from './engines.ts';
 
@@ -68,43 +67,7 @@ export interface Answer {
 }
 
 /** The service in process: a real store, the whole pipeline, time and randomness in the test's hand. */
-export interface World extends AsyncDisposable {
-  readonly store: Store;
-  readonly record: Recorder;
-  /** What `openStore` opened. */
-  readonly location: string;
-  readonly accounts: { readonly acme: AccountId; readonly other: AccountId };
-  /** Sets the clock. */
-  setNow(instant: string): void;
-  /** The token of a caller, made on first use; null for nobody. */
-  tokenOf(as: As): Promise<string | null>;
-  /** Sends JSON and reads the answer. */
-  call(as: As, method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Sends a request as it is; the response is not read yet. */
-  fetch(path: string, init: RequestInit): Promise<Response>;
-  /** Sends a request as it is. */
-  send(path: string, init: RequestInit & { duplex?: 'half' }): Promise<Answer>;
-  /** Serves it over HTTP as well, until that is closed. */
-  listen(): Promise<Listener>;
-  /** Creates a product. */
-  product(name?: string): Promise<Product>;
-  /** Creates a key, and answers it. */
-  key(body: { readonly productId: string; readonly [field: string]: unknown }): Promise<string>;
-  /** Creates a customer. */
-  customer(body?: { readonly name: string; readonly email?: string }): Promise<Customer>;
-  /** Signs a licence file, which makes `hostId` a device of the key. */
-  activate(address: Address, ...hostIds: readonly string[]): Promise<void>;
-  /** The licence as an admin sees it. */
-  license(address: Address): Promise<License>;
-  /** Numbers what is recorded. */
-  sequence(): Promise<void>;
-  /** Changes the database behind the service's back. */
-  sql(text: string): Promise<void>;
-  /** Makes every statement on the table fail from now on. */
-  breakTable(table: string): Promise<void>;
-  /** Every row of every table. */
-  contents(): Promise<Readonly<Record<string, readonly Row[]>>>;
-}
+export type World = Awaited<ReturnType<typeof createWorld>>;
 
 /** The fields that name one licence. */
 export interface Address {
@@ -136,9 +99,8 @@ export async function createWorld(
     /** Takes the log, as JSON lines. */
     readonly logTo?: LogSink;
   } = {},
-): Promise<World> {
-  const [firstEngine] = engines;
-  const engine = options.engine ?? firstEngine;
+) {
+  const engine = options.engine ?? engines[0];
   if (engine === undefined) throw new Error('there is no engine');
   const database = await engine.createDatabase();
   const { store } = database;
@@ -186,14 +148,10 @@ export async function createWorld(
   await store.transaction(async (repositories) => {
     for (const [i, [name, id]] of Object.entries(accounts).entries()) {
       const privatePem = privatePems[i] ?? privatePems[0];
-      const pair = { privatePem, publicPem: publicPemOf(privatePem) };
+      const { kid } = createSigner(privatePem);
       await repositories.accounts.insert({ id, name, createdAt: now });
-      await repositories.signingKeys.insert({
-        accountId: id,
-        kid: createSigner(privatePem).kid,
-        ...pair,
-        createdAt: now,
-      });
+      const publicPem = publicPemOf(privatePem);
+      await repositories.signingKeys.insert({ accountId: id, kid, privatePem, publicPem, createdAt: now });
     }
   });
 
@@ -231,24 +189,30 @@ export async function createWorld(
     return token;
   }
 
-  const fetch: World['fetch'] = (path, init) => fetchOf(app, PEER)(new Request(`http://lkm.test${path}`, init));
+  const fetch = (path: string, init: RequestInit): Promise<Response> =>
+    fetchOf(app, PEER)(new Request(`http://lkm.test${path}`, init));
 
-  async function send(path: string, init: RequestInit): Promise<Answer> {
-    return readAnswer(await fetch(path, init));
-  }
+  const send = async (path: string, init: RequestInit & { duplex?: 'half' }): Promise<Answer> =>
+    readAnswer(await fetch(path, init));
 
-  const call: World['call'] = async (as, method, path, body, headers) => {
+  async function call(
+    as: As,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer> {
     const token = await tokenOf(as);
     return send(path, {
       method,
       headers: {
-        ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(token !== null && { Authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  };
+  }
 
   /** Prepares something as the admin, which must succeed. */
   async function prepare(method: string, path: string, body?: unknown): Promise<Parsed> {
@@ -257,47 +221,60 @@ export async function createWorld(
     return answer.body;
   }
 
-  async function contents(): Promise<Record<string, readonly Row[]>> {
-    const found: Record<string, readonly Row[]> = {};
-    for (const table of await database.listTables())
-      found[table] = sortRows(await database.query(`select * from ${table}`));
-    return found;
-  }
-
   return {
     store,
     record,
+    /** What `openStore` opened. */
     location: database.location,
     accounts,
+    /** The token of a caller, made on first use; null for nobody. */
     tokenOf,
+    /** Sends JSON and reads the answer. */
     call,
+    /** Sends a request as it is; the response is not read yet. */
     fetch,
+    /** Sends a request as it is. */
     send,
-    contents,
+    /** Every row of every table. */
+    async contents(): Promise<Readonly<Record<string, readonly Row[]>>> {
+      const found: Record<string, readonly Row[]> = {};
+      for (const table of await database.listTables())
+        found[table] = sortRows(await database.query(`select * from ${table}`));
+      return found;
+    },
+    /** Serves it over HTTP as well, until that is closed. */
     listen: () => listen(app, { host: '127.0.0.1', port: 0 }),
-    setNow: (instant) => {
+    setNow: (instant: string) => {
       now = instant as Instant;
     },
-    product: async (name = 'Editor') => (await prepare('POST', '/product', { name })).data,
-    key: async (body) => (await prepare('POST', '/create-key', body)).key,
-    customer: async (body = { name: 'Zoë' }) => (await prepare('POST', '/customer', body)).data,
-    activate: async (address, ...hostIds) => {
+    product: async (name = 'Editor'): Promise<Product> => (await prepare('POST', '/product', { name })).data,
+    /** Creates a key, and answers it. */
+    key: async (body: { readonly productId: string; readonly [field: string]: unknown }): Promise<string> =>
+      (await prepare('POST', '/create-key', body)).key,
+    customer: async (body: { readonly name: string; readonly email?: string } = { name: 'Zoë' }): Promise<Customer> =>
+      (await prepare('POST', '/customer', body)).data,
+    /** Signs licence files, which makes the hosts devices of the key. */
+    activate: async (address: Address, ...hostIds: readonly string[]) => {
       for (const hostId of hostIds) await prepare('POST', '/key/sign', { ...address, hostId, ttl: 3_600 });
     },
-    license: async ({ productId, licenseKey }) => {
+    /** The licence as an admin sees it. */
+    license: async ({ productId, licenseKey }: Address): Promise<License> => {
       const query = new URLSearchParams({ productId, licenseKey });
       return (await prepare('GET', `/key?${query}`)).data.license;
     },
+    /** Numbers what is recorded. */
     sequence: async () => {
       await sequenceNow(store);
       await signCheckpoints(store, store.transaction, { signerOf, now: () => now });
       // Reads of one turn share a snapshot: what is done to the database next would not show.
       await nextTurn();
     },
-    sql: async (text) => {
+    /** Changes the database behind the service's back. */
+    sql: async (text: string): Promise<void> => {
       await database.query(text);
     },
-    breakTable: async (table) => {
+    /** Makes every statement on the table fail from now on. */
+    breakTable: async (table: string) => {
       await database.query(`alter table ${table} rename to ${table}_gone`);
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
@@ -307,15 +284,10 @@ export async function createWorld(
 /** Reads an answer to its end. */
 export async function readAnswer(response: Response): Promise<Answer> {
   const text = await response.text();
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    body: isJson(response) ? JSON.parse(text) : text === '' ? undefined : text,
-    text,
-  };
+  const headers = Object.fromEntries(response.headers);
+  const isJson = /^application\/json\b/.test(headers['content-type'] ?? '');
+  return { status: response.status, headers, body: isJson ? JSON.parse(text) : text || undefined, text };
 }
-
-const isJson = ({ headers }: Response): boolean => /^application\/json\b/.test(headers.get('content-type') ?? '');
 
 /**
  * Bytes that differ from call to call and are the same in every run. Ids that are made of them in one millisecond sort in
