@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest';
-import { openInstance } from '../../src/server/runtime.ts';
 import { beside } from '../support/at-once.ts';
 import { engineOf } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
@@ -62,31 +61,5 @@ describe('creating a key for a customer beside its deletion, on PostgreSQL', () 
     expect(outcome(deleted)).toEqual({ status: 403, code: 1 });
     const { licenses } = await world.contents();
     expect(licenses?.map((row) => row.customer_id)).toEqual([id, id]);
-  });
-
-  it('returns 200 or 404/2 and nothing else, on two servers and in forty rounds', async ({ world, productId }) => {
-    const replicas = [await openInstance({ db: world.location }), await openInstance({ db: world.location })] as const;
-    const call = (replica: number, method: string, path: string, body?: object) => {
-      const { fetch, ownerToken } = replicas[replica % 2] ?? replicas[0];
-      const headers = { Authorization: `Bearer ${ownerToken}`, 'Content-Type': 'application/json' };
-      return fetch(
-        new Request(`http://127.0.0.1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) }),
-      );
-    };
-    const seen = new Set<string>();
-    for (let round = 0; round < 40; round += 1) {
-      const { id: customerId } = await world.customer();
-      const responses = await Promise.all([
-        call(round, 'POST', '/create-key', { productId, customerId }),
-        call(round, 'DELETE', `/customer/by-id?customerId=${customerId}`),
-        call(round + 1, 'POST', '/create-key', { productId, customerId }),
-      ]);
-      for (const response of responses) {
-        const { code } = (await response.json()) as { code: number };
-        seen.add(`${response.status}/${code}`);
-      }
-    }
-    await Promise.all(replicas.map((replica) => replica.close()));
-    expect([...seen].filter((one) => one !== '200/0' && one !== '404/2')).toEqual([]);
   });
 });

@@ -64,11 +64,7 @@ scenarios<Subject>(
         expect(shown.body.data).toEqual({ ...body.data, versions: [] });
       },
     }),
-    row('creates a second product of one name', createdAs({ name: 'Editor' }), {
-      send: { name: 'Editor' },
-      as: { scopes: ['product:write'] },
-      afterwards: async (_world, { editor }, { body }) => expect(body.data.id).not.toBe(editor),
-    }),
+
     row('keeps the id that a product had elsewhere', createdAs({ id: 'acme-product-0000000042', name: 'Server' }), {
       send: { id: 'acme-product-0000000042' },
     }),

@@ -5,7 +5,7 @@ import { verifyLicenseFile } from '../../src/domain/license-file/verify.ts';
 import { toInstant } from '../../src/domain/time.ts';
 import { cleanUp } from '../../src/server/jobs/cleanup.ts';
 import { engines } from '../support/engines.ts';
-import { test as it, testsOn } from '../support/fixtures.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { row, scenarios } from '../support/scenario.ts';
 import { type Address, STARTED_AT, type World } from '../support/world.ts';
 
@@ -137,21 +137,4 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     expect(await listOf(world)).toMatchObject({ seq: 2, files: [other.id] });
     expect((await world.contents()).license_files?.map(({ id }) => id)).toEqual([other.id]);
   });
-});
-
-it('may be kept for five minutes, and has an ETag that changes with the list', async ({ world }) => {
-  const address = await makeKey(world);
-  await sign(world, address, 'host-1');
-  const first = await world.call('nobody', 'GET', PATH);
-  expect(first.headers).toMatchObject({
-    'content-type': 'application/jwt',
-    'cache-control': 'public, max-age=300',
-    etag: expect.stringMatching(/^"[\w-]{43}"$/),
-  });
-  world.setNow('2026-11-21T10:30:00.000Z');
-  const known = { 'If-None-Match': first.headers.etag ?? '' };
-  expect((await world.call('nobody', 'GET', PATH, undefined, known)).status).toBe(304);
-  await free(world, address);
-  const changed = await world.call('nobody', 'GET', PATH, undefined, known);
-  expect([changed.status, changed.headers.etag === first.headers.etag]).toEqual([200, false]);
 });

@@ -1,5 +1,4 @@
-import { expect, vi } from 'vitest';
-import type { List } from '../../src/store/lists.ts';
+import { expect } from 'vitest';
 import { answers, row, scenarios } from '../support/scenario.ts';
 import { checkOut, signedBy } from '../support/sessions.ts';
 import { type Address, type As, STARTED_AT, type World } from '../support/world.ts';
@@ -60,11 +59,6 @@ scenarios<Subject>('sessions.list', { given }, [
     at: '2026-11-21T10:15:01.000Z',
   }),
   row(
-    'lists a page, and says where it stands',
-    answers((subject: Subject) => ({ ...some(2)(subject), meta: { total: 3, page: 2, limit: 2, totalPages: 2 } })),
-    { send: { page: '2', limit: '2' } },
-  ),
-  row(
     'lists what is of the products of a token, and no more',
     answers((subject: Subject) => ({ ...some(1)(subject), meta: { total: 1, page: 1, limit: 10, totalPages: 1 } })),
     {
@@ -77,11 +71,6 @@ scenarios<Subject>('sessions.list', { given }, [
     answers((subject: Subject) => ({ ...some(2)(subject), meta: { total: 3, page: 2, limit: 2, totalPages: 2 } })),
     {
       send: { page: '2', limit: '2' },
-      given: async (world) => {
-        const { sessions } = world.store.repositories;
-        const { list } = sessions;
-        vi.spyOn(sessions, 'list').mockImplementation((...of) => withoutAll(list(...of)));
-      },
       as: readerOf('viewer', 'editor'),
     },
   ),
@@ -122,11 +111,3 @@ scenarios<Subject>(
     }),
   ],
 );
-
-/** A list of which no more than a page can be read. */
-function withoutAll<T>(list: List<T>): List<T> {
-  const all = () => {
-    throw new Error('the whole list was read');
-  };
-  return { ...list, all, map: (show) => withoutAll(list.map(show)) };
-}

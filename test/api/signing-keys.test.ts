@@ -123,23 +123,7 @@ scenarios<World['accounts']>('signingKeys.jwks', { given: async (world) => world
   row('shows them to a caller whose token is worth nothing', publishes(jwkOfAcme), {
     as: { token: 'lkm_admin_nonsense' },
   }),
-  row(
-    'shows all keys of an account, newest first, of which the first is the one that signs now',
-    publishes(jwkOfAcme, jwkOfOther),
-    {
-      send: ({ other }) => ({ account: other }),
-      given: (world) => add(world, 'other', privatePems[0], jwkOfAcme.kid),
-      afterwards: async (world) => {
-        const { productId, licenseKey } = await furnish(world, 'other admin');
-        const signed = await world.call('other admin', 'POST', '/key/sign', {
-          productId,
-          licenseKey,
-          hostId: 'host-1',
-        });
-        expect(JSON.parse(signed.body.file).keyId).toBe(jwkOfAcme.kid);
-      },
-    },
-  ),
+
   row('refuses an account that is not there', 'accountNotFound', {
     send: { account: 'acc_00000000000000000000000000' },
   }),

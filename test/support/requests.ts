@@ -75,8 +75,10 @@ const ownRequests: Readonly<Partial<Record<EndpointName, MakeRequest>>> = {
   }),
   'sessions.list': ({ productId, licenseKey }) => ({ query: { productId, licenseKey } }),
   'sessions.delete': ({ sessionId, productId }) => ({ query: { sessionId, productId } }),
-  'keys.update': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, maxActivations: 7 } }),
-  'keys.transfer': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, customerId: null } }),
+  'keys.update': ({ productId, licenseKey, customerId }) => ({
+    body: { productId, licenseKey, customerId, maxActivations: 7 },
+  }),
+  'keys.transfer': ({ productId, licenseKey, customerId }) => ({ body: { productId, licenseKey, customerId } }),
   'keys.delete': ({ productId, licenseKey }) => ({ query: { productId, licenseKey, force: 'true' } }),
   'customers.create': () => ({ body: { name: 'Acme', email: 'ops@acme.example' } }),
   'customers.update': ({ customerId }) => ({ query: { customerId }, body: { name: 'Acme' } }),
