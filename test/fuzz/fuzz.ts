@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom, type Random } from '../../faults/random.ts';
 import { type AnyEndpoint, reasonsOf } from '../../src/contract/endpoint.ts';
 import { apiErrors } from '../../src/contract/errors.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
@@ -5,7 +7,7 @@ import { toOpenApi } from '../../src/contract/openapi/openapi.ts';
 import type { Engine } from '../support/engines.ts';
 import { absentIds, type Belongings, type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { type Answer, type As, createWorld, type World } from '../support/world.ts';
-import { brokenValue, type Chance, createChance, mutated } from './inputs.ts';
+import { brokenValue, happens, mutated } from './inputs.ts';
 
 /** What a run has found. */
 export interface Findings {
@@ -35,7 +37,7 @@ const HANG_MS = 20_000;
 
 /** Sends requests made from the OpenAPI document, valid and broken, and compares each answer with the contract. */
 export async function fuzz(engine: Engine, { requests, seed }: { requests: number; seed: number }): Promise<Findings> {
-  const chance = createChance(seed);
+  const random = createRandom(seed);
   const statuses = new Map<number, number>();
   const problems = new Set<string>();
   const endpoints = listEndpoints();
@@ -51,8 +53,8 @@ export async function fuzz(engine: Engine, { requests, seed }: { requests: numbe
     const own = await furnish(world);
     const foreign = await furnish(world, 'other admin');
     for (let i = 0; i < REQUESTS_PER_WORLD && sent < requests; i += 1, sent += 1) {
-      const { name, endpoint } = chance.pick(endpoints);
-      const shot = aim(name as EndpointName, endpoint, schemas.get(name) ?? {}, { own, foreign, chance });
+      const { name, endpoint } = random.pick(endpoints);
+      const shot = aim(name as EndpointName, endpoint, schemas.get(name) ?? {}, { own, foreign, random });
       const answer = await fire(world, shot);
       statuses.set(answer?.status ?? 0, (statuses.get(answer?.status ?? 0) ?? 0) + 1);
       const problem = answer === null ? 'no answer' : problemOf(shot, endpoint, answer);
@@ -73,24 +75,21 @@ function heapUsed(): number {
 interface Surroundings {
   readonly own: Belongings;
   readonly foreign: Belongings;
-  readonly chance: Chance;
+  readonly random: Random;
 }
 
 /** The schemas of the fields of each operation, from the document. */
 function fieldSchemas(): ReadonlyMap<string, Readonly<Record<string, unknown>>> {
-  const document: { paths: Record<string, Record<string, unknown>>; components: { schemas: Record<string, unknown> } } =
-    JSON.parse(JSON.stringify(toOpenApi()));
-  const resolve = (schema: unknown): unknown => {
-    const ref = Object(schema).$ref;
-    return typeof ref === 'string' ? document.components.schemas[ref.slice('#/components/schemas/'.length)] : schema;
-  };
+  const { paths, components } = JSON.parse(JSON.stringify(toOpenApi()));
+  const resolve = (schema: unknown): unknown =>
+    components.schemas[String(Object(schema).$ref).slice('#/components/schemas/'.length)] ?? schema;
   const found = new Map<string, Readonly<Record<string, unknown>>>();
-  for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
-    const { operationId, parameters = [], requestBody } = Object(operation);
+  for (const operation of Object.values<object>(paths).flatMap((path) => Object.values(path))) {
+    const { operationId, parameters = [], requestBody } = operation;
     const body = resolve(requestBody?.content?.['application/json']?.schema);
-    const fields = Object.entries(Object(body).properties ?? {}).map(([name, schema]) => [name, resolve(schema)]);
-    const query = parameters.map(({ name, schema }: { name: string; schema: unknown }) => [name, resolve(schema)]);
-    found.set(operationId, Object.fromEntries([...fields, ...query]));
+    const query = parameters.map(({ name, schema }: { name: string; schema: unknown }) => [name, schema]);
+    const fields = [...Object.entries(Object(body).properties ?? {}), ...query];
+    found.set(operationId, Object.fromEntries(fields.map(([name, schema]) => [name, resolve(schema)])));
   }
   return found;
 }
@@ -99,42 +98,42 @@ function aim(
   name: EndpointName,
   endpoint: AnyEndpoint,
   schemas: Readonly<Record<string, unknown>>,
-  { own, foreign, chance }: Surroundings,
+  { own, foreign, random }: Surroundings,
 ): Shot {
-  const ids = chance.is(0.85) ? own : chance.is(0.5) ? foreign : absentIds;
+  const ids = happens(random, 0.85) ? own : happens(random, 0.5) ? foreign : absentIds;
   const { query = {}, body } = validRequests[name](ids);
-  const isBroken = chance.is(0.7);
-  const fields = isBroken ? mutated(body === undefined ? query : Object(body), schemas, chance) : Object(body ?? query);
+  const isBroken = happens(random, 0.7);
+  const fields = isBroken ? mutated(body === undefined ? query : Object(body), schemas, random) : Object(body ?? query);
   const inBody = endpoint.body !== undefined;
-  const target = inBody ? withQuery(endpoint.path, query, chance) : withQuery(endpoint.path, fields, chance);
-  const text = inBody ? bodyOf(fields, chance) : chance.is(0.02) ? '{}' : undefined;
+  const target = inBody ? withQuery(endpoint.path, query, random) : withQuery(endpoint.path, fields, random);
+  const text = inBody ? bodyOf(fields, random) : happens(random, 0.02) ? '{}' : undefined;
   const admin: As = 'admin';
   const others: readonly As[] = ['read-only', 'client', 'nobody', 'other admin', { token: 'lkm_admin_x' }];
   return {
-    as: chance.is(0.85) ? admin : chance.pick(others),
-    method: chance.is(0.97) ? endpoint.method : chance.pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']),
-    target: chance.is(0.99)
+    as: happens(random, 0.85) ? admin : random.pick(others),
+    method: happens(random, 0.97) ? endpoint.method : random.pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']),
+    target: happens(random, 0.99)
       ? target
-      : chance.pick(['/', '/%', '//', '/key/../key', '/%2e%2e/', `/${'a'.repeat(9_000)}`, '/KEY']),
-    headers: headersOf(text, chance),
+      : random.pick(['/', '/%', '//', '/key/../key', '/%2e%2e/', `/${'a'.repeat(9_000)}`, '/KEY']),
+    headers: headersOf(text, random),
     body: text,
   };
 }
 
-function withQuery(path: string, query: Readonly<Record<string, unknown>>, chance: Chance): string {
+function withQuery(path: string, query: Readonly<Record<string, unknown>>, random: Random): string {
   const parameters = Object.entries(query).map(([name, value]): [string, string] => [
     name,
     typeof value === 'string' ? value.toWellFormed() : String(JSON.stringify(value)),
   ]);
-  const repeated = chance.is(0.02) && parameters[0] ? [...parameters, parameters[0]] : parameters;
+  const repeated = happens(random, 0.02) && parameters[0] ? [...parameters, parameters[0]] : parameters;
   const text = new URLSearchParams(repeated).toString().slice(0, 6_000);
-  return `${path}${text === '' ? '' : `?${text}`}${chance.is(0.02) ? chance.pick(['&%', '&=', '#', '&a[]=1', '?']) : ''}`;
+  return `${path}${text === '' ? '' : `?${text}`}${happens(random, 0.02) ? random.pick(['&%', '&=', '#', '&a[]=1', '?']) : ''}`;
 }
 
-function bodyOf(fields: Readonly<Record<string, unknown>>, chance: Chance): string {
-  const text = JSON.stringify(chance.is(0.03) ? brokenValue(chance) : fields) ?? '';
-  if (chance.is(0.95)) return text;
-  return chance.pick([
+function bodyOf(fields: Readonly<Record<string, unknown>>, random: Random): string {
+  const text = JSON.stringify(happens(random, 0.03) ? brokenValue(random) : fields) ?? '';
+  if (happens(random, 0.95)) return text;
+  return random.pick([
     text.slice(0, -1),
     `${text},`,
     `\ufeff${text}`,
@@ -147,16 +146,18 @@ function bodyOf(fields: Readonly<Record<string, unknown>>, chance: Chance): stri
   ]);
 }
 
-function headersOf(body: string | undefined, chance: Chance): Record<string, string> {
-  const type = chance.is(0.97)
+function headersOf(body: string | undefined, random: Random): Record<string, string> {
+  const type = happens(random, 0.97)
     ? 'application/json'
-    : chance.pick(['text/plain', 'application/json; charset=utf-16', 'x/y']);
-  const key = chance.pick(['a', 'b', 'x'.repeat(255), 'x'.repeat(256), 'é', 'a b', '']);
+    : random.pick(['text/plain', 'application/json; charset=utf-16', 'x/y']);
+  const key = random.pick(['a', 'b', 'x'.repeat(255), 'x'.repeat(256), 'é', 'a b', '']);
   return {
     ...(body !== undefined && { 'Content-Type': type }),
-    ...(chance.is(0.15) && { 'Idempotency-Key': chance.is(0.6) ? `k${chance.below(1_000)}` : encodeURI(key) }),
-    ...(chance.is(0.02) && { 'Content-Encoding': 'gzip' }),
-    ...(chance.is(0.02) && { 'X-Forwarded-For': '::, 1.2.3.4,' }),
+    ...(happens(random, 0.15) && {
+      'Idempotency-Key': happens(random, 0.6) ? `k${random.below(1_000)}` : encodeURI(key),
+    }),
+    ...(happens(random, 0.02) && { 'Content-Encoding': 'gzip' }),
+    ...(happens(random, 0.02) && { 'X-Forwarded-For': '::, 1.2.3.4,' }),
   };
 }
 
@@ -167,15 +168,7 @@ async function fire(world: World, { as, method, target, headers, body }: Shot): 
     headers: { ...headers, ...(token !== null && { Authorization: `Bearer ${token}` }) },
     ...(body !== undefined && method !== 'GET' && { body }),
   };
-  let timer: NodeJS.Timeout | undefined;
-  const hang = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, HANG_MS, null);
-  });
-  try {
-    return await Promise.race([world.send(target, init), hang]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([world.send(target, init), sleep(HANG_MS, null, { ref: false })]);
 }
 
 /** The pages for people hold nothing that belongs to anybody. A Request has its target without dots: `/%2e%2e/` is `/`. */

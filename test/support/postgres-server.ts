@@ -44,12 +44,6 @@ export async function openPostgres(settings: Settings): Promise<PostgresServer> 
   return { url: given, restart: null, crash: null, stop: async () => {} };
 }
 
-/** A server that is ours. */
-interface Restartable {
-  restart(): Promise<void>;
-  crash(): Promise<void>;
-}
-
 /** Ends this process with the reason on stderr, where there is no server. */
 export function endUnavailable(error: unknown): never {
   if (!(error instanceof PostgresUnavailable)) throw error;
@@ -61,7 +55,7 @@ export function endUnavailable(error: unknown): never {
  * Starts a server from the programs that npm brought, in a temporary folder. The server ends, and the folder with it,
  * when this process does, however it ends. Throws {@link PostgresUnavailable}.
  */
-export async function startPostgres(settings: Settings): Promise<PostgresServer & Restartable> {
+export async function startPostgres(settings: Settings) {
   const guard = spawn(
     process.execPath,
     [join(import.meta.dirname, 'postgres-guard.ts'), JSON.stringify(Object.entries(settings))],
