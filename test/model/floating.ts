@@ -1,7 +1,8 @@
-import { createHmac } from 'node:crypto';
 import type { Random } from '../../faults/random.ts';
-import { createTestClock, startServer, type TestClock } from '../../src/server/index.ts';
-import { type Answer, readAnswer } from '../support/world.ts';
+import { createTestClock, type TestClock } from '../../src/server/index.ts';
+import { startTestServer } from '../support/server.ts';
+import { type SessionKeys, signedBy } from '../support/sessions.ts';
+import type { Address } from '../support/world.ts';
 
 const CLIENTS = 50;
 export const SEATS = 10;
@@ -61,46 +62,31 @@ export async function fight(
   return { ...ledger.sum(), mostListed, refusedWithFreeSeat, wrong: ledger.wrong };
 }
 
-interface Address {
-  readonly productId: string;
-  readonly licenseKey: string;
-}
+type Service = Awaited<ReturnType<typeof openService>>;
 
-interface Service extends AsyncDisposable {
-  /** Sends a request to one of the servers. */
-  send(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer>;
-  createLicense(): Promise<Address>;
-  countSessions(address: Address): Promise<number>;
-}
-
-async function openService(db: string, count: number, clock: TestClock, random: Random): Promise<Service> {
-  const options = { db, clock, host: '127.0.0.1', port: 0, logFormat: 'none', rateLimit: null } as const;
-  const first = await startServer({ ...options, logTo: { write: () => {} } });
+async function openService(db: string, count: number, clock: TestClock, random: Random) {
+  const start = () => startTestServer({ db, clock, logFormat: 'none', rateLimit: null });
+  const first = await start();
   const servers = [first];
-  while (servers.length < count) servers.push(await startServer({ ...options, logTo: { write: () => {} } }));
-  const token = first.created?.adminToken;
-  const send: Service['send'] = async (method, path, body, headers) =>
-    readAnswer(
-      await fetch(random.pick(servers).url + path, {
-        method,
-        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', ...headers },
-        ...(body && { body: JSON.stringify(body) }),
-      }),
-    );
+  while (servers.length < count) servers.push(await start());
+  const authorization = { Authorization: `Bearer ${first.adminToken}` };
+  /** Sends a request to one of the servers. */
+  const send = (method: string, path: string, body?: object, headers: object = {}) =>
+    random.pick(servers).call(method, path, body, { ...authorization, ...headers });
   return {
     send,
-    createLicense: async () => {
+    createLicense: async (): Promise<Address> => {
       const productId = (await send('POST', '/product', { name: 'Editor' })).body.data.id;
       const terms = { licenseType: 'floating', maxConcurrentSessions: SEATS, heartbeatInterval: 60 };
       const { body } = await send('POST', '/create-key', { productId, ...terms, sessionLeaseDuration: LEASE_SECONDS });
       return { productId, licenseKey: body.key };
     },
-    countSessions: async (address) => {
+    countSessions: async (address: Address): Promise<number> => {
       const { body } = await send('GET', `/session/list?${new URLSearchParams({ ...address })}`);
       return body.data.length;
     },
     [Symbol.asyncDispose]: async () => {
-      for (const server of servers) await server.close();
+      for (const server of servers) await server[Symbol.asyncDispose]();
     },
   };
 }
@@ -148,14 +134,11 @@ interface Surroundings {
   readonly clock: TestClock;
 }
 
-interface HeldSession {
-  readonly id: string;
-  readonly secret: string;
-  nonce: string;
-  /** How many answers to heartbeats under this nonce were lost. */
-  losses: number;
+interface HeldSession extends SessionKeys {
+  /** How many answers to heartbeats under its nonce were lost. */
+  readonly losses: number;
   /** The end of the lease as far as the client knows. */
-  end: number;
+  readonly end: number;
 }
 
 function createClient({ service, address, ledger, random, clock }: Surroundings) {
@@ -170,32 +153,26 @@ function createClient({ service, address, ledger, random, clock }: Surroundings)
     if (answer.status === 403 && answer.body.code === 9) ledger.counts.refused += 1;
     else if (answer.status !== 200) ledger.wrong.push(`checkout: ${answer.status} ${answer.text}`);
     if (answer.status !== 200) return false;
-    const { sessionId: id, sessionSecret: secret, nextNonce: nonce, expiresAt } = answer.body;
-    ledger.checkedOut(id, expiresAt);
+    const { sessionId, sessionSecret, nextNonce, expiresAt } = answer.body;
+    ledger.checkedOut(sessionId, expiresAt);
     if (oneIn(8)) {
       // The answer is lost. Half of the clients ask again; the others start anew, and their seat is held by nobody.
       if (oneIn(2)) return true;
       const again = await ask();
       if (again.text !== answer.text) ledger.wrong.push(`checkout again: ${again.status} ${again.text}`);
     }
-    session = { id, secret, nonce, losses: 0, end: Date.parse(expiresAt) };
+    session = { sessionId, sessionSecret, nextNonce, losses: 0, end: Date.parse(expiresAt) };
     return true;
   }
 
-  async function sign(path: string, { id, secret, nonce }: HeldSession): Promise<Answer> {
-    const signature = createHmac('sha256', secret).update(`${id}:${nonce}`).digest('hex');
-    return service.send('POST', path, { ...address, sessionId: id, timestamp: nonce, signature });
-  }
-
   async function report(held: HeldSession): Promise<void> {
-    const answer = await sign('/key/heartbeat', held);
+    const answer = await service.send('POST', '/key/heartbeat', { ...address, ...signedBy(held) });
     if (answer.status === 200) {
-      ledger.prolonged(held.id, answer.body.expiresAt);
-      if (oneIn(6)) {
-        held.losses += 1;
-        return;
-      }
-      Object.assign(held, { nonce: answer.body.nextNonce, losses: 0, end: Date.parse(answer.body.expiresAt) });
+      const { nextNonce, expiresAt } = answer.body;
+      ledger.prolonged(held.sessionId, expiresAt);
+      session = oneIn(6)
+        ? { ...held, losses: held.losses + 1 }
+        : { ...held, nextNonce, losses: 0, end: Date.parse(expiresAt) };
       return;
     }
     // A nonce is accepted twice, and a lease ends.
@@ -208,9 +185,9 @@ function createClient({ service, address, ledger, random, clock }: Surroundings)
 
   async function giveBack(held: HeldSession): Promise<void> {
     const asked = clock.now();
-    const answer = await sign('/key/checkin', held);
+    const answer = await service.send('POST', '/key/checkin', { ...address, ...signedBy(held) });
     session = null;
-    if (answer.status === 200) ledger.givenBack(held.id, asked);
+    if (answer.status === 200) ledger.givenBack(held.sessionId, asked);
     else if (held.losses < 2) ledger.wrong.push(`checkin: ${answer.status} ${answer.text}`);
   }
 
