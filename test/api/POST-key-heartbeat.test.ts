@@ -80,9 +80,6 @@ scenarios<Subject>(
         session: { ...(await checkOut(world, address, { hostId: 'host-2' })), sessionId },
       }),
     }),
-    row('refuses a session that was given back', 'sessionNotFound', {
-      given: async (world, subject) => void (await send(world, subject, '/key/checkin')),
-    }),
     row('refuses the session of another key', 'sessionNotFound', { given: another({ licenseType: 'floating' }) }),
     row('lets sessions go on that are more than there are seats now', prolonged(minute(15)), {
       given: (world) => world.sql('update licenses set max_sessions = 0'),

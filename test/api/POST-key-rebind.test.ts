@@ -105,10 +105,6 @@ scenarios<Subject>(
       as: 'client',
       afterwards: leaves('host-1', 'host-2'),
     }),
-    row('counts what the vendor rebinds against the limit of the customer', 'rebindLimit', {
-      given: thrice('admin'),
-      as: 'client',
-    }),
     row('lets the vendor rebind beyond the limit', rebound(masked), {
       given: thrice('client'),
       as: { scopes: ['license:activate'] },

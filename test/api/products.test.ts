@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { type Afterwards, answers, row, scenarios } from '../support/scenario.ts';
+import { acted } from '../support/shop.ts';
 import { STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
@@ -21,9 +22,8 @@ const product = (id: string, name: string, at: string) => ({ id, name, active: t
 const editorOf = ({ editor }: Subject) => product(editor, 'Editor', STARTED_AT);
 const viewerOf = ({ viewer }: Subject) => product(viewer, 'Viewer', '2026-11-21T10:01:00.000Z');
 
-const shows = (action: string, data: (subject: Subject) => unknown, meta?: object) => ({
-  body: (subject: Subject) => ({ action, status: true, data: data(subject), ...(meta && { meta }), code: 0 }),
-});
+const shows = (action: string, data: (subject: Subject) => unknown, meta?: object) =>
+  answers((subject: Subject) => acted(action, data(subject), meta));
 
 const viewerOnly = ({ viewer }: Subject) => ({ kind: 'admin', productIds: [viewer] }) as const;
 
@@ -64,7 +64,6 @@ scenarios<Subject>(
         expect(shown.body.data).toEqual({ ...body.data, versions: [] });
       },
     }),
-
     row('keeps the id that a product had elsewhere', createdAs({ id: 'acme-product-0000000042', name: 'Server' }), {
       send: { id: 'acme-product-0000000042' },
     }),

@@ -59,14 +59,6 @@ scenarios<Subject>('sessions.list', { given }, [
     at: '2026-11-21T10:15:01.000Z',
   }),
   row(
-    'lists what is of the products of a token, and no more',
-    answers((subject: Subject) => ({ ...some(1)(subject), meta: { total: 1, page: 1, limit: 10, totalPages: 1 } })),
-    {
-      send: { limit: '10' },
-      as: readerOf('viewer'),
-    },
-  ),
-  row(
     'lists the sessions of all products of a token in one order, and reads one page of them',
     answers((subject: Subject) => ({ ...some(2)(subject), meta: { total: 3, page: 2, limit: 2, totalPages: 2 } })),
     {
@@ -82,9 +74,6 @@ scenarios<Subject>(
   'sessions.delete',
   { given, query: ({ ids: [sessionId] }) => ({ sessionId }), wrote: { sessions: -1 } },
   [
-    row('frees the seat at once', released, {
-      afterwards: async (world, { editor }) => void (await checkOut(world, editor)),
-    }),
     row('ends the session: its next heartbeat is refused', released, {
       as: { scopes: ['license:activate'] },
       afterwards: async (world, { editor, ids: [sessionId] }) => {

@@ -5,7 +5,8 @@ import { privatePems, publicPemOf } from '../domain/examples.ts';
 import { test as it } from '../support/fixtures.ts';
 import { allRecorded } from '../support/recorded.ts';
 import { furnish } from '../support/requests.ts';
-import { row, scenarios } from '../support/scenario.ts';
+import { answers, row, scenarios } from '../support/scenario.ts';
+import { acted } from '../support/shop.ts';
 import { STARTED_AT, type World } from '../support/world.ts';
 
 const jwk = (kid: string, x: string) => ({ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x });
@@ -31,9 +32,7 @@ const newKey = {
   jwk: expect.objectContaining({ kty: 'OKP', crv: 'Ed25519' }),
 };
 
-const lists = (data: readonly unknown[], meta?: object) => ({
-  body: { action: 'signingKeys.list', status: true, data, ...(meta && { meta }), code: 0 },
-});
+const lists = (...data: readonly unknown[]) => answers(acted('signingKeys.list', data));
 
 const privateHalves = ['PRIVATE', '"d"'];
 
@@ -44,16 +43,13 @@ const keysOf = async (world: World): Promise<Jwk[]> => (await world.call('nobody
 const rotate = (world: World) => world.call('admin', 'POST', '/signing-key/rotate');
 
 scenarios('signingKeys.list', { given: async () => ({}) }, [
-  row('shows the keys of the account by their public halves', lists([keyOfAcme]), {
+  row('shows the keys of the account by their public halves', lists(keyOfAcme), {
     as: 'read-only',
     absent: privateHalves,
   }),
   row(
     'shows them newest first, of which the first one signs',
-    lists([
-      { ...newKey, createdAt: '2026-11-22T10:00:00.000Z' },
-      { ...keyOfAcme, current: false },
-    ]),
+    lists({ ...newKey, createdAt: '2026-11-22T10:00:00.000Z' }, { ...keyOfAcme, current: false }),
     {
       given: async (world) => {
         world.setNow('2026-11-22T10:00:00.000Z');
@@ -62,24 +58,11 @@ scenarios('signingKeys.list', { given: async () => ({}) }, [
       absent: privateHalves,
     },
   ),
-  row(
-    'shows a page of them',
-    lists([{ ...keyOfAcme, current: false }], { total: 2, page: 2, limit: 1, totalPages: 2 }),
-    {
-      send: { page: '2', limit: '1' },
-      given: async (world) => void (await rotate(world)),
-    },
-  ),
 ]);
 
-const rotated = {
-  body: {
-    action: 'signingKeys.rotate',
-    status: true,
-    data: { ...newKey, createdAt: expect.stringMatching(/^2026-11-21T10:00:00\.00\dZ$/) },
-    code: 0,
-  },
-};
+const rotated = answers(
+  acted('signingKeys.rotate', { ...newKey, createdAt: expect.stringMatching(/^2026-11-21T10:00:00\.00\dZ$/) }),
+);
 
 scenarios('signingKeys.rotate', { given: async () => ({}), wrote: { signing_keys: 1 } }, [
   row('makes a new key, and records it', rotated, {
@@ -107,15 +90,9 @@ scenarios('signingKeys.rotate', { given: async () => ({}), wrote: { signing_keys
   row('refuses an admin token that is limited to a product', 'scopeMissing', {
     as: { kind: 'admin', productIds: ['prod_00000000000000000000000000'] },
   }),
-  row('refuses a scoped token that may sign', 'scopeMissing', { as: { scopes: ['license:sign'] } }),
 ]);
 
 const publishes = (...keys: readonly unknown[]) => ({ body: { keys } });
-
-/** Gives an account a further key, an hour later. */
-const add = (world: World, account: 'acme' | 'other', privatePem: string, kid: string) =>
-  world.sql(`insert into signing_keys (account_id, kid, private_pem, public_pem, created_at) values
-    ('${world.accounts[account]}', '${kid}', '${privatePem}', '${publicPemOf(privatePem)}', '2026-11-21T11:00:00.000Z')`);
 
 scenarios<World['accounts']>('signingKeys.jwks', { given: async (world) => world.accounts, as: 'nobody' }, [
   row('shows anybody the public keys of the oldest account', publishes(jwkOfAcme), { absent: privateHalves }),
@@ -123,7 +100,6 @@ scenarios<World['accounts']>('signingKeys.jwks', { given: async (world) => world
   row('shows them to a caller whose token is worth nothing', publishes(jwkOfAcme), {
     as: { token: 'lkm_admin_nonsense' },
   }),
-
   row('refuses an account that is not there', 'accountNotFound', {
     send: { account: 'acc_00000000000000000000000000' },
   }),
@@ -154,18 +130,12 @@ it('says how long its keys may be kept, and afterwards only whether they are sti
   });
   for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
     const same = await askedWith(known);
-    expect([same.status, same.text, same.headers.etag, same.headers['content-type']]).toEqual([
-      304,
-      '',
-      etag,
-      undefined,
-    ]);
+    expect([same.status, same.text, same.headers.etag]).toEqual([304, '', etag]);
+    expect(same.headers).not.toHaveProperty('content-type');
   }
   expect((await askedWith('"other"')).text).toBe(text);
 
-  await add(world, 'acme', privatePems[1], 'second');
-  // The service sees what another process wrote from its own next commit on.
-  await world.tokenOf('admin');
+  await rotate(world);
   const changed = await askedWith(etag);
   expect([changed.status, changed.body.keys.length]).toEqual([200, 2]);
   expect(changed.headers.etag).not.toBe(etag);

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { scopes } from '../../src/contract/scopes.ts';
 import { type Afterwards, answers, type Row, refuses, row, scenarios } from '../support/scenario.ts';
+import { acted } from '../support/shop.ts';
 import { type As, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
@@ -42,15 +43,7 @@ const shown = (fields: object) => ({
   ...fields,
 });
 
-const acted = (name: string, data: unknown, meta?: object) => ({
-  action: `tokens.${name}`,
-  status: true,
-  data,
-  ...(meta && { meta }),
-  code: 0,
-});
-
-const readerIn = (name: string) => answers(({ reader }: Subject) => acted(name, shown({ id: reader.id })));
+const readerIn = (name: string) => answers(({ reader }: Subject) => acted(`tokens.${name}`, shown({ id: reader.id })));
 
 /** An admin of the first product. */
 const ofOneProduct = ({ productId }: Subject): As => ({ kind: 'admin', productIds: [productId] });
@@ -59,7 +52,7 @@ scenarios<Subject>('tokens.list', { given: prepare }, [
   row(
     'lists all tokens, oldest first, revoked ones too, without their secrets',
     answers(({ reader }: Subject) =>
-      acted('list', [
+      acted('tokens.list', [
         shown({ name: 'made by the test', kind: 'admin', scopes, expiresAt: null }),
         shown({ id: reader.id, revokedAt: STARTED_AT }),
       ]),
@@ -72,7 +65,7 @@ scenarios<Subject>('tokens.list', { given: prepare }, [
   ),
   row(
     'gives one page, and says where it stands',
-    answers(acted('list', [expect.anything()], { total: 2, page: 1, limit: 1, totalPages: 2 })),
+    answers(acted('tokens.list', [expect.anything()], { total: 2, page: 1, limit: 1, totalPages: 2 })),
     { send: { limit: '1' } },
   ),
 ]);
@@ -98,7 +91,7 @@ scenarios<Subject>('tokens.self', { given: prepare }, [
     'counts the keys of a token that may issue only so many',
     answers(
       acted(
-        'self',
+        'tokens.self',
         shown({ name: 'made by the test', kind: 'admin', scopes, maxIssues: 3, issued: 1, expiresAt: null }),
       ),
     ),
@@ -115,7 +108,7 @@ const clientScopes = ['license:read', 'license:activate', 'license:sign'];
 
 /** A new token of kind client unless it says otherwise, whose text names its kind. */
 const created = (fields: { readonly kind?: string; readonly [field: string]: unknown } = {}) => ({
-  body: acted('create', {
+  body: acted('tokens.create', {
     ...shown({ name: 'new', kind: 'client', scopes: clientScopes, expiresAt: IN_90_DAYS, ...fields }),
     token: expect.stringMatching(new RegExp(`^lkm_${fields.kind ?? 'client'}_[0-9a-hjkmnp-tv-z]{59}$`)),
   }),
@@ -230,7 +223,7 @@ const held =
     return { reader: { id, token: (await world.tokenOf(as)) ?? '' } };
   };
 
-const revoked = { body: { action: 'tokens.revoke', status: true, code: 0 } };
+const revoked = answers(acted('tokens.revoke'));
 
 scenarios<Subject>('tokens.revoke', { given: prepare, query: ({ reader }) => ({ tokenId: reader.id }), wrote: {} }, [
   row('revokes a token, whose very next request is refused', revoked, {

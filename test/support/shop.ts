@@ -9,6 +9,15 @@ export interface Shop {
   readonly otherProductId: string;
 }
 
+/** What the operations on customers, products, tokens, webhooks and signing keys answer. */
+export const acted = (action: string, data?: unknown, meta?: object) => ({
+  action,
+  status: true,
+  ...(data !== undefined && { data }),
+  ...(meta && { meta }),
+  code: 0,
+});
+
 /** A licence as it is shown that was created without a field but its product, but for these. */
 export const shownLicense = (fields: object) => ({
   id: expect.stringMatching(/^lic_[0-9a-z]{26}$/),
