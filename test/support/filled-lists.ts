@@ -23,19 +23,13 @@ const instant = '2026-11-21T10:00:00.000Z';
  */
 export async function fillLists({ store, query }: TestDatabase): Promise<void> {
   const license = await insertLicense(store, { productId: products[0] });
-  const copy = (table: string, like: string, values: Readonly<Record<string, string>>) =>
-    copyRows(query, table, like, values);
-  await copy('products', products[0], { id: id('prod'), created_at: `'${instant}'` });
   await query(`insert into products (account_id, id, name, active, created_at, updated_at)
     select account_id, '${products[1]}', name, active, created_at, updated_at from products where id = '${products[0]}'`);
-  await query(`with recursive ${numbers}
-    insert into product_versions (account_id, id, product_id, version, active, created_at)
-    select '${accountId}', ${id('ver')}, '${products[0]}', '' || i, 1, '${instant}' from n`);
   await query(`with recursive ${numbers}
     insert into customers (account_id, id, name, email, email_key, search_text, active, created_at, updated_at)
     select '${accountId}', ${id('cus')}, 'Ada', i || '@example.com', i || '@example.com', ' ada  ' || i || ' example com',
       i % 2, '${instant}', '${instant}' from n`);
-  await copy('licenses', license.id, licenseValues);
+  await copyLicense(query, license.id);
   await query(`insert into license_metadata (account_id, name, value, license_id)
     select account_id, 'plan', 'pro', id from licenses where id < '${idOf('lic', SIZE - 100)}'`);
   await query(`insert into license_metadata (account_id, name, value, license_id)
@@ -47,21 +41,14 @@ export async function fillLists({ store, query }: TestDatabase): Promise<void> {
     union all
     select account_id, replace(replace(email_key, '@', ' '), '.', ' '), 'customer', id, '' from customers
     where email_key is not null`);
-  await query(`insert into devices (account_id, license_id, host_id, id, ip_address, created_at)
-    select account_id, '${license.id}', 'host ' || id, 'dev' || id, '203.0.113.7', '${instant}' from licenses`);
   await query(`insert into sessions (account_id, license_id, id, secret, nonce, expires_at, created_at)
     select account_id, id, 'ses' || id, '', '', case when is_trial = 1 then '2025' else '2027' end, '${instant}' from licenses`);
-  await query(`with recursive ${numbers}
-    insert into tokens (account_id, id, hash, name, kind, scopes, issued, created_at)
-    select '${accountId}', ${id('tok')}, '' || i, '', 'admin', '[]', 0, '${instant}' from n`);
-  await query(`with recursive ${numbers} insert into audit (account_id, seq, operation, content, hash)
-    select '${accountId}', i, 'keys.create', '', '' from n`);
   await query(`with recursive ${numbers} insert into events (account_id, seq, type, subject_id, content)
     select '${accountId}', i, case when i % 100 = 0 then 'license.created' else 'license.signed' end,
       'lic_' || (i % 2), '' from n`);
-  await query(`with recursive ${numbers}
-    insert into webhooks (account_id, id, url, reveal, ordered, active, api_version, secret, last_seq, created_at, updated_at)
-    select '${accountId}', ${id('wh')}, '', 0, 0, 1, '', '', 0, '${instant}', '${instant}' from n`);
+  await query(`insert into webhooks
+    (account_id, id, url, reveal, ordered, active, api_version, secret, last_seq, created_at, updated_at)
+    values ('${accountId}', '${idOf('wh', 1)}', '', 0, 0, 1, '', '', 0, '${instant}', '${instant}')`);
   await query(`with recursive ${numbers}
     insert into webhook_deliveries (account_id, webhook_id, seq, event_id, type, state, attempts, duration_ms, attempted_at)
     select '${accountId}', '${idOf('wh', 1)}', i, '' || i, 'ping',
@@ -84,15 +71,11 @@ const licenseValues: Readonly<Record<string, string>> = {
   vendor_disabled: `case when i % 13 = 0 then 1 else 0 end`,
 };
 
-/** Copies a row many times, with these values, in SQL, in place of its own. */
-async function copyRows(
-  query: TestDatabase['query'],
-  table: string,
-  like: string,
-  values: Readonly<Record<string, string>>,
-): Promise<void> {
-  const [row] = await query(`select * from ${table} where id = '${like}'`);
+/** Copies a licence many times, with these values, in SQL, in place of its own. */
+async function copyLicense(query: TestDatabase['query'], like: string): Promise<void> {
+  const [row] = await query(`select * from licenses where id = '${like}'`);
   const columns = Object.keys(row ?? {});
-  await query(`with recursive ${numbers} insert into ${table} (${columns.join()})
-    select ${columns.map((column) => values[column] ?? `l.${column}`).join()} from n, ${table} as l where l.id = '${like}'`);
+  await query(`with recursive ${numbers} insert into licenses (${columns.join()})
+    select ${columns.map((column) => licenseValues[column] ?? `l.${column}`).join()}
+    from n, licenses as l where l.id = '${like}'`);
 }

@@ -1,19 +1,14 @@
 import type { EventType } from '../../src/contract/events.ts';
 import type { Instant } from '../../src/contract/scalars.ts';
 import type { Connection } from '../../src/store/engine/driver.ts';
-import type { List, Page } from '../../src/store/lists.ts';
+import type { Page } from '../../src/store/lists.ts';
 import { plainSecrets } from '../../src/store/secrets.ts';
 import { customerRepository } from '../../src/store/tables/customers.ts';
-import { deviceRepository } from '../../src/store/tables/devices.ts';
 import { type KeyFilters, keyListRepository } from '../../src/store/tables/keys/lists.ts';
-import { productRepository, productVersionRepository } from '../../src/store/tables/products.ts';
-import { auditRepository } from '../../src/store/tables/record/audit.ts';
 import { eventRepository } from '../../src/store/tables/record/events.ts';
 import { sessionRepository } from '../../src/store/tables/sessions.ts';
-import { tokenRepository } from '../../src/store/tables/tokens.ts';
 import { deliveryRepository } from '../../src/store/tables/webhooks/deliveries.ts';
-import { webhookRepository } from '../../src/store/tables/webhooks/webhooks.ts';
-import { licenseWith, now } from '../domain/examples.ts';
+import { now } from '../domain/examples.ts';
 import { idOf, products, SIZE } from './filled-lists.ts';
 import { accountId } from './store-fixture.ts';
 
@@ -106,21 +101,6 @@ const sessions: AnyList = {
   },
 };
 
-/** A list of one account without filters. */
-const plain = (
-  name: string,
-  kind: string,
-  make: (connection: Connection) => {
-    list(account: typeof accountId): List<unknown>;
-  },
-): AnyList => ({
-  name,
-  filters: [],
-  middle: idOf(kind, midway),
-  read: (connection, _, page) =>
-    page === 'count' ? make(connection).list(accountId).count() : make(connection).list(accountId).part(page),
-});
-
 /** A list that is read from a number on, and never counted. */
 const numbered = (
   name: string,
@@ -136,21 +116,11 @@ const numbered = (
   },
 });
 
-/** Every list of the API. */
+/** Every list of the API that has filters. */
 export const lists: readonly AnyList[] = [
   keys,
   customers,
   sessions,
-  plain('products', 'prod', productRepository),
-  plain('tokens', 'tok', tokenRepository),
-  plain('webhooks', 'wh', (connection) => webhookRepository(connection, plainSecrets)),
-  numbered('the versions of a product', [], (connection) =>
-    productVersionRepository(connection).list(accountId, products[0]),
-  ),
-  numbered('the devices of a key', [], (connection) => deviceRepository(connection).list(licenseWith({ accountId }))),
-  numbered('audit rows', [], (connection, { at, limit }) =>
-    auditRepository(connection).list(accountId, { after: at, until: SIZE, limit }),
-  ),
   numbered(
     'events',
     [
