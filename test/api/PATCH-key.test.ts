@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { recordedOf } from '../support/recorded.ts';
 import { type Afterwards, answers, refuses, row, scenarios } from '../support/scenario.ts';
+import { checkOut } from '../support/sessions.ts';
 import { addVersion, another, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
-import { STARTED_AT } from '../support/world.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 const LATER = '2026-11-21T12:00:00.000Z';
 
@@ -17,6 +18,13 @@ const changed = (fields: object) => ({
 /** The licence is then as the answer said. */
 const asAnswered: Afterwards<Shop> = async (world, { address }, { body }) =>
   expect(await world.license(address)).toEqual(body.data);
+
+/** A floating key with two sessions. */
+const floating = async (world: World, subject: Shop) => {
+  const { address } = await another({ licenseType: 'floating', maxConcurrentSessions: 5 })(world, subject);
+  for (const _ of [1, 2]) await checkOut(world, address);
+  return { address };
+};
 
 const many = <T>(count: number, name: string, value: (i: number) => T) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`${name}${i}`, value(i)]));
@@ -178,6 +186,17 @@ scenarios<Shop>(
     ),
     row('refuses fewer slots than devices hold, and says how many', ['inUse', 'License is in use: 2 devices'], {
       send: { maxActivations: 1, force: false },
+    }),
+    ...[{ maxConcurrentSessions: 1 }, { licenseType: 'node-locked' }].map((send) =>
+      row<Shop>(`refuses ${JSON.stringify(send)} below use`, ['inUse', 'License is in use: 2 sessions'], {
+        send,
+        given: floating,
+      }),
+    ),
+    row('accepts fewer sessions once the leases have ended', changed({ activations: 0, maxConcurrentSessions: 1 }), {
+      send: { maxConcurrentSessions: 1 },
+      given: floating,
+      at: LATER,
     }),
     ...refuses('invalidParams', {
       'nothing to change': { maxActivations: undefined },

@@ -114,6 +114,20 @@ scenarios<Subject>(
         expect((await shown(world, productId)).customer).toMatchObject({ id: 'crm-77', name: 'new@example.com' });
       },
     }),
+    row('announces no end that was before, and may have more devices than slots with force', imported, {
+      send: {
+        expirationDate: '2020-01-01T00:00:00Z',
+        ...{ maxActivations: 1, devices: [{ hostId: 'a' }, { hostId: 'b' }], force: true },
+      },
+      wrote: { licenses: 1, devices: 2 },
+      afterwards: async (world) => {
+        const { licenses = [] } = await world.contents();
+        expect(licenses.find(({ license_key }) => license_key === KEY)).toMatchObject({
+          soon_recorded_for: '2020-01-01T00:00:00.000Z',
+          expired_recorded_for: '2020-01-01T00:00:00.000Z',
+        });
+      },
+    }),
     row('refuses more devices than slots without it', ['inUse', 'License is in use: 2 devices'], {
       send: { maxActivations: 1, devices: [{ hostId: 'a' }, { hostId: 'b' }] },
     }),
