@@ -71,10 +71,6 @@ scenarios<Subject>('events.list', { given: eventful }, [
     send: ({ licenseId }) => ({ resourceId: licenseId }),
     afterwards: async (_world, _subject, answer) => expect(types(answer)).toEqual(licenseTypes),
   }),
-  row('shows nothing of another account', answers({ data: [], meta: { last: 0 }, code: 0 }), {
-    send: ({ licenseId }) => ({ resourceId: licenseId }),
-    as: 'other admin',
-  }),
   row('refuses a token that is limited to some products', 'scopeMissing', {
     as: ({ productId }) => ({ scopes: ['event:read'], productIds: [productId] }),
   }),

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { answers, row, scenarios } from '../support/scenario.ts';
 import { checkOut } from '../support/sessions.ts';
-import { another, type Shop, shopWith, shownLicense, unknownKeys } from '../support/shop.ts';
+import { another, type Shop, shopWith, shownDevice, shownLicense, unknownKeys } from '../support/shop.ts';
 import { STARTED_AT } from '../support/world.ts';
 
 /** A licence file of an hour, signed when the world began. */
@@ -19,15 +19,7 @@ const shown = ({ address, customerId }: Shop, key: string, ipAddress: string) =>
   data: {
     license: shownLicense({
       ...{ key, productId: address.productId, maxActivations: 1, activations: 1, activated: true },
-      devices: [
-        {
-          id: expect.stringMatching(/^dev_[0-9a-z]{26}$/),
-          hostId: 'host-1',
-          deviceTag: 'No tag',
-          ipAddress,
-          activationTime: STARTED_AT,
-        },
-      ],
+      devices: [shownDevice({ ipAddress })],
     }),
     customer: { id: customerId, name: 'Zoë', email: 'zoe@example.com', active: true },
     files: [signedFile('host-1')],

@@ -1,20 +1,21 @@
 import { expect } from 'vitest';
 import { row, scenarios } from '../support/scenario.ts';
-import { another, leaves, type Shop, shopWith, signedFor, unknownKeys, unusable } from '../support/shop.ts';
-import { STARTED_AT } from '../support/world.ts';
+import {
+  another,
+  leaves,
+  type Shop,
+  shopWith,
+  shownDevice,
+  signedFor,
+  unknownKeys,
+  unusable,
+} from '../support/shop.ts';
 
 const activated = (hostId: string, activations: number, device: object = {}, maxActivations: number | null = 2) => ({
   body: {
     code: 0,
     message: 'Device activated',
-    device: {
-      id: expect.stringMatching(/^dev_[0-9a-z]{26}$/),
-      hostId,
-      deviceTag: 'No tag',
-      ipAddress: '203.0.113.7',
-      activationTime: STARTED_AT,
-      ...device,
-    },
+    device: shownDevice({ hostId, ...device }),
     activations,
     maxActivations,
   },

@@ -43,17 +43,6 @@ scenarios<Shop>(
       },
     }),
     row(
-      'keeps the rhythm that the licence sets',
-      leased(1, { maxSessions: 7, expiresAt: '2026-11-21T10:05:00.000Z', heartbeatInterval: 60 }),
-      { given: floating({ sessionLeaseDuration: 300, heartbeatInterval: 60, maxConcurrentSessions: 7 }) },
-    ),
-    row('does not count the sessions of other licences', leased(1), {
-      given: async (world, subject) => {
-        await bothTaken(world, subject);
-        return floating({ maxConcurrentSessions: 2 })(world, subject);
-      },
-    }),
-    row(
       'leases a seat again from the instant its lease has run out',
       leased(1, { expiresAt: '2026-11-21T10:30:00.000Z' }),
       {

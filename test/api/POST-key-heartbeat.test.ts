@@ -75,11 +75,6 @@ scenarios<Subject>(
     row('refuses a signature under another secret', 'signatureRefused', {
       send: ({ session }) => signedBy({ ...session, sessionSecret: session.sessionSecret.slice(1) }),
     }),
-    row('refuses the signature of another session', 'signatureRefused', {
-      given: async (world, { address, session: { sessionId } }) => ({
-        session: { ...(await checkOut(world, address, { hostId: 'host-2' })), sessionId },
-      }),
-    }),
     row('refuses the session of another key', 'sessionNotFound', { given: another({ licenseType: 'floating' }) }),
     row('lets sessions go on that are more than there are seats now', prolonged(minute(15)), {
       given: (world) => world.sql('update licenses set max_sessions = 0'),

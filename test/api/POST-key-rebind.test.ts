@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { row, scenarios } from '../support/scenario.ts';
-import { another, leaves, type Shop, shopWith, unknownKeys, unusable } from '../support/shop.ts';
-import { type Address, type As, STARTED_AT, type World } from '../support/world.ts';
+import { another, leaves, type Shop, shopWith, shownDevice, unknownKeys, unusable } from '../support/shop.ts';
+import type { Address, As, World } from '../support/world.ts';
 
 interface Subject extends Shop {
   /** The id of its first device. */
@@ -12,14 +12,7 @@ const rebound = (device: object = {}, more: object = {}) => ({
   body: {
     code: 0,
     message: 'Device rebound',
-    device: {
-      id: expect.stringMatching(/^dev_[0-9a-z]{26}$/),
-      hostId: 'host-9',
-      deviceTag: 'desk',
-      ipAddress: '203.0.113.7',
-      activationTime: STARTED_AT,
-      ...device,
-    },
+    device: shownDevice({ hostId: 'host-9', deviceTag: 'desk', ...device }),
     ...more,
   },
 });

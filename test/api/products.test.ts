@@ -33,14 +33,6 @@ scenarios<Subject>('products.list', { given: twoProducts }, [
     shows('products.list', (both) => [editorOf(both), viewerOf(both)]),
   ),
   row(
-    'lists only the products that the token may touch',
-    shows('products.list', (both) => [viewerOf(both)]),
-    {
-      as: viewerOnly,
-      absent: ({ editor }) => [editor, 'Editor'],
-    },
-  ),
-  row(
     'counts only those of the token',
     shows('products.list', (both) => [viewerOf(both)], { total: 1, page: 1, limit: 100, totalPages: 1 }),
     { send: { page: '1' }, as: viewerOnly },

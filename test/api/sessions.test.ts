@@ -95,8 +95,5 @@ scenarios<Subject>(
     row('refuses a session whose lease has ended', 'sessionNotFound', {
       at: '2026-11-21T10:15:00.000Z',
     }),
-    row('refuses a session of another account', 'sessionNotFound', {
-      as: 'other admin',
-    }),
   ],
 );

@@ -75,7 +75,6 @@ scenarios<Subject>('tokens.get', { given: prepare, query: ({ reader }) => ({ tok
     as: { scopes: ['token:read'] },
     absent: ({ reader }) => [reader.token, reader.token.slice(-20), 'hash'],
   }),
-  row('does not know a token of another account', 'tokenNotFound', { as: 'other admin' }),
   row('does not know a token of all products for a caller that is limited to one', 'tokenNotFound', {
     as: ofOneProduct,
   }),

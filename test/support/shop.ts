@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type Afterwards, type Row, row } from './scenario.ts';
-import { type Address, STARTED_AT, type World } from './world.ts';
+import { type Address, PEER, STARTED_AT, type World } from './world.ts';
 
 /** A key of Zoë's, and a product that it is not of. */
 export interface Shop {
@@ -41,6 +41,16 @@ export const shownLicense = (fields: object) => ({
   version: null,
   createdAt: STARTED_AT,
   updatedAt: STARTED_AT,
+  ...fields,
+});
+
+/** A device as it is shown to those who see addresses, but for these fields. */
+export const shownDevice = (fields: object = {}) => ({
+  id: expect.stringMatching(/^dev_[0-9a-z]{26}$/),
+  hostId: 'host-1',
+  deviceTag: 'No tag',
+  ipAddress: PEER,
+  activationTime: STARTED_AT,
   ...fields,
 });
 
