@@ -39,7 +39,7 @@ const notIds: Readonly<Record<string, string>> = {
   productIds: 'of a new token: tokens.test.ts',
   account: 'public keys and revocations are of everybody: signing-keys.test.ts',
   usesPerKey: 'a number',
-  resourceId: 'only for tokens of all products: GET-event-list.test.ts',
+  resourceId: 'only for tokens of all products: record.test.ts',
   key: 'a key that is brought in, of any format: POST-key-import.test.ts',
   cursor: 'an id behind which a list goes on: GET-key-list.test.ts',
 };

@@ -1,0 +1,229 @@
+import { expect } from 'vitest';
+import { recordedOf } from '../support/recorded.ts';
+import { type Afterwards, refuses, row, scenarios } from '../support/scenario.ts';
+import { checkOut } from '../support/sessions.ts';
+import { another, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
+import type { Address, World } from '../support/world.ts';
+
+const BEFORE = '2027-01-01T00:00:00.000Z';
+const _AFTER = '2027-03-15T00:00:00.000Z';
+
+/** The licence with this end. */
+const ending = (expirationDate: string) => ({
+  body: ({ address }: Shop) => ({
+    data: expect.objectContaining({ key: address.licenseKey, expirationDate, gracePeriod: 'P2W' }),
+    code: 0,
+  }),
+});
+
+scenarios<Shop>(
+  'keys.renew',
+  {
+    // It ends with two weeks of grace.
+    given: shopWith({ expiryDate: '2027-01-31T12:00:00Z', gracePeriod: 'P2W' }),
+    body: ({ address }) => ({ ...address, duration: 'P1Y' }),
+    wrote: {},
+  },
+  [
+    row(
+      'adds to the end while that is to come, by the calendar, and says so in the record',
+      ending('2027-02-28T12:00:00.000Z'),
+      {
+        send: { duration: 'P1M' },
+        at: BEFORE,
+        afterwards: async (world, { address }, { body }) => {
+          expect(await world.license(address)).toEqual(body.data);
+          expect(body.data).toMatchObject({ graceUntil: '2027-03-14T12:00:00.000Z', updatedAt: BEFORE });
+          expect((await recordedOf(world, 'keys.renew')).events).toEqual([
+            {
+              type: 'license.renewed',
+              resource: { type: 'license', id: body.data.id },
+              data: expect.objectContaining({ from: '2027-01-31T12:00:00.000Z', to: '2027-02-28T12:00:00.000Z' }),
+            },
+          ]);
+        },
+      },
+    ),
+    row('goes to the end of the year 9999 at most', ending('9999-12-31T23:59:59.999Z'), {
+      send: { duration: 'P9999Y', from: 'later' },
+    }),
+    row('refuses a licence that never expires', 'noEnd', { given: another({ expiryDate: null }) }),
+    ...unknownKeys(),
+  ],
+);
+
+interface Transfer extends Shop {
+  readonly otherCustomerId: string;
+}
+
+const transferred = {
+  body: ({ address }: Transfer) => ({
+    data: expect.objectContaining({
+      key: address.licenseKey,
+      activations: 1,
+      devices: [expect.objectContaining({ hostId: 'host-1' })],
+    }),
+    code: 0,
+  }),
+};
+
+const customerOf = async (world: World, address: Address) =>
+  (await world.call('admin', 'GET', `/key?${new URLSearchParams({ ...address })}`)).body.data.customer;
+
+/** The name of the customer that the key then has. */
+const belongsTo =
+  (name: string | undefined): Afterwards<Transfer> =>
+  async (world, { address }) =>
+    expect((await customerOf(world, address))?.name).toBe(name);
+
+scenarios<Transfer>(
+  'keys.transfer',
+  {
+    given: async (world) => ({
+      ...(await shopWith({}, 'host-1')(world)),
+      otherCustomerId: (await world.customer({ name: 'Acme' })).id,
+    }),
+    body: ({ address }) => ({ ...address, newCustomer: { name: 'Ada', email: 'ada@example.com' } }),
+  },
+  [
+    row('gives the key to another customer, with its devices, and says so in the record', transferred, {
+      send: ({ otherCustomerId }) => ({ newCustomer: undefined, customerId: otherCustomerId }),
+      wrote: {},
+      afterwards: async (world, subject, answer) => {
+        await belongsTo('Acme')(world, subject, answer);
+        expect((await recordedOf(world, 'keys.transfer')).events).toEqual([
+          {
+            type: 'license.transferred',
+            resource: { type: 'license', id: answer.body.data.id },
+            data: expect.objectContaining({ from: subject.customerId, to: subject.otherCustomerId }),
+          },
+        ]);
+      },
+    }),
+    row('gives it to a customer that it creates', transferred, {
+      as: { scopes: ['license:write', 'license:reveal'] },
+      wrote: { customers: 1 },
+      afterwards: belongsTo('Ada'),
+    }),
+    row('leaves it with the customer that has it, without an event', transferred, {
+      send: ({ customerId }) => ({ newCustomer: undefined, customerId }),
+      afterwards: async (world) => expect((await recordedOf(world, 'keys.transfer')).events).toEqual([]),
+    }),
+    ...refuses('invalidParams', {
+      'neither customerId nor newCustomer': { newCustomer: undefined },
+      'both of them': { customerId: null },
+    }),
+    row('refuses a customer that is not there, and names it', ['customerNotFound', 'Customer cus_absent not found'], {
+      send: { newCustomer: undefined, customerId: 'cus_absent' },
+    }),
+    row(
+      'refuses an e-mail address that a customer has, and creates none',
+      ['emailTaken', 'A customer with email ZOE@example.com already exists'],
+      { send: { newCustomer: { name: 'Z', email: 'ZOE@example.com' } } },
+    ),
+    ...unknownKeys(),
+  ],
+);
+
+const blocked = { body: { message: 'License blocked', code: 0 } };
+const unblocked = { body: { message: 'License unblocked', code: 0 } };
+
+const table = { given: shopWith({}, 'host-1'), body: ({ address }: Shop) => address };
+
+async function block(world: World, { address }: Shop): Promise<void> {
+  expect((await world.call('admin', 'POST', '/key/block', address)).status).toBe(200);
+}
+
+scenarios<Shop>('keys.block', table, [
+  row('disables the key, leaves its device its slot, and keeps the note in the record', blocked, {
+    send: { note: 'chargeback' },
+    at: '2026-11-21T11:00:00.000Z',
+    as: { scopes: ['license:write'] },
+    wrote: { revocation_lists: 1 },
+    afterwards: async (world, { address, customerId }) => {
+      const license = await world.license(address);
+      expect(license).toMatchObject({
+        vendorDisabled: true,
+        activated: false,
+        activations: 1,
+        updatedAt: '2026-11-21T11:00:00.000Z',
+      });
+      const signed = await world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'host-1' });
+      expect(signed.body).toEqual({ message: 'License disabled', code: 6 });
+      const resource = { type: 'license', id: license.id };
+      // The note is for the vendor: subscribers are not told.
+      const data = { customerId, key: expect.stringMatching(/^\*/), productId: address.productId };
+      expect(await recordedOf(world, 'keys.block')).toEqual({
+        resource,
+        details: expect.objectContaining({ note: 'chargeback' }),
+        events: [{ type: 'license.blocked', resource, data }],
+      });
+    },
+  }),
+  row('answers the same again, changes nothing and tells nobody, and keeps that note too', blocked, {
+    send: { note: 'again' },
+    given: block,
+    at: '2026-11-21T11:00:00.000Z',
+    afterwards: async (world) =>
+      expect(await recordedOf(world, 'keys.block')).toMatchObject({ events: [], details: { note: 'again' } }),
+  }),
+  ...unknownKeys(),
+]);
+
+scenarios<Shop>('keys.unblock', table, [
+  row('makes a blocked key usable again', unblocked, {
+    send: { ifUpdatedAt: '2026-11-21T10:00:00.001Z' },
+    given: block,
+    at: '2026-11-21T11:00:00.000Z',
+    wrote: {},
+    afterwards: async (world, { address }) => {
+      expect(await world.license(address)).toMatchObject({ vendorDisabled: false, activated: true });
+      await world.activate(address, 'host-1');
+      const { events } = await recordedOf(world, 'keys.unblock');
+      expect(events).toEqual([expect.objectContaining({ type: 'license.unblocked' })]);
+    },
+  }),
+  row('answers the same for a key that is not blocked', unblocked, {
+    afterwards: async (world) => expect((await recordedOf(world, 'keys.unblock')).events).toEqual([]),
+  }),
+  ...unknownKeys(),
+]);
+
+const deleted = { body: { action: 'keys.delete', status: true, code: 0 } };
+
+/** Gives the key two devices and a session. */
+async function use(world: World, { address }: Shop): Promise<void> {
+  await world.activate(address, 'host-1', 'host-2');
+  await checkOut(world, address);
+}
+
+/** What subscribers are told of the deletion. */
+const told = async (world: World) => (await recordedOf(world, 'keys.delete')).events;
+
+scenarios<Shop>(
+  'keys.delete',
+  {
+    // Nobody uses it, beside another one in use.
+    given: async (world) => {
+      const shop = await shopWith({ licenseType: 'floating', reference: 'order-1042' })(world);
+      const { productId } = shop.address;
+      await world.activate({ productId, licenseKey: await world.key({ productId }) }, 'host-1');
+      return shop;
+    },
+    query: ({ address }) => ({ ...address }),
+    wrote: { licenses: -1 },
+  },
+  [
+    row('refuses a key that is in use, and says by what', ['inUse', 'License is in use: 2 devices and 1 session'], {
+      send: { force: 'false' },
+      given: use,
+    }),
+    row('removes it with its devices and sessions with force, and no others', deleted, {
+      send: { force: 'true' },
+      given: use,
+      wrote: { licenses: -1, devices: -2, sessions: -1, revocation_lists: 1 },
+      afterwards: async (world) => expect(await told(world)).toMatchObject([{ data: { devices: 2, sessions: 1 } }]),
+    }),
+    ...unknownKeys(),
+  ],
+);
