@@ -216,26 +216,6 @@ scenarios<Subject>('webhooks.replay', { ...inBody, body: ({ id }) => ({ webhookI
       },
     },
   ),
-  row(
-    'sends what was not accepted at once',
-    answers(({ id }: Subject) => acted('webhooks.replay', { webhookId: id, events: 2 })),
-    {
-      send: { after: undefined, failed: true },
-      given: async (world, { id }) => {
-        await deliver(world, id, 'retrying', 'delivered', 'dead');
-      },
-      at: LATER,
-      afterwards: async (world, { id }) => {
-        const { webhooks, deliveries } = world.store.repositories;
-        expect(await webhooks.find(world.accounts.acme, id)).toMatchObject({ retryAt: LATER });
-        const of = { accountId: world.accounts.acme, webhookId: id };
-        expect(await deliveries.list(of, { below: 9, limit: 9, state: 'retrying' })).toMatchObject([
-          { seq: 3, attempts: 0, nextAttemptAt: LATER },
-          { seq: 1, attempts: 0, nextAttemptAt: LATER },
-        ]);
-      },
-    },
-  ),
   ...refuses('invalidParams', { both: { failed: true }, neither: { after: undefined } }),
   row('refuses one that is not active', 'webhookInactive', { given: inactive }),
   ...ofOne,
