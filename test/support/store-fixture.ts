@@ -10,20 +10,26 @@ export const accountId = 'acc_1' as AccountId;
 
 const productId = 'prod_0000000000000000000001' as ProductId;
 
+/** Adds an account, with a signing key. */
+export async function insertAccount(
+  store: Store,
+  account: { readonly id: AccountId; readonly name: string; readonly createdAt: Instant },
+  privatePem: string = privatePems[0],
+): Promise<void> {
+  const { id, createdAt } = account;
+  const { kid } = createSigner(privatePem);
+  await store.transaction(async (repositories) => {
+    await repositories.accounts.insert(account);
+    const publicPem = publicPemOf(privatePem);
+    await repositories.signingKeys.insert({ accountId: id, kid, privatePem, publicPem, createdAt });
+  });
+}
+
 /** Puts an account with one product and one licence into a store, without the service; `changes` are the licence's. */
 export async function insertLicense(store: Store, changes: Partial<License> = {}): Promise<License> {
   const license = licenseWith({ accountId, productId, ...changes });
-  const [privatePem] = privatePems;
-  const { kid } = createSigner(privatePem);
+  await insertAccount(store, { id: accountId, name: 'acme', createdAt: now });
   await store.transaction(async (repositories) => {
-    await repositories.accounts.insert({ id: accountId, name: 'acme', createdAt: now });
-    await repositories.signingKeys.insert({
-      accountId,
-      kid,
-      privatePem,
-      publicPem: publicPemOf(privatePem),
-      createdAt: now,
-    });
     await repositories.products.insert({ accountId, id: productId, name: 'Editor', now });
     await repositories.keys.insert(license);
   });

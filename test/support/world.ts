@@ -7,7 +7,6 @@ import type { AccountId, Instant } from '../../src/contract/scalars.ts';
 import type { Scope, TokenKind } from '../../src/contract/scopes.ts';
 import { scopesOf } from '../../src/domain/access.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { createSigner } from '../../src/domain/license-file/sign.ts';
 import { addSeconds } from '../../src/domain/time.ts';
 import { hashToken, mintToken } from '../../src/domain/token.ts';
 import { createApp } from '../../src/server/http/app.ts';
@@ -25,6 +24,7 @@ import { numberEntries } from '../../src/service/numbering.ts';
 import { createRecorder } from '../../src/service/record.ts';
 import { privatePemOf, privatePems, publicPemOf } from '../domain/examples.ts';
 import { type Engine, engines, type Row } from './engines.ts';
+import { insertAccount } from './store-fixture.ts';
 
 /** When a world begins, unless it says otherwise. */
 export const STARTED_AT = '2026-11-21T10:00:00.000Z' as Instant;
@@ -77,30 +77,40 @@ export interface Address {
 
 const microseconds = () => Date.now() * 1_000;
 
+interface WorldOptions {
+  readonly now?: string;
+  readonly engine?: Engine | undefined;
+  /** Requests per minute and token; without it, more than any test makes. */
+  readonly perMinute?: number;
+  /** Look-ups of unknown keys per minute and token; null is without limit. */
+  readonly lookupsPerMinute?: number | null;
+  /** Failed authentications per minute and address. */
+  readonly failuresPerMinute?: number;
+  /** Where requests are counted; without it, in memory. */
+  readonly counter?: RateCounter;
+  /** Networks of proxies that are trusted. */
+  readonly behindProxy?: readonly string[];
+  /** Whether webhooks may be sent anywhere. */
+  readonly allowPrivateWebhooks?: boolean;
+  /** Milliseconds, by a clock that nobody sets; that of this machine unless given. */
+  readonly monotonic?: () => number;
+  /** Takes the log, as JSON lines. */
+  readonly logTo?: LogSink;
+}
+
 /** Makes a world with two accounts, acme and other; everyone is of acme who does not say otherwise. */
-export async function createWorld(
-  options: {
-    readonly now?: string;
-    readonly engine?: Engine;
-    /** Requests per minute and token; without it, more than any test makes. */
-    readonly perMinute?: number;
-    /** Look-ups of unknown keys per minute and token; null is without limit. */
-    readonly lookupsPerMinute?: number | null;
-    /** Failed authentications per minute and address. */
-    readonly failuresPerMinute?: number;
-    /** Where requests are counted; without it, in memory. */
-    readonly counter?: RateCounter;
-    /** Networks of proxies that are trusted. */
-    readonly behindProxy?: readonly string[];
-    /** Whether webhooks may be sent anywhere. */
-    readonly allowPrivateWebhooks?: boolean;
-    /** Milliseconds, by a clock that nobody sets; that of this machine unless given. */
-    readonly monotonic?: () => number;
-    /** Takes the log, as JSON lines. */
-    readonly logTo?: LogSink;
-  } = {},
-) {
-  const engine = options.engine ?? engines[0];
+export async function createWorld({
+  engine = engines[0],
+  perMinute = 1_000_000,
+  lookupsPerMinute,
+  failuresPerMinute,
+  counter = createMemoryCounter(microseconds),
+  behindProxy = [],
+  allowPrivateWebhooks: allowPrivate = false,
+  monotonic = () => performance.now(),
+  logTo,
+  ...options
+}: WorldOptions = {}) {
   if (engine === undefined) throw new Error('there is no engine');
   const database = await engine.createDatabase();
   const { store } = database;
@@ -115,20 +125,15 @@ export async function createWorld(
   const app = createApp({
     store,
     door: 'http',
-    log: await createLog(options.logTo ? 'json' : 'none', options.logTo ?? { write: () => {} }),
-    limiter: createRateLimiter(
-      options.counter ?? createMemoryCounter(microseconds),
-      options.perMinute ?? 1_000_000,
-      options.lookupsPerMinute,
-      options.failuresPerMinute,
-    ),
-    addressOf: trustProxies(options.behindProxy ?? []),
+    log: await createLog(logTo ? 'json' : 'none', logTo ?? { write: () => {} }),
+    limiter: createRateLimiter(counter, perMinute, lookupsPerMinute, failuresPerMinute),
+    addressOf: trustProxies(behindProxy),
     signerOf,
     record,
     exactlyOnce: createExactlyOnce(store, random),
-    webhooks: { allowPrivate: options.allowPrivateWebhooks ?? false },
+    webhooks: { allowPrivate },
     now: () => now,
-    monotonic: options.monotonic ?? (() => performance.now()),
+    monotonic,
     random,
     newKeyPair: () => {
       const privatePem = privatePemOf(random(32));
@@ -145,33 +150,19 @@ export async function createWorld(
     acme: newId('acc', addSeconds(now, -1), random(10)) as AccountId,
     other: newId('acc', now, random(10)) as AccountId,
   };
-  await store.transaction(async (repositories) => {
-    for (const [i, [name, id]] of Object.entries(accounts).entries()) {
-      const privatePem = privatePems[i] ?? privatePems[0];
-      const { kid } = createSigner(privatePem);
-      await repositories.accounts.insert({ id, name, createdAt: now });
-      const publicPem = publicPemOf(privatePem);
-      await repositories.signingKeys.insert({ accountId: id, kid, privatePem, publicPem, createdAt: now });
-    }
-  });
+  for (const [i, [name, id]] of Object.entries(accounts).entries())
+    await insertAccount(store, { id, name, createdAt: now }, privatePems[i]);
 
-  async function mint(rights: Rights): Promise<string> {
-    const kind = rights.kind ?? 'scoped';
+  async function mint({ account = 'acme', kind = 'scoped', scopes = [], ...limits }: Rights): Promise<string> {
     const token = mintToken(kind, random(32));
     await store.transaction((repositories) =>
       repositories.tokens.insert({
-        accountId: accounts[rights.account ?? 'acme'],
+        ...{ productIds: null, maxIssues: null, now, kind, name: 'made by the test', hash: hashToken(token) },
+        ...limits,
+        accountId: accounts[account],
         id: newId('tok', now, random(10)),
-        hash: hashToken(token),
-        name: 'made by the test',
-        kind,
-        scopes: scopesOf(kind, rights.scopes ?? []),
-        productIds: rights.productIds ?? null,
-        networks: rights.networks ?? null,
-        maxIssues: rights.maxIssues ?? null,
-        rateLimit: rights.rateLimit ?? null,
-        expiresAt: (rights.expiresAt ?? null) as Instant | null,
-        now,
+        scopes: scopesOf(kind, scopes),
+        expiresAt: (limits.expiresAt ?? null) as Instant | null,
       }),
     );
     return token;
