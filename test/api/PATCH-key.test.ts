@@ -208,7 +208,16 @@ scenarios<Shop>(
       'metadata that would have more than 8 192 bytes': { metadata: many(17, 'n', () => 'é'.repeat(250)) },
       'more than 40 features': { metadata: { features: many(39, 'f', () => true) } },
     }),
-    row('refuses a version that is not there', 'versionNotFound', { send: { versionId: 'ver_absent' } }),
+    ...Object.entries({
+      'that is not there': `update product_versions set id = 'ver_2'`,
+      'of another product': `update product_versions set product_id = (select id from products where name = 'Viewer')`,
+      'that is not active': 'update product_versions set active = 0',
+    }).map(([which, text]) =>
+      row<Shop>(`refuses a version ${which}`, 'versionNotFound', {
+        send: { versionId: 'ver_1' },
+        given: (world) => world.sql(text),
+      }),
+    ),
     row('refuses a customer that is not there, and names it', ['customerNotFound', 'Customer cus_absent not found'], {
       send: { customerId: 'cus_absent' },
     }),
