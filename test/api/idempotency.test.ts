@@ -124,75 +124,71 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     expect(await licenses()).toBe(2);
   });
 
-  describe('in the headers', () => {
-    it.each([
-      ['under the other name on the retry', [other('k')], 'k', 1],
-      ['under both names, equal', [key('k'), other('k')], 'k', 1],
-      ['on two lines, equal', [key('k'), key('k')], 'k', 1],
-      ['255 characters long', [key('k'.repeat(255))], 'k'.repeat(255), 1],
-      ['with spaces and a comma in it', [key('a, b c')], 'a, b c', 1],
-      ['in another case', [key('K')], 'k', 2],
-    ])('is taken %s', async (_, headers, again, effects) => {
-      expect((await ask({ headers })).status).toBe(200);
-      expect((await ask(keyed(again))).status).toBe(200);
-      expect(await licenses()).toBe(effects);
-    });
-
-    it.each([
-      ['under both names, different', [key('a'), other('b')]],
-      ['on two lines, different', [key('a'), key('b')]],
-      ['empty', [key('')]],
-      ['blank', [key('   ')]],
-      ['256 characters long', [key('k'.repeat(256))]],
-      ['with a tab in it', [key('a\tb')]],
-      ['not ASCII', [key('caf\u00e9')]],
-    ])('is refused %s', async (_, headers) => {
-      expect(codeOf(await ask({ headers }))).toEqual(refused(400, 5));
-      expect(await licenses()).toBe(0);
-    });
-
-    it('is ignored on a read, even malformed', async () => {
-      const read = { method: 'GET', path: '/customer', headers: [key('')] };
-      expect((await ask(read)).status).toBe(200);
-    });
+  it.each([
+    ['under the other name on the retry', [other('k')], 'k', 1],
+    ['under both names, equal', [key('k'), other('k')], 'k', 1],
+    ['on two lines, equal', [key('k'), key('k')], 'k', 1],
+    ['255 characters long', [key('k'.repeat(255))], 'k'.repeat(255), 1],
+    ['with spaces and a comma in it', [key('a, b c')], 'a, b c', 1],
+    ['in another case', [key('K')], 'k', 2],
+  ])('is taken %s', async (_, headers, again, effects) => {
+    expect((await ask({ headers })).status).toBe(200);
+    expect((await ask(keyed(again))).status).toBe(200);
+    expect(await licenses()).toBe(effects);
   });
 
-  describe('on another request', () => {
-    it.each<[string, (productId: string) => Ask, object]>([
-      ['path', () => ({ path: '/deactivate-key' }), refused(400, 3)],
-      ['query', () => ({ path: '/create-key?note=1' }), refused(400, 3)],
-      ['white space', (productId) => ({ body: `{"productId": "${productId}"}` }), refused(400, 3)],
-      ['field', (productId) => ({ body: `{"productId":"${productId}","usesPerKey":"1"}` }), refused(400, 3)],
-      // A method that the path does not know is refused before any key is looked at.
-      ['method', () => ({ method: 'DELETE' }), refused(405, 1)],
-    ])('of another %s is refused', async (_, change, refusal) => {
-      await ask(keyed('k'));
-      expect(codeOf(await ask({ ...change(productId), ...keyed('k') }))).toEqual(refusal);
-      expect(await licenses()).toBe(1);
-    });
+  it.each([
+    ['under both names, different', [key('a'), other('b')]],
+    ['on two lines, different', [key('a'), key('b')]],
+    ['empty', [key('')]],
+    ['blank', [key('   ')]],
+    ['256 characters long', [key('k'.repeat(256))]],
+    ['with a tab in it', [key('a\tb')]],
+    ['not ASCII', [key('caf\u00e9')]],
+  ])('is refused %s', async (_, headers) => {
+    expect(codeOf(await ask({ headers }))).toEqual(refused(400, 5));
+    expect(await licenses()).toBe(0);
+  });
 
-    it('of another method with the same body is refused', async () => {
-      const renaming = { path: `/product/by-id?productId=${productId}`, body: '{"name":"a"}', ...keyed('k') };
-      expect((await ask({ method: 'PUT', ...renaming })).status).toBe(200);
-      expect(codeOf(await ask({ ...renaming, path: '/product' }))).toEqual(refused(400, 3));
-    });
+  it('is ignored on a read, even malformed', async () => {
+    const read = { method: 'GET', path: '/customer', headers: [key('')] };
+    expect((await ask(read)).status).toBe(200);
+  });
 
-    it('takes independent query parameters in any order and any spelling, repeated ones in theirs', async () => {
-      const first = await ask({ path: '/create-key?a=1&b=A&c=1&c=2', ...keyed('k') });
-      expect(await ask({ path: '/create-key?c=1&b=%41&c=2&a=1', ...keyed('k') })).toEqual({
-        ...first,
-        replayed: true,
-      });
-      expect(codeOf(await ask({ path: '/create-key?a=1&b=A&c=2&c=1', ...keyed('k') }))).toEqual(refused(400, 3));
-    });
+  it.each<[string, (productId: string) => Ask, object]>([
+    ['path', () => ({ path: '/deactivate-key' }), refused(400, 3)],
+    ['query', () => ({ path: '/create-key?note=1' }), refused(400, 3)],
+    ['white space', (productId) => ({ body: `{"productId": "${productId}"}` }), refused(400, 3)],
+    ['field', (productId) => ({ body: `{"productId":"${productId}","usesPerKey":"1"}` }), refused(400, 3)],
+    // A method that the path does not know is refused before any key is looked at.
+    ['method', () => ({ method: 'DELETE' }), refused(405, 1)],
+  ])('is refused on a request of another %s', async (_, change, refusal) => {
+    await ask(keyed('k'));
+    expect(codeOf(await ask({ ...change(productId), ...keyed('k') }))).toEqual(refusal);
+    expect(await licenses()).toBe(1);
+  });
 
-    it('does not look at other headers', async () => {
-      await ask(keyed('k'));
-      const again = await ask({
-        headers: [key('k'), ['Accept', 'text/html'], ['X-Trace', '1']],
-      });
-      expect(again.replayed).toBe(true);
+  it('is refused on a request of another method with the same body', async () => {
+    const renaming = { path: `/product/by-id?productId=${productId}`, body: '{"name":"a"}', ...keyed('k') };
+    expect((await ask({ method: 'PUT', ...renaming })).status).toBe(200);
+    expect(codeOf(await ask({ ...renaming, path: '/product' }))).toEqual(refused(400, 3));
+  });
+
+  it('takes independent query parameters in any order and any spelling, repeated ones in theirs', async () => {
+    const first = await ask({ path: '/create-key?a=1&b=A&c=1&c=2', ...keyed('k') });
+    expect(await ask({ path: '/create-key?c=1&b=%41&c=2&a=1', ...keyed('k') })).toEqual({
+      ...first,
+      replayed: true,
     });
+    expect(codeOf(await ask({ path: '/create-key?a=1&b=A&c=2&c=1', ...keyed('k') }))).toEqual(refused(400, 3));
+  });
+
+  it('does not look at other headers', async () => {
+    await ask(keyed('k'));
+    const again = await ask({
+      headers: [key('k'), ['Accept', 'text/html'], ['X-Trace', '1']],
+    });
+    expect(again.replayed).toBe(true);
   });
 
   it('runs once, however many ask at once; afterwards all get the same', async () => {
@@ -213,30 +209,28 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     expect(elsewhere).toMatchObject({ status: 404, replayed: false });
   });
 
-  describe('on a refusal', () => {
-    it('replays one of validation, and refuses the corrected request', async () => {
-      const wrong = { body: '{"productId":"short"}', ...keyed('k') };
-      const first = await ask(wrong);
-      expect(codeOf(first)).toEqual(refused(400, 1));
-      expect(await ask(wrong)).toEqual({ ...first, replayed: true });
-      expect(codeOf(await ask(keyed('k')))).toEqual(refused(400, 3));
-    });
+  it('replays a refusal of validation, and refuses the corrected request', async () => {
+    const wrong = { body: '{"productId":"short"}', ...keyed('k') };
+    const first = await ask(wrong);
+    expect(codeOf(first)).toEqual(refused(400, 1));
+    expect(await ask(wrong)).toEqual({ ...first, replayed: true });
+    expect(codeOf(await ask(keyed('k')))).toEqual(refused(400, 3));
+  });
 
-    it('replays one that would no longer be given; a new key runs', async () => {
-      const path = `/product/by-id?productId=${productId}`;
-      await ask({ method: 'PUT', path, body: '{"active":false}' });
-      const first = await ask(keyed('k'));
-      expect(codeOf(first)).toEqual(refused(404, 1));
-      await ask({ method: 'PUT', path, body: '{"active":true}' });
-      expect(await ask(keyed('k'))).toEqual({ ...first, replayed: true });
-      expect((await ask(keyed('new'))).status).toBe(200);
-    });
+  it('replays a refusal that would no longer be given; a new key runs', async () => {
+    const path = `/product/by-id?productId=${productId}`;
+    await ask({ method: 'PUT', path, body: '{"active":false}' });
+    const first = await ask(keyed('k'));
+    expect(codeOf(first)).toEqual(refused(404, 1));
+    await ask({ method: 'PUT', path, body: '{"active":true}' });
+    expect(await ask(keyed('k'))).toEqual({ ...first, replayed: true });
+    expect((await ask(keyed('new'))).status).toBe(200);
+  });
 
-    it('undoes what the request had done before it was refused', async () => {
-      const body = `{"productId":"${productId}","customerId":"cus_unknown"}`;
-      expect(codeOf(await ask({ body, as: issuer, ...keyed('k') }))).toEqual(refused(404, 2));
-      expect((await ask({ as: issuer, ...keyed('new') })).status).toBe(200);
-    });
+  it('undoes what the request had done before it was refused', async () => {
+    const body = `{"productId":"${productId}","customerId":"cus_unknown"}`;
+    expect(codeOf(await ask({ body, as: issuer, ...keyed('k') }))).toEqual(refused(404, 2));
+    expect((await ask({ as: issuer, ...keyed('new') })).status).toBe(200);
   });
 
   it.each<[string, string, { status: number; code: number }]>([
