@@ -13,24 +13,16 @@ const NOW = '2026-11-21T10:00:00.000Z';
 const none = { total: 0, active: 0, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, trial: 0 };
 
 /** Mondays, the last one that of the week that is not over. */
-const mondays = [
-  ...['2026-08-31', '2026-09-07', '2026-09-14', '2026-09-21', '2026-09-28', '2026-10-05'],
-  ...['2026-10-12', '2026-10-19', '2026-10-26', '2026-11-02', '2026-11-09', '2026-11-16'],
-];
+const mondays = Array.from({ length: 12 }, (_, week) =>
+  new Date(Date.UTC(2026, 7, 31 + 7 * week)).toISOString().slice(0, 10),
+);
 
 const perWeek = (counts: Readonly<Record<string, number>> = {}) =>
   mondays.map((week) => ({ week, count: counts[week] ?? 0 }));
 
 const empty = {
-  keys: none,
-  products: [],
-  devices: 0,
-  sessions: 0,
-  customers: 0,
-  issuedPerWeek: perWeek(),
-  activatedPerWeek: perWeek(),
-  fullest: [],
-  nextToExpire: [],
+  ...{ keys: none, products: [], devices: 0, sessions: 0, customers: 0, fullest: [], nextToExpire: [] },
+  ...{ issuedPerWeek: perWeek(), activatedPerWeek: perWeek() },
 };
 
 /** Two products: keys of all kinds, a pool of five with three devices, a session, a customer. */
@@ -68,9 +60,7 @@ const viewerOnly = {
       ...empty,
       keys: ofViewer,
       products: [{ productId: viewer, ...ofViewer }],
-      devices: 1,
-      sessions: 1,
-      customers: null,
+      ...{ devices: 1, sessions: 1, customers: null },
       issuedPerWeek: perWeek({ '2026-11-16': 2 }),
       activatedPerWeek: perWeek({ '2026-11-16': 1 }),
       nextToExpire: [single],
@@ -87,9 +77,7 @@ const everything = {
         { productId: editor, ...ofEditor },
         { productId: viewer, ...ofViewer },
       ]),
-      devices: 4,
-      sessions: 1,
-      customers: 1,
+      ...{ devices: 4, sessions: 1, customers: 1 },
       issuedPerWeek: perWeek({ '2026-08-31': 2, '2026-11-16': 2 }),
       activatedPerWeek: perWeek({ '2026-11-09': 3, '2026-11-16': 1 }),
       fullest: [pool],

@@ -45,7 +45,10 @@ const plain = {
 
 const { customerId: _, 'metadata.is_trial': __, ...shown } = plain;
 
-const withoutChange = { updatedAt: STARTED_AT };
+const cleared = {
+  ...{ maxActivations: null, expirationDate: null, gracePeriod: null, allowedHosts: null },
+  maxConcurrentSessions: null,
+};
 
 scenarios<Shop>(
   'keys.update',
@@ -121,37 +124,19 @@ scenarios<Shop>(
         },
       },
     ),
-    row(
-      'clears what null is given for',
-      changed({
-        activations: 0,
-        maxActivations: null,
-        expirationDate: null,
-        expiresAfter: null,
-        gracePeriod: null,
-        allowedHosts: null,
-        maxConcurrentSessions: null,
+    row('clears what null is given for', changed({ activations: 0, ...cleared, expiresAfter: null }), {
+      send: cleared,
+      given: another({
+        usesPerKey: '3',
+        expiresAfter: 'P1Y',
+        gracePeriod: 'P1D',
+        allowedHosts: ['host-1'],
+        licenseType: 'floating',
+        maxConcurrentSessions: 2,
       }),
-      {
-        send: {
-          maxActivations: null,
-          expirationDate: null,
-          gracePeriod: null,
-          allowedHosts: null,
-          maxConcurrentSessions: null,
-        },
-        given: another({
-          usesPerKey: '3',
-          expiresAfter: 'P1Y',
-          gracePeriod: 'P1D',
-          allowedHosts: ['host-1'],
-          licenseType: 'floating',
-          maxConcurrentSessions: 2,
-        }),
-        at: LATER,
-        afterwards: asAnswered,
-      },
-    ),
+      at: LATER,
+      afterwards: asAnswered,
+    }),
     row(
       'merges metadata and its features by name, and null removes an entry',
       changed({ metadata: { features: { export: true, sso: true }, is_trial: false, plan: 'team' } }),
@@ -161,7 +146,7 @@ scenarios<Shop>(
         afterwards: asAnswered,
       },
     ),
-    row('writes nothing when everything is so already, and no event', changed(withoutChange), {
+    row('writes nothing when everything is so already, and no event', changed({ updatedAt: STARTED_AT }), {
       send: { maxActivations: 3, metadata: { plan: 'pro' } },
       at: LATER,
       wrote: 'nothing',
