@@ -3,8 +3,7 @@ import { listEndpoints } from '../../src/contract/index.ts';
 import { mintToken } from '../../src/domain/token.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
-import { pathWith } from '../support/scenario.ts';
+import { ask, furnish } from '../support/requests.ts';
 import { type Answer, createWorld, type World } from '../support/world.ts';
 
 /** A test here makes many requests one after the other, which a busy machine takes long for. */
@@ -46,19 +45,16 @@ function whatIsSeen({ status, headers, text }: Answer) {
 describe.each(engines)('authentication on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
   const it = testsOn(engine);
 
-  it.each(authenticated)('$name answers every useless token with the same 401', async ({ name, endpoint }) => {
+  it.each(authenticated)('$name answers every useless token with the same 401', async (named) => {
     await using world = await createWorld({ engine, failuresPerMinute: 60 });
-    const { query, body } = validRequests[name as EndpointName](await furnish(world));
+    const own = await furnish(world);
     const headers = Object.entries(await badHeaders(world));
     const before = await world.contents();
 
     const seen = new Map<string, unknown>();
     for (const [defect, Authorization] of headers) {
       const header = Authorization === undefined ? undefined : { Authorization };
-      seen.set(
-        defect,
-        whatIsSeen(await world.call('nobody', endpoint.method, pathWith(endpoint, query), body, header)),
-      );
+      seen.set(defect, whatIsSeen(await ask(world, 'nobody', named, own, header)));
     }
 
     const refused = {

@@ -5,7 +5,7 @@ import { type Contract, listEndpoints } from '../../src/contract/index.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { withoutRecord } from '../support/recorded.ts';
-import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
+import { ask, type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
 
 describe('every endpoint', () => {
@@ -24,17 +24,10 @@ describe('every endpoint', () => {
   describe.each(engines)('on $name', (engine) => {
     const it = testsOn(engine);
 
-    it.for(listEndpoints())(
-      '$name succeeds with the request that other tests then spoil',
-      async ({ name, endpoint }, { world }) => {
-        const { query, body } = validRequests[name as EndpointName](await furnish(world));
-        const answer = await world.call('admin', endpoint.method, pathWith(endpoint, query), body);
-        expect({ status: answer.status, text: answer.text }).toEqual({
-          status: endpoint.reply.status,
-          text: answer.text,
-        });
-      },
-    );
+    it.for(listEndpoints())('$name succeeds with the request that other tests then spoil', async (named, { world }) => {
+      const { status, text } = await ask(world, 'admin', named, await furnish(world));
+      expect({ status, text }).toEqual({ status: named.endpoint.reply.status, text });
+    });
 
     it.for(listEndpoints())(
       '$name refuses a request without a field that it requires',
@@ -74,11 +67,10 @@ describe('every endpoint', () => {
     it.for(listEndpoints())(
       '$name answers 500 when the database fails, and changes nothing',
       async ({ name, endpoint }, { world }) => {
-        const { query, body } = validRequests[name as EndpointName](await furnish(world));
-        await world.tokenOf('admin');
+        const own = await furnish(world);
         await world.breakTable(laterTables[name] ?? tables[name.split('.')[0] as keyof Contract]);
         const before = await world.contents();
-        const answer = await world.call('admin', endpoint.method, pathWith(endpoint, query), body);
+        const answer = await ask(world, 'admin', { name, endpoint }, own);
         expect([answer.status, answer.body]).toEqual([500, { message: 'Server error', code: 1 }]);
         expect(await world.contents()).toEqual(before);
       },

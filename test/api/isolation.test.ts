@@ -5,8 +5,7 @@ import { type Scope, scopes, type TokenKind } from '../../src/contract/scopes.ts
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { withoutRecord } from '../support/recorded.ts';
-import { absentIds, type Belongings, type EndpointName, furnish, validRequests } from '../support/requests.ts';
-import { pathWith } from '../support/scenario.ts';
+import { absentIds, ask, type Belongings, type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { type As, createWorld, type World } from '../support/world.ts';
 
 /** A test here makes many requests one after the other, which a busy machine takes long for. */
@@ -79,14 +78,13 @@ it('the matrix has a case for every field of the contract that names something',
 async function askWith(
   world: World,
   as: As,
-  { name, endpoint }: NamedEndpoint,
+  named: NamedEndpoint,
   own: Belongings,
   some: readonly IdKind[],
   elsewhere: Belongings,
 ) {
   const taken = Object.fromEntries(some.map((kind) => [kind, elsewhere[kind]]));
-  const { query, body } = validRequests[name as EndpointName]({ ...own, ...taken });
-  const { status, headers, text } = await world.call(as, endpoint.method, pathWith(endpoint, query), body);
+  const { status, headers, text } = await ask(world, as, named, { ...own, ...taken });
   const { 'x-request-id': _, ratelimit: __, ...same } = headers;
   return { status, headers: same, text: some.reduce((all, kind) => all.replaceAll(elsewhere[kind], kind), text) };
 }
@@ -116,13 +114,12 @@ describe.each(engines)('what is of somebody else on $name', { timeout: MANY_REQU
 
   it.for(endpoints.filter(({ endpoint }) => !mutates(endpoint)))(
     '$name shows nothing of it, and lists show what is the own',
-    async ({ name, endpoint }, { world }) => {
+    async (named, { world }) => {
       const own = await furnish(world);
-      const path = pathWith(endpoint, validRequests[name as EndpointName](own).query);
       const theirs = { ...(await furnish(world, 'other admin', 'mallory@example.com')), email: 'mallory@example.com' };
-      const read = async (as: As) => (await world.call(as, endpoint.method, path)).text;
+      const read = async (as: As) => (await ask(world, as, named, own)).text;
       const whole = await read('admin');
-      if (['/customer', '/product', '/token', '/session/list'].includes(endpoint.path))
+      if (['/customer', '/product', '/token', '/session/list'].includes(named.endpoint.path))
         expect(Object.values(own).some((id) => whole.includes(id))).toBe(true);
       for (const secret of Object.values(theirs)) expect(whole).not.toContain(secret);
       const ofProduct = { ...(await furnish(world, 'admin', 'eve@example.com')), email: 'eve@example.com' };
@@ -155,9 +152,9 @@ describe.each(engines)('every scope at every endpoint on $name', { timeout: MANY
   const it = testsOn(engine);
 
   it.for(endpoints)('opens $name by its own scope and by no other', async ({ name, endpoint }, { world }) => {
-    const { query, body } = validRequests[name as EndpointName](await furnish(world));
+    const own = await furnish(world);
     const isOpen = async (as: As) => {
-      const answer = await world.call(as, endpoint.method, pathWith(endpoint, query), body);
+      const answer = await ask(world, as, { name, endpoint }, own);
       return `${answer.status}/${answer.body?.code}` !== '403/1';
     };
     // The own one last: it is the one that changes something.
@@ -170,8 +167,7 @@ describe.each(engines)('every scope at every endpoint on $name', { timeout: MANY
   it.each(endpoints)('lets in at $name the kinds of tokens that it is for', async ({ name, endpoint }) => {
     for (const kind of ['admin', 'read-only', 'client'] as const) {
       await using world = await createWorld({ engine });
-      const { query, body } = validRequests[name as EndpointName](await furnish(world));
-      const answer = await world.call({ kind }, endpoint.method, pathWith(endpoint, query), body);
+      const answer = await ask(world, { kind }, { name, endpoint }, await furnish(world));
       const holds = endpoint.scope === 'none' || scopesByKind[kind].some((scope) => scope === endpoint.scope);
       const isMeant = holds && (kind !== 'client' || openToClients.includes(name));
       expect(`${answer.status}/${answer.body?.code}` !== '403/1', kind).toBe(isMeant);

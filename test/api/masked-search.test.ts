@@ -7,7 +7,7 @@ import { showIp, toIpAddress } from '../../src/domain/ip-address.ts';
 import { showKey } from '../../src/domain/license-key.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
+import { ask, type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
 import { type As, createWorld, type World } from '../support/world.ts';
 
@@ -84,12 +84,10 @@ describe.each(engines)('a caller that sees keys masked, on $name', { timeout: MA
     // Reads first: what changes may take away what they would show.
     const endpoints = listEndpoints().toSorted((a, b) => Number(mutates(a.endpoint)) - Number(mutates(b.endpoint)));
     for (const { name, endpoint } of endpoints) {
-      const { query, body } = validRequests[name as EndpointName](own);
-      const path = pathWith(endpoint, query);
-      const { text } = await world.call(as, endpoint.method, path, body);
+      const { text } = await ask(world, as, { name, endpoint }, own);
       for (const secret of hidden) expect(text.includes(secret), `${name} shows ${secret}`).toBe(false);
       if (mutates(endpoint)) continue;
-      const whole = (await world.call('admin', endpoint.method, path, body)).text;
+      const whole = (await ask(world, 'admin', { name, endpoint }, own)).text;
       for (const secret of hidden) if (whole.includes(secret)) seen.add(secret);
     }
     expect([...seen].toSorted(), 'keys that an administrator is shown').toEqual(hidden.toSorted());

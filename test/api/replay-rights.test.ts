@@ -2,8 +2,8 @@ import { describe, expect } from 'vitest';
 import { type Scope, scopes } from '../../src/contract/scopes.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
-import { findEndpoint, pathWith } from '../support/scenario.ts';
+import { ask, type EndpointName, furnish } from '../support/requests.ts';
+import { findEndpoint } from '../support/scenario.ts';
 import { type Answer, type As, createWorld, type World } from '../support/world.ts';
 
 const callers = ['admin', 'writer', 'reader', 'client', 'elsewhere', 'limited', 'spent'] as const;
@@ -73,13 +73,11 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
   it.for(rows)('gives each what it may have of $operation after $first', async (row, { world }) => {
     const { operation, first, refused } = row;
     const as = await peopled(world);
-    const { query, body } = validRequests[operation](await furnish(world));
+    const own = await furnish(world);
     const endpoint = findEndpoint(operation);
     let kept: Answer | null = null;
     for (const name of [first, ...callers.filter((other) => other !== first)]) {
-      const answer = await world.call(as[name], endpoint.method, pathWith(endpoint, query), body, {
-        'Idempotency-Key': 'k',
-      });
+      const answer = await ask(world, as[name], { name: operation, endpoint }, own, { 'Idempotency-Key': 'k' });
       const outcome = { name, answer: nameOf(answer), replayed: isReplay(answer) };
       const isUnmasked = name === 'client' && kept !== null && masked.includes(operation);
       const isDecided = name === 'elsewhere' && decidedByData.includes(operation);

@@ -1,8 +1,8 @@
-import { type Contract, contract, listEndpoints } from '../../src/contract/index.ts';
+import { type Contract, contract, listEndpoints, type NamedEndpoint } from '../../src/contract/index.ts';
 import { exampleOf } from '../../src/contract/openapi/examples.ts';
-import type { ScenarioRequest } from './scenario.ts';
+import { pathWith, type ScenarioRequest } from './scenario.ts';
 import { signedBy } from './sessions.ts';
-import type { As, Parsed, World } from './world.ts';
+import type { Answer, As, Parsed, World } from './world.ts';
 
 /** The name of an endpoint: `keys.create`. */
 export type EndpointName = {
@@ -104,6 +104,18 @@ export const validRequests = Object.fromEntries(
       ((own) => (/\.(list|checkpoints)$/.test(name) ? {} : fromExample(exampleOf(endpoint), own))),
   ]),
 ) as Readonly<Record<EndpointName, MakeRequest>>;
+
+/** Sends the valid request of an endpoint. */
+export function ask(
+  world: Pick<World, 'call'>,
+  as: As,
+  { name, endpoint }: NamedEndpoint,
+  own: Belongings,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const { query, body } = validRequests[name as EndpointName](own);
+  return world.call(as, endpoint.method, pathWith(endpoint, query), body, headers);
+}
 
 /** Gives an account one of everything. */
 export async function furnish(
