@@ -12,7 +12,7 @@ import { createRecorder } from '../../src/service/record.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { engineOf, engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { readRecord } from '../support/record.ts';
+import { readRecord } from '../support/recorded.ts';
 import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const ALL = { after: 0, until: 1_000_000, limit: 1_000_000 };

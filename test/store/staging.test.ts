@@ -5,7 +5,7 @@ import { createRandom } from '../../src/service/context.ts';
 import { createRecorder, type RecordedMutation } from '../../src/service/record.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
-import { readRecord } from '../support/record.ts';
+import { readRecord } from '../support/recorded.ts';
 import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const [sqlite, postgres] = engines;

@@ -4,8 +4,8 @@ import { type AnyEndpoint, mutates } from '../../src/contract/endpoint.ts';
 import { apiErrors, commonReasons, type Reason } from '../../src/contract/errors.ts';
 import { eventData } from '../../src/contract/events.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
-import { derivedTables, expectDerived } from './derived.ts';
-import { engines } from './engines.ts';
+import { phrasesOf } from '../../src/store/search.ts';
+import { engines, type Row as TableRow } from './engines.ts';
 import { allRecorded, type Recorded, withoutRecord } from './recorded.ts';
 import { type Answer, type As, createWorld, type World } from './world.ts';
 
@@ -205,11 +205,49 @@ function missingReasons<It>(endpoint: AnyEndpoint, rows: readonly Row<It>[]): Re
 }
 
 /** By how many rows each table has grown; tables that have not are left out. */
-function growth(
-  before: Awaited<ReturnType<World['contents']>>,
-  after: Awaited<ReturnType<World['contents']>>,
-): Record<string, number> {
+function growth(before: Contents, after: Contents): Record<string, number> {
   const own = Object.entries(after).filter(([table]) => !derivedTables.includes(table));
   const changes = own.map(([table, rows]) => [table, rows.length - (before[table]?.length ?? 0)]);
   return Object.fromEntries(changes.filter(([, change]) => change !== 0));
 }
+
+type Contents = Awaited<ReturnType<World['contents']>>;
+
+/** Tables that say nothing of their own: lists of keys find what other tables hold by them. */
+const derivedTables: readonly string[] = ['search_phrases', 'license_metadata'];
+
+/** The derived tables hold what follows from the others, and nothing else. */
+function expectDerived(contents: Contents): void {
+  expect(sorted(contents.search_phrases)).toEqual(sorted(phrasesIn(contents)));
+  expect(sorted(contents.license_metadata)).toEqual(sorted(entriesIn(contents)));
+}
+
+function phrasesIn({ customers = [], devices = [], licenses = [] }: Contents): TableRow[] {
+  const rows = (account: unknown, kind: string, owner: unknown, detail: unknown, ...texts: unknown[]) =>
+    phrasesOf(...texts.map((text) => (typeof text === 'string' ? text : null))).map((phrase) => ({
+      account_id: account,
+      phrase,
+      kind,
+      owner_id: owner,
+      detail,
+    }));
+  return [
+    ...customers.flatMap((one) => rows(one.account_id, 'customer', one.id, '', one.name, one.email)),
+    ...devices.flatMap((one) => rows(one.account_id, 'device', one.license_id, one.host_id, one.host_id, one.tag)),
+    ...licenses.flatMap((one) => rows(one.account_id, 'license', one.id, '', one.reference)),
+  ];
+}
+
+function entriesIn({ licenses = [] }: Contents): TableRow[] {
+  return licenses.flatMap(({ account_id, id, metadata }) =>
+    Object.entries(JSON.parse(String(metadata))).map(([name, value]) => ({
+      account_id,
+      name,
+      value: String(value),
+      license_id: id,
+    })),
+  );
+}
+
+const sorted = (rows: readonly TableRow[] = []): string[] =>
+  rows.map((row) => JSON.stringify(Object.entries(row).toSorted(([one], [other]) => (one < other ? -1 : 1)))).sort();
