@@ -53,21 +53,21 @@ describe.each(engines)('a caller that sees keys masked, on $name', { timeout: MA
       const path = `${endpoint.method} ${endpoint.path}`;
       for (const parameter of [...(textParameters.get(path) ?? []), ...members]) {
         const isMember = members.includes(parameter);
-        const ask = async (value: string) => {
+        const told = async (value: string) => {
           const guessed = { [parameter]: value };
           const address = pathWith(endpoint, isMember ? query : { ...query, ...guessed });
           const sent = isMember ? Object.assign({}, body, guessed) : body;
           const answer = await world.call(as, endpoint.method, address, sent);
           // What a change answers holds new ids.
-          const told = isMember ? answer.body?.message : answer.text;
-          return `${answer.status} ${told}`.replaceAll(value, 'GUESS');
+          const shown = isMember ? answer.body?.message : answer.text;
+          return `${answer.status} ${shown}`.replaceAll(value, 'GUESS');
         };
         for (const secret of secrets) {
           const all = parameter === 'text' ? [...SYMBOLS] : ['2', 'X'];
           for (const guess of secret.guesses) {
-            const right = await ask(guess(secret.next));
+            const right = await told(guess(secret.next));
             const wrong = all.filter((symbol) => symbol !== secret.next);
-            const answers = await Promise.all(wrong.map((symbol) => ask(guess(symbol))));
+            const answers = await Promise.all(wrong.map((symbol) => told(guess(symbol))));
             for (const answer of answers) expect(answer, `${name} ${parameter}: ${secret.name}`).toBe(right);
           }
         }

@@ -1,5 +1,5 @@
-import { checkSequences } from './check.ts';
 import { countLines, runOnEngines } from './engines.ts';
+import { checkSequences } from './play.ts';
 
 // Plays random sequences of requests against the service and beside it in a model of its rules. Ends with 1 at the
 // first difference, which is printed as the shortest sequence that shows it.

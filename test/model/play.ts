@@ -1,8 +1,10 @@
 import { deepStrictEqual, partialDeepStrictEqual } from 'node:assert/strict';
+import fc from 'fast-check';
 import { apiErrors } from '../../src/contract/errors.ts';
 import { cleanUp } from '../../src/server/jobs/cleanup.ts';
-import type { Answer, World } from '../support/world.ts';
-import type { Move, Operation, RequestKind } from './operations.ts';
+import type { Engine } from '../support/engines.ts';
+import { type Answer, createWorld, type World } from '../support/world.ts';
+import { type Move, type Operation, type RequestKind, sequences } from './operations.ts';
 import { block, deleteKey, renew, transfer, update } from './rules/changes.ts';
 import { createCustomer, deleteCustomer, setProduct, updateCustomer } from './rules/customers.ts';
 import { activate, deactivate, rebind, sign } from './rules/devices.ts';
@@ -22,15 +24,49 @@ const rules: { [K in RequestKind]: (model: Model, operation: Operation<K>) => St
 };
 
 /** A difference between the service and the model, with what happened until then. */
-export class Difference extends Error {
+class Difference extends Error {
   override readonly name = 'Difference';
 }
 
 /** Told of each answer: what was asked, and its status with the code of a refusal. */
-export type Count = (request: string, outcome: string) => void;
+type Count = (request: string, outcome: string) => void;
+
+/** What a check found: how many sequences agreed, and the shortest that did not. */
+export interface Checked {
+  readonly sequences: number;
+  /** Requests, each with what the service answered, and then the difference; null when there is none. */
+  readonly difference: string | null;
+  /** How often each request was answered in which way. */
+  readonly outcomes: ReadonlyMap<string, number>;
+}
+
+/** Plays random sequences in one database, each with products of its own, until one differs from the model. */
+export async function checkSequences(engine: Engine, { runs, seed }: { runs: number; seed: number }): Promise<Checked> {
+  await using world = await createWorld({ engine, perMinute: 1e9, lookupsPerMinute: null });
+  let played = 0;
+  const outcomes = new Map<string, number>();
+  const count: Count = (request, outcome) => {
+    const name = `${request} → ${outcome}`;
+    outcomes.set(name, (outcomes.get(name) ?? 0) + 1);
+  };
+  const property = fc.asyncProperty(sequences, async (moves) => {
+    played += 1;
+    // Their clock may have been ahead, and a list of sessions looks through all that have not ended.
+    await world.sql('delete from sessions');
+    await play(world, `s${played}`, moves, count);
+  });
+  const result = await fc.check(property, { numRuns: runs, seed });
+  if (!result.failed) return { sequences: result.numRuns, difference: null, outcomes };
+  const { errorInstance } = result;
+  return {
+    sequences: result.numRuns,
+    difference: errorInstance instanceof Error ? errorInstance.message : String(errorInstance),
+    outcomes,
+  };
+}
 
 /** Plays a sequence in a world and beside it in a model. Throws {@link Difference}. */
-export async function play(world: World, name: string, moves: readonly Move[], count: Count): Promise<void> {
+async function play(world: World, name: string, moves: readonly Move[], count: Count): Promise<void> {
   const now = STARTED_AT;
   const model: Model = { name, now, products: [], customers: [], keys: [], answers: new Map(), sent: [] };
   world.setNow(instantAt(STARTED_AT));

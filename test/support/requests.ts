@@ -9,23 +9,8 @@ export type EndpointName = {
   [R in keyof Contract]: `${R}.${Extract<keyof Contract[R], string>}`;
 }[keyof Contract];
 
-/** One of everything that an account can have. */
-export interface Belongings {
-  readonly productId: string;
-  readonly customerId: string;
-  /** Floating, and activated on host-1. */
-  readonly licenseKey: string;
-  readonly tokenId: string;
-  /** A session of the key. */
-  readonly sessionId: string;
-  readonly sessionSecret: string;
-  readonly nextNonce: string;
-  readonly versionId: string;
-  readonly webhookId: string;
-}
-
 /** Ids of the right form that nobody has. */
-export const absentIds: Belongings = {
+export const absentIds = {
   productId: 'prod_00000000000000000000000000',
   customerId: 'cus_00000000000000000000000000',
   licenseKey: '00000-00000-00000-00000-00000',
@@ -36,6 +21,9 @@ export const absentIds: Belongings = {
   versionId: 'ver_00000000000000000000000000',
   webhookId: 'whk_00000000000000000000000000',
 };
+
+/** One of everything that an account can have: the key is floating, and activated on host-1, the session is of that key. */
+export type Belongings = Readonly<Record<keyof typeof absentIds, string>>;
 
 type MakeRequest = (own: Belongings) => ScenarioRequest;
 
