@@ -91,9 +91,14 @@ describe.each(engines)('the revocation list on $name', (engine) => {
     const bare = { productId, licenseKey: await world.key({ productId }) };
     await world.call('admin', 'POST', '/key/activate', { ...bare, hostId: 'host-3' });
     expect((await free(world, bare)).status).toBe(200);
+    world.setNow('2026-11-21T10:01:00.000Z');
     const query = new URLSearchParams({ ...address, force: 'true' });
     expect((await world.call('admin', 'DELETE', `/key?${query}`)).status).toBe(200);
     expect(await listOf(world)).toMatchObject({ seq: 2, files: [first.id, again.id, other.id].sort(), licenses: [] });
+    // A file is revoked once.
+    const { license_files: files = [] } = await world.contents();
+    const atFirst = files.filter(({ revoked_at }) => revoked_at === STARTED_AT).map(({ id }) => id);
+    expect(atFirst.sort()).toEqual([first.id, again.id].sort());
   });
 
   it('does not take a file off when the device comes back: it needs a new one', async ({ world }) => {
