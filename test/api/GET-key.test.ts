@@ -124,19 +124,6 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
   }),
   row('refuses a key together with a reference', 'invalidParams', { send: { reference: 'order-1042' } }),
   row(
-    'masks all but the last four characters of a key of another format',
-    answers((subject: Shop) => shown(subject, `${'*'.repeat(23)}ABCD`, '203.0.*.*')),
-    {
-      given: async (world, { address: { productId } }) => {
-        const licenseKey = 'LEGACY/2019/0000000042/ABCD';
-        await world.sql(`update licenses set license_key = '${licenseKey}'`);
-        return { address: { productId, licenseKey } };
-      },
-      as: 'read-only',
-      absent: ['LEGACY', '42/ABCD'],
-    },
-  ),
-  row(
     'lists the files that have not ended, also of freed devices, the one that lasts longest first',
     partly(
       { activated: false, devices: [] },
