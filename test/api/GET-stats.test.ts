@@ -95,6 +95,11 @@ scenarios<Shop>('stats.get', { given: openShop }, [
     absent: ({ editor }) => [editor],
   }),
   row(
+    'counts the products that the token is for as one',
+    answers((shop: Shop) => ({ data: { ...everything.body(shop).data, customers: null }, code: 0 })),
+    { as: ({ editor, viewer }) => ({ kind: 'read-only', productIds: [editor, viewer] }) },
+  ),
+  row(
     'counts nothing of a product that the token is not for',
     answers({ data: { ...empty, customers: null }, code: 0 }),
     {
