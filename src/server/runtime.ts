@@ -35,11 +35,9 @@ export interface Instance {
 /** Milliseconds since 1970: a function that gives them, or a clock that a test moves. */
 export type Clock = (() => number) | TestClock;
 
-interface InstanceOptions extends OpenOptions {
+interface InstanceOptions extends Omit<BaseOptions, 'allowPrivate'> {
   readonly db: string;
   readonly clock?: () => number;
-  /** What the secrets of the database are sealed under; without it they are plain. */
-  readonly masterKey?: MasterKey | null;
 }
 
 /**

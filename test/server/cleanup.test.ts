@@ -74,15 +74,11 @@ describe.each(engines)('cleaning up on $name', (engine) => {
       }
       await repositories.idempotency.insert(record('a day old', '2026-11-20T10:00:00.000Z'));
     });
-    expect(
-      await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record, due: 'daily' }),
-    ).toEqual({
-      idempotencyRecords: 1_001,
-      licenseFiles: 0,
-    });
+    const clean = () => cleanUp(world.store, Date.parse(STARTED_AT), { record: world.record, due: 'daily' });
+    expect(await clean()).toEqual({ idempotencyRecords: 1_001, licenseFiles: 0 });
     expect((await world.contents()).idempotency).toMatchObject([{ key_hash: record('a day old', '').keyHash }]);
     // An entry for each batch, and none for a run that removes nothing.
-    await cleanUp(world.store, Date.parse('2026-11-21T10:00:00.000Z'), { record: world.record, due: 'daily' });
+    await clean();
     expect(await entriesOf(world)).toEqual([
       ['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }],
       ['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }],
@@ -133,10 +129,7 @@ describe.each(engines)('cleaning up on $name', (engine) => {
         return batches === 1 ? world.store.transaction(work) : null;
       },
     };
-    const removed = await cleanUp(losing, Date.parse('2026-11-21T10:00:00.000Z'), {
-      record: world.record,
-      due: 'daily',
-    });
+    const removed = await cleanUp(losing, Date.parse(STARTED_AT), { record: world.record, due: 'daily' });
     expect(removed.idempotencyRecords).toBe(500);
     expect(await entriesOf(world)).toEqual([['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }]]);
   });

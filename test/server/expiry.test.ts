@@ -55,24 +55,11 @@ describe.each(engines)('what time brings about, on $name,', (engine) => {
     const license = await world.license({ productId, licenseKey });
     expect(await runAt(world, '2030-01-01T00:00:00.000Z')).toEqual(['license.expiring_soon', 'license.expired']);
     const { body } = await world.call('admin', 'GET', '/audit/list?after=2');
-    const data = {
-      productId,
-      customerId: null,
-      key: expect.stringMatching(/^\*/),
-      expirationDate: '2026-12-21T10:00:00.000Z',
-    };
-    expect(body.data).toMatchObject(
-      ['keys.expireSoon', 'keys.expire'].map((operation) => ({
-        ...{ operation, at: '2030-01-01T00:00:00.000Z', actor: { type: 'job', id: 'expiry' }, token: null },
-        ...{
-          address: null,
-          door: 'job',
-          request_id: null,
-          resource: { type: 'license', id: license.id },
-          details: data,
-        },
-      })),
-    );
+    const key = expect.stringMatching(/^\*/);
+    const details = { productId, customerId: null, key, expirationDate: '2026-12-21T10:00:00.000Z' };
+    const by = { actor: { type: 'job', id: 'expiry' }, token: null, address: null, door: 'job', request_id: null };
+    const row = { ...by, at: '2030-01-01T00:00:00.000Z', resource: { type: 'license', id: license.id }, details };
+    expect(body.data).toMatchObject(['keys.expireSoon', 'keys.expire'].map((operation) => ({ ...row, operation })));
   });
 
   it('is recorded anew for a later end', async ({ world, productId }) => {

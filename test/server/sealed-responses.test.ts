@@ -22,13 +22,8 @@ describe.each(engines)('what stands under an idempotency key on $name', (engine)
 
   it('holds neither the key nor the response in clear, before and after the cleanup', async ({ world, productId }) => {
     const under = (key: string) => ({ 'Idempotency-Key': key });
-    const token = await world.call(
-      'admin',
-      'POST',
-      '/token',
-      { name: 'ci', kind: 'client' },
-      under('order-1001/token'),
-    );
+    const ci = { name: 'ci', kind: 'client' };
+    const token = await world.call('admin', 'POST', '/token', ci, under('order-1001/token'));
     const created = await world.call('admin', 'POST', '/create-key', { productId }, under('order-1001/key'));
     const body = { productId, licenseKey: created.body.key, hostId: 'host-1' };
     const signed = await world.call('admin', 'POST', '/key/sign', body, under('order-1001/sign'));

@@ -12,14 +12,14 @@ describe.each(engines)('a failure inside, on $name,', (engine) => {
 
   it.each<[string, (world: World) => Promise<void>, string, string, unknown]>([
     ['a table is gone', (world) => world.breakTable('customers'), 'GET', '/customer', undefined],
-    ['a table is gone', (world) => world.breakTable('customers'), 'POST', '/customer', { name: 'Acme' }],
+    ['a table is gone', (world) => world.breakTable('customers'), 'POST', '/customer', { name: 'CANARY' }],
     ['the tokens are gone', (world) => world.breakTable('tokens'), 'GET', '/customer', undefined],
     ['the database is closed', (world) => world.store.close(), 'GET', '/customer', undefined],
-    ['the database is closed', (world) => world.store.close(), 'POST', '/customer', { name: 'Acme' }],
+    ['the database is closed', (world) => world.store.close(), 'POST', '/customer', { name: 'CANARY' }],
   ])('when %s (%#) tells the caller no more than that', async (_, spoil, method, path, body) => {
     const log: string[] = [];
     await using world = await createWorld({ engine, logTo: { write: (line) => log.push(line) } });
-    await world.tokenOf('admin');
+    const token = await world.tokenOf('admin');
     await spoil(world);
 
     const answer = await world.call('admin', method, path, body);
@@ -32,6 +32,7 @@ describe.each(engines)('a failure inside, on $name,', (engine) => {
     ]);
     const errors = log.map((line) => JSON.parse(line)).filter(({ level }) => level === 50);
     expect(errors).toHaveLength(1);
+    expect(['CANARY', `${token}`, '203.0.113.7'].filter((secret) => log.join('').includes(secret))).toEqual([]);
     expect(errors[0]).toMatchObject({ msg: 'request failed', err: { stack: expect.stringContaining('at ') } });
   });
 

@@ -21,25 +21,14 @@ const REFUSED = [
 ];
 
 const ALLOWED = [
-  '8.8.8.8',
-  '1.1.1.1',
-  '172.32.0.1',
-  '[2606:4700:4700::1111]',
-  '[::ffff:8.8.8.8]',
-  '[64:ff9b::808:808]',
+  ...['8.8.8.8', '1.1.1.1', '172.32.0.1', '[2606:4700:4700::1111]', '[::ffff:8.8.8.8]', '[64:ff9b::808:808]'],
 ];
 
 describe('the guard of webhooks', () => {
-  it('has a table of more than 60 addresses', () => {
-    expect(new Set(REFUSED).size).toBeGreaterThan(60);
-  });
-
-  it.each(REFUSED)('refuses https://%s/ when it is given', (host) => {
-    expect(urlProblem(`https://${host}/`, { allowPrivate: false })).not.toBeNull();
-  });
-
-  it.each(ALLOWED)('allows https://%s/', (host) => {
-    expect(urlProblem(`https://${host}:8443/hook?a=1`, { allowPrivate: false })).toBeNull();
+  it('refuses addresses that are not public, in whatever form, and allows others', () => {
+    const isRefused = (url: string) => urlProblem(url, { allowPrivate: false }) !== null;
+    expect(REFUSED.filter((host) => !isRefused(`https://${host}/`))).toEqual([]);
+    expect(ALLOWED.filter((host) => isRefused(`https://${host}:8443/hook?a=1`))).toEqual([]);
   });
 
   it.each([
