@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import autocannon from 'autocannon';
+import { lkm, run, startListening } from '../faults/process.ts';
+import { middle } from './figures.ts';
 
 // How fast one command issues many keys, beside what its server issues to 32 connections that do nothing else. Both are
 // measured in turns, since a machine that others share is not equally fast from one second to the next.
@@ -20,30 +19,23 @@ const CONNECTIONS = 32;
 const WARM_UP_SECONDS = 4;
 const LOAD_SECONDS = 4;
 
-const folder = mkdtempSync(join(tmpdir(), 'lkm-bench-bulk-'));
-const env = { PATH: process.env.PATH, HOME: folder };
-const db = ['--db', join(folder, 'lkm.db')];
-const product = await run(['products', 'create', '--name', 'Engine Pro', '-q', '--create', ...db]);
-const token = await run(['tokens', 'create', '--kind', 'admin', '--name', 'bench', '-q', ...db]);
-const server = spawn(
-  process.execPath,
-  ['bin/lkm.js', 'serve', ...db, '--port', '0', '--json', '--log-format', 'none', '--rate-limit', 'off'],
-  { env, stdio: ['ignore', 'pipe', 'inherit'] },
-);
+using folder = mkdtempDisposableSync(join(tmpdir(), 'lkm-bench-bulk-'));
+const env = { PATH: process.env.PATH, HOME: folder.path };
+const db = ['--db', join(folder.path, 'lkm.db')];
+const product = await run([...lkm, 'products', 'create', '--name', 'Engine Pro', '-q', '--create', ...db], { env });
+const token = await run([...lkm, 'tokens', 'create', '--kind', 'admin', '--name', 'bench', '-q', ...db], { env });
+const options = ['--port', '0', '--json', '--log-format', 'none', '--rate-limit', 'off'];
+const { url, end } = await startListening([...lkm, 'serve', ...db, ...options], { env });
 
 try {
-  const [line] = await once(server.stdout, 'data');
-  const { url }: { url: string } = JSON.parse(String(line));
   await load(url, WARM_UP_SECONDS);
   const ratios: number[] = [];
   for (let turn = 1; turn <= turns; turn++) {
     const loaded = await load(url, LOAD_SECONDS);
     const startedAt = performance.now();
     const argv = ['keys', 'create', '--count', String(rows), '--run', `turn-${turn}`, '--format', 'csv'];
-    await run([...argv, '-o', join(folder, `${turn}.csv`)], {
-      LKM_BASE_URL: url,
-      LKM_TOKEN: token,
-      LKM_PRODUCT: product,
+    await run([...lkm, ...argv, '-o', join(folder.path, `${turn}.csv`)], {
+      env: { ...env, LKM_BASE_URL: url, LKM_TOKEN: token, LKM_PRODUCT: product },
     });
     const issued = (rows * 1_000) / (performance.now() - startedAt);
     ratios.push(issued / loaded);
@@ -51,14 +43,11 @@ try {
       `turn ${turn}: server ${loaded.toFixed(0)}/s, command ${issued.toFixed(0)}/s, ${(issued / loaded).toFixed(2)}`,
     );
   }
-  const middle = ratios.sort((a, b) => a - b)[Math.floor(ratios.length / 2)] ?? 0;
-  print(`ratio ${middle.toFixed(2)}, goal ${GOAL}`);
-  process.exitCode = middle < GOAL ? 1 : 0;
+  const ratio = middle(ratios);
+  print(`ratio ${ratio.toFixed(2)}, goal ${GOAL}`);
+  process.exitCode = ratio < GOAL ? 1 : 0;
 } finally {
-  const gone = server.exitCode === null ? once(server, 'exit') : Promise.resolve();
-  server.kill('SIGTERM');
-  await gone;
-  rmSync(folder, { recursive: true });
+  await end('SIGTERM');
 }
 
 /** Keys per second that the server issues. */
@@ -74,16 +63,6 @@ async function load(url: string, seconds: number): Promise<number> {
   });
   if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} refusals, ${errors} errors`);
   return requests.average;
-}
-
-async function run(argv: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<string> {
-  const child = spawn(process.execPath, ['bin/lkm.js', ...argv], {
-    env: { ...env, ...more },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-  if (code !== 0) throw new Error(`${argv.slice(0, 2).join(' ')} ended with ${code}: ${stderr.slice(-500)}`);
-  return stdout.trim();
 }
 
 function print(line: string): void {

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { seed } from './earlier.ts';
+import { middle } from './figures.ts';
 import { start } from './measure.ts';
 
 /** How long one command takes from start to exit, in milliseconds: the median of all rounds; NaN for one that there is not. */
@@ -28,9 +29,9 @@ export async function timeCommands(oneRoot: string, otherRoot: string): Promise<
         }));
         timed.push({
           name: `${prefix}${name}`,
-          one: median(rounds.map(({ times }) => times[0] ?? 0)),
-          other: median(rounds.map(({ times }) => times[1] ?? 0)),
-          bare: median(rounds.map(({ bare }) => bare)),
+          one: middle(rounds.map(({ times }) => times[0] ?? 0)),
+          other: middle(rounds.map(({ times }) => times[1] ?? 0)),
+          bare: middle(rounds.map(({ bare }) => bare)),
         });
       }
     }
@@ -90,6 +91,3 @@ function time([program = '', ...words]: readonly string[], env: Readonly<Record<
   if (status !== 0) throw new Error(`${words.slice(0, 3).join(' ')} ended with ${status}: ${stderr}`);
   return performance.now() - started;
 }
-
-const median = (times: readonly number[]): number =>
-  times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;

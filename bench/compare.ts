@@ -1,3 +1,4 @@
+import { middle } from './figures.ts';
 import { type Operation, type Running, type Side, start } from './measure.ts';
 
 /** How often each side is loaded. */
@@ -20,23 +21,16 @@ export async function inTurns(
   try {
     await sides.one.load(operation, WARM_UP_SECONDS);
     await sides.other.load(operation, WARM_UP_SECONDS);
-    const turns: { one: number; other: number }[] = [];
+    const rates: { one: number[]; other: number[] } = { one: [], other: [] };
     for (let turn = 0; turn < count; turn += 1) {
-      const isOneFirst = turn % 2 === 0;
-      const first = await sides[isOneFirst ? 'one' : 'other'].load(operation, seconds);
-      const second = await sides[isOneFirst ? 'other' : 'one'].load(operation, seconds);
-      turns.push(isOneFirst ? { one: first, other: second } : { one: second, other: first });
+      for (const name of turn % 2 === 0 ? (['one', 'other'] as const) : (['other', 'one'] as const)) {
+        rates[name].push(await sides[name].load(operation, seconds));
+      }
     }
     return {
-      one: summarise(
-        sides.one,
-        turns.map((turn) => turn.one),
-      ),
-      other: summarise(
-        sides.other,
-        turns.map((turn) => turn.other),
-      ),
-      ratio: middle(turns.map((turn) => turn.other / turn.one)),
+      one: summarise(sides.one, rates.one),
+      other: summarise(sides.other, rates.other),
+      ratio: middle(rates.other.map((rate, turn) => rate / (rates.one[turn] ?? Number.NaN))),
     };
   } finally {
     await sides.one.stop();
@@ -61,11 +55,4 @@ interface Measured {
 
 function summarise(side: Running, rates: readonly number[]): Measured {
   return { rate: middle(rates), readyMs: side.readyMs, memoryMib: side.peakMemoryMib() };
-}
-
-/** The one in the middle. */
-export function middle(figures: readonly number[]): number {
-  const figure = figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)];
-  if (figure === undefined) throw new Error('nothing was measured');
-  return figure;
 }

@@ -1,11 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Cluster } from '../faults/cluster.ts';
+import type { Cluster } from '../faults/world.ts';
 import { prepare } from '../faults/world.ts';
 import type { AccountId, Instant, ProductId } from '../src/contract/scalars.ts';
+import { newId } from '../src/domain/ids.ts';
+import type { License } from '../src/domain/license.ts';
+import { mintKey } from '../src/domain/license-key.ts';
+import { createRandom } from '../src/service/context.ts';
 import { openStore } from '../src/store/store.ts';
-import { freshLicense } from './license.ts';
+import { licenseWith } from '../test/domain/examples.ts';
 
 /** A database made for measuring. */
 export interface Fixture {
@@ -58,3 +62,12 @@ async function fill(db: string, accountId: AccountId, productId: ProductId, coun
   await store.close();
   return keys;
 }
+
+export const random = createRandom();
+
+/** A fresh licence that is unlimited and never expires. */
+export const freshLicense = (accountId: AccountId, productId: ProductId, now: Instant): License =>
+  licenseWith({
+    ...{ id: newId('lic', now, random(10)), accountId, productId, key: mintKey(random(15)) },
+    ...{ createdAt: now, updatedAt: now },
+  });

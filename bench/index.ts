@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
-import { openCluster } from '../faults/cluster.ts';
+import { openCluster } from '../faults/world.ts';
 import { endUnavailable } from '../test/support/postgres-server.ts';
 import { timeCommands } from './commands.ts';
 import { inTurns } from './compare.ts';
 import { makeDatabase } from './database.ts';
 import { buildEarlier, seed } from './earlier.ts';
+import { print } from './figures.ts';
 import { type TimedRequest, timeLists } from './lists.ts';
-import { print } from './print.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 // Prints requests per second over 32 connections. Only the ratios mean anything on another machine: the servers of both
@@ -81,7 +81,7 @@ async function listsOf(count: number): Promise<void> {
   try {
     show('PostgreSQL', await timeLists(count, cluster));
   } finally {
-    await cluster.close();
+    await cluster.stop();
   }
 }
 
@@ -125,6 +125,6 @@ async function asReplicas(): Promise<void> {
     }
     await fixture.remove();
   } finally {
-    await cluster.close();
+    await cluster.stop();
   }
 }

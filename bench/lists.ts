@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Cluster } from '../faults/cluster.ts';
+import type { Cluster } from '../faults/world.ts';
 import { prepare } from '../faults/world.ts';
 import type { AccountId, ProductId } from '../src/contract/scalars.ts';
 import { copyDatabase } from '../src/store/copy.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { migrate } from '../src/store/migrate.ts';
+import { middle } from './figures.ts';
 import { type Running, start } from './measure.ts';
 import { fillVaried, type Varied } from './varied.ts';
 
@@ -100,7 +101,7 @@ async function time({ url }: Running, token: string, path: string): Promise<Omit
     requests.push(await once(`${url}${path}`, token));
     healths.push(await once(`${url}/health`, token));
   }
-  return { ms: middleOf(requests), healthMs: middleOf(healths) };
+  return { ms: middle(requests), healthMs: middle(healths) };
 }
 
 async function once(url: string, token: string): Promise<number> {
@@ -110,6 +111,3 @@ async function once(url: string, token: string): Promise<number> {
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
   return performance.now() - started;
 }
-
-const middleOf = (figures: readonly number[]): number =>
-  figures.toSorted((one, other) => one - other)[Math.floor(figures.length / 2)] ?? Number.NaN;

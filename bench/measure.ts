@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import { startListening } from '../faults/process.ts';
 import type { Fixture } from './database.ts';
-import { settle } from './settle.ts';
 
 /** What is asked of a server. */
 export type Operation = 'create-key' | 'create-key once' | 'get' | 'sign';
@@ -66,8 +65,7 @@ export async function start(side: Side): Promise<Running> {
     },
     peakMemoryMib: () => Math.max(...servers.map(({ pid }) => peakMemoryMib(pid))),
     async stop() {
-      for (const { pid } of servers) process.kill(pid, 'SIGKILL');
-      await Promise.all(servers.map(({ child }) => exited(child)));
+      await Promise.all(servers.map((server) => server.end('SIGKILL')));
       if (typeof side.fixture === 'function') await fixture.remove();
     },
   };
@@ -83,40 +81,19 @@ async function ask<T>(url: string, token: string, method: string, body?: object)
   return JSON.parse(await response.text());
 }
 
-interface ServerProcess {
-  readonly child: ChildProcess;
-  readonly url: string;
-  readonly pid: number;
-  readonly readyMs: number;
-}
-
-async function startServer({ server, root, receivers }: Side, fixture: Fixture): Promise<ServerProcess> {
-  const args = [
-    ...argumentsOf(server, fixture.db, root),
-    // An earlier version does not know it.
-    ...(receivers === undefined ? [] : ['--allow-private-webhooks']),
-  ];
+async function startServer({ server, root = dirname(import.meta.dirname), receivers }: Side, fixture: Fixture) {
+  // The built command with its checks and its log; its limits are on, but out of reach.
+  const options = ['--port', '0', '--json', '--log-format', 'json', '--rate-limit', '999999999'];
+  const served = ['serve', '--db', fixture.db, ...options];
+  // An earlier version does not know it.
+  if (receivers !== undefined) served.push('--allow-private-webhooks');
+  const argv =
+    server === 'bare' ? [`${import.meta.dirname}/bare-server.ts`, fixture.db] : [`${root}/bin/lkm.js`, ...served];
   const started = performance.now();
   // The log goes nowhere, and the settings of whoever measures are left alone.
   const env = { ...process.env, HOME: fixture.folder, XDG_CONFIG_HOME: fixture.folder, XDG_STATE_HOME: fixture.folder };
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'], env });
-  const line = await Promise.race([once(child.stdout, 'data'), exited(child)]);
-  if (line === undefined) throw new Error(`${server} did not start`);
-  const readyMs = performance.now() - started;
-  const { url, pid } = JSON.parse(String(line[0])) as { url: string; pid: number };
-  return { child, url, pid, readyMs };
-}
-
-function argumentsOf(server: Server, db: string, root = dirname(import.meta.dirname)): string[] {
-  const here = import.meta.dirname;
-  if (server === 'bare') return [`${here}/bare-server.ts`, db];
-  // The built command with its checks and its log; its limits are on, but out of reach.
-  const options = ['--port', '0', '--json', '--log-format', 'json', '--rate-limit', '999999999'];
-  return [`${root}/bin/lkm.js`, 'serve', '--db', db, ...options];
-}
-
-async function exited(child: ChildProcess): Promise<undefined> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  const child = await startListening([process.execPath, ...argv], { env, isQuiet: true });
+  return { ...child, readyMs: performance.now() - started };
 }
 
 /** Linux keeps the peak of each process. */
@@ -168,3 +145,26 @@ const withNewKey = (request: autocannon.Request): autocannon.Request => ({
   ...request,
   headers: { ...request.headers, 'idempotency-key': randomUUID() },
 });
+
+/** Waits until everything that was recorded has been sent; returns how many events that are. */
+export async function settle(server: Pick<Running, 'call'>): Promise<number> {
+  for (let before = -1; ; await sleep(POLL_MS)) {
+    const { meta } = await server.call<{ meta: { last: number } }>('GET', `/event/list?after=${BEHIND_ALL}`);
+    const webhooks = await listWebhooks(server);
+    if (meta.last === before && webhooks.every(({ lastSeq }) => lastSeq >= meta.last)) return meta.last;
+    before = meta.last;
+  }
+}
+
+/** How often it is looked whether all was sent, in milliseconds. */
+const POLL_MS = 100;
+
+/** No event has this number: the list is empty, and says which is the last one. */
+const BEHIND_ALL = 999_999_999;
+
+/** The webhooks of a server, and how far each has come. */
+export async function listWebhooks(
+  server: Pick<Running, 'call'>,
+): Promise<readonly { readonly id: string; readonly lastSeq: number }[]> {
+  return (await server.call<{ data: { id: string; lastSeq: number }[] }>('GET', '/webhook')).data;
+}

@@ -2,9 +2,8 @@ import type { AccountId, HostId, Instant, ProductId } from '../src/contract/scal
 import { newId } from '../src/domain/ids.ts';
 import type { IpAddress } from '../src/domain/ip-address.ts';
 import type { License } from '../src/domain/license.ts';
-import { createRandom } from '../src/service/context.ts';
 import { openStore } from '../src/store/store.ts';
-import { freshLicense } from './license.ts';
+import { freshLicense, random } from './database.ts';
 
 /** What a database of varied keys holds, as far as requests name it. */
 export interface Varied {
@@ -20,7 +19,6 @@ export interface Varied {
 
 const YEARS = 2;
 const DAY_MS = 86_400_000;
-const random = createRandom();
 
 /**
  * Fills a database as a shop of two years would: most keys of one of ten products, for a year, a third with a customer,

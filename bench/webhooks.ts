@@ -1,13 +1,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { openCluster } from '../faults/cluster.ts';
+import { openCluster } from '../faults/world.ts';
 import { endUnavailable } from '../test/support/postgres-server.ts';
 import { inTurns, TURN_SECONDS, TURNS, WARM_UP_SECONDS } from './compare.ts';
 import { makeDatabase } from './database.ts';
-import { type Side, start } from './measure.ts';
-import { print } from './print.ts';
-import { listWebhooks, settle } from './settle.ts';
+import { print } from './figures.ts';
+import { listWebhooks, type Side, settle, start } from './measure.ts';
 
 const RECEIVERS = 3;
 
@@ -32,7 +31,7 @@ export async function benchWebhooks(): Promise<void> {
       await deliveriesOf('two replicas', { server: 'lkm serve', fixture, receivers: urls, replicas: 2 }, receivers);
       await fixture.remove();
     } finally {
-      await cluster.close();
+      await cluster.stop();
     }
   } finally {
     for (const receiver of receivers) receiver.close();

@@ -8,29 +8,29 @@ import { markedTables, type Snapshot } from './snapshot.ts';
  * is there twice or without an intent, each key was answered in one way, no licence holds more than its slots,
  * no secret can be read, and everything is recorded once.
  */
-export function check(report: Report, ledger: Pick<Ledger, 'intents'>, rows: Snapshot): void {
-  for (const intent of ledger.intents) checkIntent(report, intent, rows);
-  checkStrangers(report, ledger.intents, rows);
+export function check(report: Report, { intents }: Pick<Ledger, 'intents'>, rows: Snapshot): void {
+  for (const intent of intents) checkIntent(report, intent, rows);
+  const known = new Set(intents.map(({ mark }) => mark));
+  for (const table of markedTables) {
+    for (const mark of rows[table].keys()) {
+      if (!known.has(mark)) fail(report, 'doubled', `a row of ${table} that nobody asked for`);
+    }
+  }
   checkSlots(report, rows);
-  checkSecrets(report, ledger.intents, rows);
+  checkSecrets(report, intents, rows);
   checkRecord(report, rows);
   for (const line of rows.damage) fail(report, 'lost', `the file is damaged: ${line}`);
 }
 
 function checkIntent(report: Report, intent: Intent, rows: Snapshot): void {
-  const { operation, mark, target, answers } = intent;
+  const { operation, mark, target, answers, undoneBy } = intent;
   const name = operation.name;
   const [first] = answers;
   const times = operation.effects(rows, mark, target);
 
-  if (
-    answers.some(({ status, type, body }) => status !== first?.status || type !== first.type || body !== first.body)
-  ) {
-    fail(
-      report,
-      'doubled',
-      `${name} was answered in more than one way: ${[...new Set(answers.map(nameOf))].join(', ')}`,
-    );
+  if (new Set(answers.map(({ status, type, body }) => JSON.stringify([status, type, body]))).size > 1) {
+    const ways = [...new Set(answers.map(nameOf))].join(', ');
+    fail(report, 'doubled', `${name} was answered in more than one way: ${ways}`);
   }
   if (answers.filter(({ replayed }) => !replayed).length > 1) fail(report, 'doubled', `${name} ran more than once`);
   if (times > 1) fail(report, 'doubled', `${name} has happened ${times} times`);
@@ -38,8 +38,9 @@ function checkIntent(report: Report, intent: Intent, rows: Snapshot): void {
 
   if (isSuccess(first)) {
     if (first.status !== operation.status) fail(report, 'wrong', `${name} was answered ${first.status}`);
-    if (isUndone(intent)) return;
-    const agrees = operation.agrees?.(rows, mark, JSON.parse(first.body) as Record<string, unknown>) ?? true;
+    // A later intent has, or may have, undone this one.
+    if ((undoneBy?.sent ?? 0) > 0) return;
+    const agrees = operation.agrees?.(rows, mark, JSON.parse(first.body)) ?? true;
     if (times === 0) fail(report, 'lost', `${name} was acknowledged and has not happened`);
     else if (!agrees) fail(report, 'lost', `${name} is not as it was answered`);
     return;
@@ -52,25 +53,10 @@ function checkIntent(report: Report, intent: Intent, rows: Snapshot): void {
   } else if (times > 0) fail(report, 'doubled', `${name} has happened although it was refused with ${refusal}`);
 }
 
-/** Whether a later intent has, or may have, undone this one. */
-const isUndone = ({ undoneBy }: Intent): boolean => (undoneBy?.sent ?? 0) > 0;
-
-function checkStrangers(report: Report, intents: readonly Intent[], rows: Snapshot): void {
-  const known = new Set(intents.map(({ mark }) => mark));
-  for (const table of markedTables) {
-    for (const mark of rows[table].keys()) {
-      if (!known.has(mark)) fail(report, 'doubled', `a row of ${table} that nobody asked for`);
-    }
-  }
-}
-
 function checkSlots(report: Report, rows: Snapshot): void {
-  const devices = new Map<string, number>();
-  for (const { license_id } of [...rows.devices.values()].flat()) {
-    devices.set(license_id, (devices.get(license_id) ?? 0) + 1);
-  }
+  const devices = Map.groupBy([...rows.devices.values()].flat(), (device) => device.license_id);
   for (const { id, activations, max_activations } of [...rows.licenses.values()].flat()) {
-    const count = devices.get(id) ?? 0;
+    const count = devices.get(id)?.length ?? 0;
     if (count !== activations) fail(report, 'overActivated', `${activations} activations and ${count} devices`);
     if (max_activations !== null && count > max_activations) {
       fail(report, 'overActivated', `${count} devices in ${max_activations} slots`);
@@ -93,8 +79,8 @@ function checkSecrets(report: Report, intents: readonly Intent[], rows: Snapshot
 const ANY_RESPONSE = /\\?"(?:code|file)\\?":/;
 
 /** Counts the intents that were acknowledged, and those without an end. */
-export function tally(report: Report, ledger: Pick<Ledger, 'intents'>): void {
-  for (const { operation, answers, sent } of ledger.intents) {
+export function tally(report: Report, { intents }: Pick<Ledger, 'intents'>): void {
+  for (const { operation, answers, sent } of intents) {
     const [first] = answers;
     if (first !== undefined && isSuccess(first)) report.acknowledged += 1;
     if (first === undefined && sent > 0) fail(report, 'wrong', `${operation.name} never came to an end`);

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { endUnavailable } from '../test/support/postgres-server.ts';
-import { openCluster } from './cluster.ts';
 import { runPlan } from './run-plan.ts';
 import { plan } from './scenarios/index.ts';
+import { openCluster } from './world.ts';
 
 // Runs every scenario on every engine it knows, then each again with a protection taken away, which must fail. Ends
 // with 1 when anything was lost, doubled, over-activated or answered wrongly, or when a control passed.
@@ -11,31 +11,30 @@ import { plan } from './scenarios/index.ts';
 //   npm run test:faults -- --minutes 60 --seed 7
 //   npm run test:faults -- --minutes 2 --scenario slots --scenario one-key
 
+const names = plan.map(({ name }) => name);
 const { values: options } = parseArgs({
   options: {
     minutes: { type: 'string', default: '20' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    scenario: { type: 'string', multiple: true, default: plan.map(({ scenario }) => scenario.name) },
+    scenario: { type: 'string', multiple: true, default: names },
   },
 });
 
 const [minutes, seed] = [Number(options.minutes), Number(options.seed)];
 if (!(minutes > 0)) end(`--minutes ${options.minutes} is not a number of minutes`);
 if (!Number.isSafeInteger(seed)) end(`--seed ${options.seed} is not a whole number`);
-const unknown = options.scenario.filter((name) => !plan.some(({ scenario }) => scenario.name === name));
-if (unknown.length > 0) {
-  end(`there is no scenario ${unknown.join(', ')}; there are ${plan.map(({ scenario }) => scenario.name).join(', ')}`);
-}
+const unknown = options.scenario.filter((name) => !names.includes(name));
+if (unknown.length > 0) end(`there is no scenario ${unknown.join(', ')}; there are ${names.join(', ')}`);
 
-const chosen = plan.filter(({ scenario }) => options.scenario.includes(scenario.name));
-const needsPostgres = chosen.some(({ scenario }) => scenario.engines.includes('postgres'));
+const chosen = plan.filter(({ name }) => options.scenario.includes(name));
+const needsPostgres = chosen.some(({ engines }) => engines.includes('postgres'));
 const cluster = needsPostgres ? await openCluster().catch(endUnavailable) : null;
 let passed = false;
 try {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   passed = await runPlan(chosen, { seconds: minutes * 60, seed, cluster }, print);
 } finally {
-  await cluster?.close();
+  await cluster?.stop();
 }
 process.exit(passed ? 0 : 1);
 

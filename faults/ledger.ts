@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { selfSigned } from '../test/client/self-signed.ts';
 import type { AuthorizedRequest, Operation, Target } from './operations.ts';
+import { fail, type Report } from './report.ts';
 import type { World } from './world.ts';
 
 /** An answer that was read to its end. */
@@ -31,21 +32,23 @@ export interface Intent {
 /** Where a request goes next: asked anew for each attempt, for servers come and go. */
 export type Route = (attempt: number) => string;
 
+/** What an operation needs could not be made. */
+export class Unprepared extends Error {}
+
 /** All that was asked of a world, and all that it answered. Lives outside the server, and survives it. */
 export interface Ledger {
   readonly intents: readonly Intent[];
-  /** How often each answer that settles nothing came, as `status/code`, or `none`. */
-  readonly unsettling: ReadonlyMap<string, number>;
-  /** Requests for an intent that were sent, again ones included. */
+  /** Requests for an intent that were sent, again ones included, and how many of their answers settled nothing. */
   readonly sent: number;
-  /** Writes an intent down, after what it needs has been made. Null when that did not come to an end. */
-  intend(operation: Operation, route: Route): Promise<Intent | null>;
+  readonly unsettled: number;
+  /** Writes an intent down, after what it needs has been made. Throws {@link Unprepared} when that fails. */
+  intend(operation: Operation, route: Route): Promise<Intent>;
   /** Writes an intent on a known target down. */
   intendOn(operation: Operation, target: Target): Intent;
   /** Sends once. Null is no answer. Final answers are kept. */
   send(intent: Intent, url: string): Promise<Answer | null>;
-  /** Sends until there is a final answer; null when there is none in time. */
-  settle(intent: Intent, route: Route): Promise<Answer | null>;
+  /** Sends until there is a final answer, so many times; null when there is none in time. */
+  settle(intent: Intent, route: Route, times?: number): Promise<Answer | null>;
   /** Sends without an idempotency key, and keeps nothing. */
   sendBare(ask: AuthorizedRequest, url: string): Promise<Answer | null>;
   close(): Promise<void>;
@@ -64,8 +67,7 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
     connect: { ca: selfSigned.cert },
   });
   const intents: Intent[] = [];
-  const unsettling = new Map<string, number>();
-  let sent = 0;
+  let [sent, unsettled] = [0, 0];
 
   async function exchange(url: string, ask: AuthorizedRequest, key: string | null): Promise<Answer | null> {
     try {
@@ -96,16 +98,12 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
     sent += 1;
     const key = keepKey || intent.sent === 1 ? intent.key : randomUUID();
     const answer = await exchange(url, intent.ask, key);
-    if (answer !== null && isFinal(answer)) {
-      intent.answers.push(answer);
-      return answer;
-    }
-    const name = answer === null ? 'none' : nameOf(answer);
-    unsettling.set(name, (unsettling.get(name) ?? 0) + 1);
+    if (answer !== null && isFinal(answer)) intent.answers.push(answer);
+    else unsettled += 1;
     return answer;
   }
 
-  async function settle(intent: Intent, route: Route): Promise<Answer | null> {
+  async function settleOnce(intent: Intent, route: Route): Promise<Answer | null> {
     const deadline = performance.now() + LOCK_TIMEOUT_MS;
     for (let attempt = 0; ; attempt += 1) {
       const answer = await send(intent, route(attempt));
@@ -115,18 +113,16 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
     }
   }
 
-  function record(operation: Operation, target: Target, consumes?: Intent): Intent {
+  async function settle(intent: Intent, route: Route, times = 1): Promise<Answer | null> {
+    let answer: Answer | null = null;
+    for (let turn = 0; turn < times; turn += 1) answer = await settleOnce(intent, (attempt) => route(attempt + turn));
+    return answer;
+  }
+
+  function intendOn(operation: Operation, target: Target, consumes?: Intent): Intent {
     const mark = randomUUID();
-    const intent: Intent = {
-      operation,
-      mark,
-      key: randomUUID(),
-      target,
-      ask: operation.ask(mark, target, productId),
-      answers: [],
-      sent: 0,
-      undoneBy: null,
-    };
+    const ask = operation.ask(mark, target, productId);
+    const intent: Intent = { operation, mark, key: randomUUID(), target, ask, answers: [], sent: 0, undoneBy: null };
     if (consumes !== undefined) consumes.undoneBy = intent;
     intents.push(intent);
     return intent;
@@ -134,26 +130,22 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
 
   return {
     intents,
-    unsettling,
     get sent() {
       return sent;
     },
-    async intend(operation, route) {
-      try {
-        const given = await operation.prepare?.(async (first, target = {}) => {
-          const intent = record(first, target);
-          const answer = await settle(intent, route);
-          if (answer === null || !isSuccess(answer))
-            throw new Unprepared(`${first.name}: ${answer?.body ?? 'nothing'}`);
-          return intent;
-        });
-        return record(operation, given?.target ?? {}, given?.consumes);
-      } catch (error) {
-        if (error instanceof Unprepared) return null;
-        throw error;
-      }
+    get unsettled() {
+      return unsettled;
     },
-    intendOn: record,
+    async intend(operation, route) {
+      const given = await operation.prepare?.(async (first, target = {}) => {
+        const intent = intendOn(first, target);
+        const answer = await settle(intent, route);
+        if (answer === null || !isSuccess(answer)) throw new Unprepared(`${first.name}: ${answer?.body ?? 'nothing'}`);
+        return intent;
+      });
+      return intendOn(operation, given?.target ?? {}, given?.consumes);
+    },
+    intendOn,
     send,
     settle,
     sendBare: (ask, url) => exchange(url, ask, null),
@@ -161,23 +153,23 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
   };
 }
 
-class Unprepared extends Error {}
-
-/** An answer's status and code, as `409/3`. */
-export function nameOf({ status, body }: Answer): string {
+/** An answer's status and code, as `409/3`, or `nothing`. */
+export function nameOf(answer: Answer | null): string {
+  if (answer === null) return 'nothing';
   try {
-    return `${status}/${(JSON.parse(body) as { code?: number }).code}`;
+    return `${answer.status}/${(JSON.parse(answer.body) as { code?: number }).code}`;
   } catch {
-    return String(status);
+    return String(answer.status);
   }
+}
+
+/** Counts an answer that is not the one expected. */
+export function expectAnswer(report: Report, answer: Answer | null, expected: string, when: string): void {
+  if (nameOf(answer) !== expected) fail(report, 'wrong', `${nameOf(answer)} instead of ${expected}: ${when}`);
 }
 
 /** Whether an answer says what has become of the request. */
 export const isFinal = (answer: Answer): boolean =>
   answer.status < 500 && answer.status !== 429 && nameOf(answer) !== '409/3';
-
-/** How many answers settled nothing. */
-export const countUnsettling = ({ unsettling }: Pick<Ledger, 'unsettling'>): number =>
-  [...unsettling.values()].reduce((sum, times) => sum + times, 0);
 
 export const isSuccess = ({ status }: Answer): boolean => status < 300;

@@ -1,5 +1,5 @@
 import type { Intent } from './ledger.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { MarkedTable, Row, Snapshot } from './snapshot.ts';
 
 /** What an intent is aimed at, by name: a licence key, a host, a customer. */
 export type Target = Readonly<Record<string, string>>;
@@ -11,8 +11,15 @@ export interface AuthorizedRequest {
   readonly body: string | null;
 }
 
-/** Performs another operation first, and answers its intent. */
-export type Make = (operation: Operation, target?: Target) => Promise<Intent>;
+/** Performs another operation first, and returns its intent. */
+type Make = (operation: Operation, target?: Target) => Promise<Intent>;
+
+/** What the answers say of what was made. */
+interface Body {
+  readonly key?: string;
+  readonly sessionId?: string;
+  readonly data?: { readonly id?: string; readonly updatedAt?: string };
+}
 
 /** A mutating endpoint, and how its effect is recognised in the database. */
 export interface Operation {
@@ -25,66 +32,93 @@ export interface Operation {
   /** How often it has happened. */
   effects(rows: Snapshot, mark: string, target: Target): number;
   /** Whether the database holds what the answer says. */
-  agrees?(rows: Snapshot, mark: string, body: Record<string, unknown>): boolean;
+  agrees?(rows: Snapshot, mark: string, body: Body): boolean;
   /** Refusals that are in order, as `status/code`. */
   readonly refusals?: readonly string[];
 }
 
-const post = (path: string, body: object): AuthorizedRequest => ({ method: 'POST', path, body: JSON.stringify(body) });
-
-const idIn = (body: Record<string, unknown>) => (body.data as { id?: string } | undefined)?.id;
-
-const bodyOf = (intent: Intent): Record<string, unknown> =>
-  JSON.parse(intent.answers[0]?.body ?? '{}') as Record<string, unknown>;
+const bodyOf = (intent: Intent): Body => JSON.parse(intent.answers[0]?.body ?? '{}');
 
 /** The licence key that an intent was answered. */
 export const keyOf = (intent: Intent): string => String(bodyOf(intent).key);
 
+/** The id of what an intent has made. */
+export const idOf = (intent: Intent): string => String(bodyOf(intent).data?.id);
+
 /** Slots of every key that is made with a limit. */
 export const SLOTS = 3;
 
-/** Licence keys with a customer of their own; whether both were made in one piece shows in the row. */
-const createKeyForNewCustomer: Operation = {
-  name: 'create-key with newCustomer',
-  status: 200,
-  ask: (mark, _target, productId) =>
-    post('/create-key', {
-      productId,
-      newCustomer: { name: mark, email: `${mark}@example.test` },
-      metadata: { features: { intent: mark } },
-    }),
-  effects: ({ licenses, customers }, mark) =>
-    Math.max(licenses.get(mark)?.length ?? 0, customers.get(mark)?.length ?? 0),
-  agrees: ({ licenses, customers }, mark, body) => {
-    const license = licenses.get(mark)?.[0];
-    return license?.license_key === body.key && license?.customer_id === customers.get(mark)?.[0]?.id;
-  },
-};
+const post = (path: string, body: object): AuthorizedRequest => ({ method: 'POST', path, body: JSON.stringify(body) });
 
-const licenseMaker = (name: string, fields: object): Operation => ({
-  name,
-  status: 200,
-  ask: (mark, _target, productId) =>
-    post('/create-key', { productId, ...fields, metadata: { features: { intent: mark } } }),
-  effects: ({ licenses }, mark) => licenses.get(mark)?.length ?? 0,
-  agrees: ({ licenses }, mark, body) => licenses.get(mark)?.[0]?.license_key === body.key,
+/** An operation that makes a row of a table, which its mark is in. */
+const makes = <T extends MarkedTable>(
+  table: T,
+  operation: Pick<Operation, 'name' | 'status' | 'ask' | 'prepare'>,
+  isAsAnswered?: (row: Row<T>, body: Body, rows: Snapshot, mark: string) => boolean,
+): Operation => ({
+  ...operation,
+  effects: (rows, mark) => rows[table].get(mark)?.length ?? 0,
+  agrees(rows, mark, body) {
+    const row = rows[table].get(mark)?.[0];
+    return isAsAnswered === undefined || (row !== undefined && isAsAnswered(row as Row<T>, body, rows, mark));
+  },
 });
 
+const creating = (
+  name: string,
+  path: string,
+  table: 'customers' | 'products' | 'tokens',
+  more: object = {},
+): Operation =>
+  makes(table, { name, status: 201, ask: (mark) => post(path, { name: mark, ...more }) }, (row, body) => {
+    return row.id === body.data?.id;
+  });
+
+const licenceWith = (fields: object): Operation =>
+  makes(
+    'licenses',
+    {
+      name: 'create-key',
+      status: 200,
+      ask: (mark, _target, productId) =>
+        post('/create-key', { productId, ...fields, metadata: { features: { intent: mark } } }),
+    },
+    (row, body) => row.license_key === body.key,
+  );
+
 /** Makes a key with `slots` activation slots. */
-export const createKeyOf = (slots: number): Operation => licenseMaker('create-key', { usesPerKey: String(slots) });
+export const createKeyOf = (slots: number): Operation => licenceWith({ usesPerKey: String(slots) });
 
 export const createKey = createKeyOf(SLOTS);
 
-const createFloatingKey = licenseMaker('create-key', { licenseType: 'floating', maxConcurrentSessions: 5 });
+/** Licence keys with a customer of their own; whether both were made in one piece shows in the row. */
+const createKeyForNewCustomer: Operation = {
+  ...makes(
+    'licenses',
+    {
+      name: 'create-key with newCustomer',
+      status: 200,
+      ask: (mark, _target, productId) =>
+        post('/create-key', {
+          productId,
+          newCustomer: { name: mark, email: `${mark}@example.test` },
+          metadata: { features: { intent: mark } },
+        }),
+    },
+    (row, body, { customers }, mark) =>
+      row.license_key === body.key && row.customer_id === customers.get(mark)?.[0]?.id,
+  ),
+  effects: ({ licenses, customers }, mark) =>
+    Math.max(licenses.get(mark)?.length ?? 0, customers.get(mark)?.length ?? 0),
+};
 
 /** Signs for a host that is named after the intent. */
-export const signKey: Operation = {
+const signKey = makes('devices', {
   name: 'key/sign',
   status: 200,
   prepare: async (make) => ({ target: { licenseKey: keyOf(await make(createKey)) } }),
   ask: (mark, { licenseKey }, productId) => post('/key/sign', { productId, licenseKey, hostId: mark, ttl: 86_400 }),
-  effects: ({ devices }, mark) => devices.get(mark)?.length ?? 0,
-};
+});
 
 /** The same on a key that others sign too: those who come late are refused. */
 export const signSharedKey: Operation = { ...signKey, refusals: ['403/3'] };
@@ -101,82 +135,58 @@ const deactivateKey: Operation = {
   effects: ({ devices }, _mark, { hostId = '' }) => (devices.has(hostId) ? 0 : 1),
 };
 
-const checkoutKey: Operation = {
-  name: 'key/checkout',
-  status: 200,
-  prepare: async (make) => ({ target: { licenseKey: keyOf(await make(createFloatingKey)) } }),
-  ask: (mark, { licenseKey }, productId) => post('/key/checkout', { productId, licenseKey, userIdentifier: mark }),
-  effects: ({ sessions }, mark) => sessions.get(mark)?.length ?? 0,
-  agrees: ({ sessions }, mark, body) => sessions.get(mark)?.[0]?.id === body.sessionId,
-};
+const checkoutKey = makes(
+  'sessions',
+  {
+    name: 'key/checkout',
+    status: 200,
+    prepare: async (make) => {
+      const created = await make(licenceWith({ licenseType: 'floating', maxConcurrentSessions: 5 }));
+      return { target: { licenseKey: keyOf(created) } };
+    },
+    ask: (mark, { licenseKey }, productId) => post('/key/checkout', { productId, licenseKey, userIdentifier: mark }),
+  },
+  (row, body) => row.id === body.sessionId,
+);
 
-const createCustomer: Operation = {
-  name: 'customer create',
-  status: 201,
-  ask: (mark) => post('/customer', { name: mark }),
-  effects: ({ customers }, mark) => customers.get(mark)?.length ?? 0,
-  agrees: ({ customers }, mark, body) => customers.get(mark)?.[0]?.id === idIn(body),
-};
+export const createCustomer = creating('customer create', '/customer', 'customers');
+const createProduct = creating('product create', '/product', 'products');
+const createToken = creating('token create', '/token', 'tokens', { kind: 'client' });
+
+const made = (intent: Intent): Target => ({ id: idOf(intent), mark: intent.mark });
 
 const deleteCustomer: Operation = {
   name: 'customer delete',
   status: 200,
   async prepare(make) {
     const created = await make(createCustomer);
-    return { target: { customerId: String(idIn(bodyOf(created))), mark: created.mark }, consumes: created };
+    return { target: made(created), consumes: created };
   },
-  ask: (_mark, { customerId }) => ({
-    method: 'DELETE',
-    path: `/customer/by-id?customerId=${customerId}`,
-    body: null,
-  }),
-  effects: ({ customers }, _mark, target) => (customers.has(target.mark ?? '') ? 0 : 1),
-};
-
-const createProduct: Operation = {
-  name: 'product create',
-  status: 201,
-  ask: (mark) => post('/product', { name: mark }),
-  effects: ({ products }, mark) => products.get(mark)?.length ?? 0,
-  agrees: ({ products }, mark, body) => products.get(mark)?.[0]?.id === idIn(body),
+  ask: (_mark, { id }) => ({ method: 'DELETE', path: `/customer/by-id?customerId=${id}`, body: null }),
+  effects: ({ customers }, _mark, { mark = '' }) => (customers.has(mark) ? 0 : 1),
 };
 
 const updateProduct: Operation = {
   name: 'product update',
   status: 200,
-  async prepare(make) {
-    const created = await make(createProduct);
-    return { target: { productId: String(idIn(bodyOf(created))), mark: created.mark } };
-  },
+  prepare: async (make) => ({ target: made(await make(createProduct)) }),
   ask: (mark, target) => ({
     method: 'PUT',
-    path: `/product/by-id?productId=${target.productId}`,
+    path: `/product/by-id?productId=${target.id}`,
     body: JSON.stringify({ name: `${target.mark}/${mark}` }),
   }),
   effects: ({ products }, mark, target) =>
     (products.get(target.mark ?? '') ?? []).filter(({ name }) => name.endsWith(`/${mark}`)).length,
-  agrees: ({ products }, _mark, body) =>
-    [...products.values()].flat().find(({ id }) => id === idIn(body))?.updated_at ===
-    (body.data as { updatedAt?: string }).updatedAt,
-};
-
-const createToken: Operation = {
-  name: 'token create',
-  status: 201,
-  ask: (mark) => post('/token', { name: mark, kind: 'client' }),
-  effects: ({ tokens }, mark) => tokens.get(mark)?.length ?? 0,
-  agrees: ({ tokens }, mark, body) => tokens.get(mark)?.[0]?.id === idIn(body),
+  agrees: ({ products }, _mark, { data }) =>
+    [...products.values()].flat().find(({ id }) => id === data?.id)?.updated_at === data?.updatedAt,
 };
 
 const revokeToken: Operation = {
   name: 'token revoke',
   status: 200,
-  async prepare(make) {
-    const created = await make(createToken);
-    return { target: { tokenId: String(idIn(bodyOf(created))), mark: created.mark } };
-  },
-  ask: (_mark, { tokenId }) => ({ method: 'DELETE', path: `/token/by-id?tokenId=${tokenId}`, body: null }),
-  effects: ({ tokens }, _mark, target) => (tokens.get(target.mark ?? '')?.[0]?.revoked_at == null ? 0 : 1),
+  prepare: async (make) => ({ target: made(await make(createToken)) }),
+  ask: (_mark, { id }) => ({ method: 'DELETE', path: `/token/by-id?tokenId=${id}`, body: null }),
+  effects: ({ tokens }, _mark, { mark = '' }) => (tokens.get(mark)?.[0]?.revoked_at == null ? 0 : 1),
 };
 
 /** Every mutating endpoint. */
@@ -193,3 +203,6 @@ export const operations: readonly Operation[] = [
   createToken,
   revokeToken,
 ];
+
+/** One after the other, and from the first one again. */
+export const operationAt = (index: number): Operation => operations[index % operations.length] as Operation;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { trace } from './process.ts';
 import type { Random } from './random.ts';
-import { attach } from './strace.ts';
 
 /** System calls that say what is written, and what is safe. */
 const CALLS = 'pwrite64,ftruncate,fsync,fdatasync';
@@ -19,15 +19,15 @@ export interface Power {
 
 /** Watches all that a process writes to a SQLite database, from now on. What is in the files now counts as safe. */
 export async function watchPower(pid: number, db: string): Promise<Power> {
-  const trace = `${db}-trace`;
-  rmSync(trace, { force: true });
-  const options = ['-y', '-xx', '-s', '70000', '-o', trace, '-e', `trace=${CALLS}`];
-  const tracer = await attach(pid, options);
+  const written = `${db}-trace`;
+  rmSync(written, { force: true });
+  const options = ['-y', '-xx', '-s', '70000', '-o', written, '-e', `trace=${CALLS}`];
+  const detach = await trace(pid, options);
   const disk = new Map([db, `${db}-wal`].map((path) => [path, new File(path)]));
   return {
     async cut(random) {
-      await tracer.detach();
-      for (const call of readCalls(trace)) disk.get(call.path)?.apply(call);
+      await detach();
+      for (const call of readCalls(written)) disk.get(call.path)?.apply(call);
       let lost = 0;
       for (const file of disk.values()) lost += file.loseRest(random);
       rmSync(`${db}-shm`, { force: true }); // memory that processes share, and no file to rely on
@@ -90,9 +90,9 @@ class File {
 }
 
 /** Reads what strace wrote down. Calls that failed, or that the kill cut off, are left out. */
-function* readCalls(trace: string): Generator<Call> {
+function* readCalls(file: string): Generator<Call> {
   const begun = new Map<string, string>();
-  for (const line of readFileSync(trace, 'latin1').split('\n')) {
+  for (const line of readFileSync(file, 'latin1').split('\n')) {
     const [, pid = '', text = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
     if (text.endsWith('<unfinished ...>')) {
       begun.set(pid, text.slice(0, -'<unfinished ...>'.length));

@@ -1,10 +1,9 @@
 import type { Engine } from './world.ts';
 
-/** What a scenario found. All but the first three are failures, and zero when the promise holds. */
+/** What a scenario found. The last four numbers are failures, and zero when the promise holds. */
 export interface Report {
   readonly scenario: string;
   readonly engine: Engine;
-  readonly seed: number;
   rounds: number;
   /** Mutations that were answered with success. */
   acknowledged: number;
@@ -16,18 +15,16 @@ export interface Report {
   overActivated: number;
   /** Answers outside what the fault allows, and requests that never came to an end. */
   wrong: number;
-  /** What happened, in words; the first few of a kind. */
+  /** Failures in words; the first few. */
   readonly notes: string[];
+  /** How often what is worth telling has happened. */
+  readonly counts: Map<string, number>;
 }
 
-/** The four ways to fail. */
-export type Failure = 'lost' | 'doubled' | 'overActivated' | 'wrong';
-
 /** Begins an empty report. */
-export const newReport = (scenario: string, engine: Engine, seed: number): Report => ({
+export const newReport = (scenario: string, engine: Engine): Report => ({
   scenario,
   engine,
-  seed,
   rounds: 0,
   acknowledged: 0,
   lost: 0,
@@ -35,24 +32,23 @@ export const newReport = (scenario: string, engine: Engine, seed: number): Repor
   overActivated: 0,
   wrong: 0,
   notes: [],
+  counts: new Map(),
 });
 
-const MOST_NOTES = 30;
+const MAX_NOTES = 30;
 
 /** Counts a failure and says which it is. */
-export function fail(report: Report, failure: Failure, what: string): void {
+export function fail(report: Report, failure: 'lost' | 'doubled' | 'overActivated' | 'wrong', what: string): void {
   report[failure] += 1;
-  note(report, `${failure}: ${what}`);
+  const note = `${failure}: ${what}`;
+  if (report.notes.length < MAX_NOTES && !report.notes.includes(note)) report.notes.push(note);
 }
 
-/** Adds a remark. */
-export function note(report: Report, text: string): void {
-  if (report.notes.length < MOST_NOTES && !report.notes.includes(text)) report.notes.push(text);
+/** Adds to what is worth telling. */
+export function count(report: Report, what: string, times: number): void {
+  report.counts.set(what, (report.counts.get(what) ?? 0) + times);
 }
 
 /** Whether anything went wrong. */
 export const hasFailed = ({ lost, doubled, overActivated, wrong }: Report): boolean =>
   lost + doubled + overActivated + wrong > 0;
-
-/** The rate per round that no failure in `rounds` rounds excludes at 95 %: the rule of three. */
-export const bound95 = (rounds: number): number => (rounds === 0 ? 1 : Math.min(1, 3 / rounds));

@@ -1,16 +1,12 @@
-import { bound95, hasFailed, type Report } from './report.ts';
-import { sabotages } from './sabotage.ts';
-import type { Run, Scenario } from './scenario.ts';
-import type { Planned } from './scenarios/index.ts';
-
-/** How long a run may take as a whole, and what it begins with. */
-export interface Limits extends Pick<Run, 'cluster' | 'seed'> {
-  readonly seconds: number;
-}
+import { hasFailed, type Report } from './report.ts';
+import { sabotages } from './sabotages.ts';
+import { type Run, runScenario, type Scenario } from './scenario.ts';
 
 /** The controls end with their first failure, which comes soon. */
 const CONTROLS_SHARE = 0.15;
 const CONTROL_SECONDS = 60;
+
+const engines = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
 
 /**
  * Divides the time among the scenarios, runs them on each of their engines, and then their controls. Prints the results as
@@ -19,54 +15,62 @@ const CONTROL_SECONDS = 60;
  * @returns whether nothing went wrong and every control failed
  */
 export async function runPlan(
-  plan: readonly Planned[],
-  { seconds, cluster, seed }: Limits,
+  plan: readonly Scenario[],
+  { seconds, cluster, seed }: Pick<Run, 'cluster' | 'seed' | 'seconds'>,
   print: (line: string) => void,
+  play: typeof runScenario = runScenario,
 ): Promise<boolean> {
-  const parts = plan.flatMap(({ scenario, share }) => scenario.engines.map((engine) => ({ scenario, engine, share })));
-  const shares = parts.reduce((sum, { share }) => sum + share, 0);
+  const parts = plan.flatMap((scenario) => scenario.engines.map((engine) => ({ scenario, engine })));
+  const shares = parts.reduce((sum, { scenario }) => sum + scenario.share, 0);
   const base = { cluster, seed, rounds: Number.POSITIVE_INFINITY };
   const problems: string[] = [];
   const remarks: string[] = [];
   const reports: Report[] = [];
+  /** The report of a run, or why there is none. */
+  const attempt = (scenario: Scenario, run: Run): Promise<Report | string> =>
+    play(scenario, run).catch((error: unknown) => (error instanceof Error && error.stack) || String(error));
 
-  print(`seed ${seed}, ${seconds} seconds`);
-  print('');
+  print(`seed ${seed}, ${seconds} seconds\n`);
   print(
     '| scenario | engine | rounds | acknowledged | lost | doubled | over-activated | wrong | 95 % bound per round |',
   );
   print('|---|---|--:|--:|--:|--:|--:|--:|--:|');
-  for (const { scenario, engine, share } of parts) {
+  for (const { scenario, engine } of parts) {
     const name = `${scenario.name} on ${engines[engine]}`;
-    const lacking = scenario.lacks({ engine, cluster });
+    const lacking = scenario.lacks?.(cluster) ?? null;
     if (lacking !== null) {
       remarks.push(`${name} is left out: ${lacking}`);
       continue;
     }
-    const time = (seconds * (1 - CONTROLS_SHARE) * share) / shares;
+    const time = (seconds * (1 - CONTROLS_SHARE) * scenario.share) / shares;
     const report = await attempt(scenario, { ...base, engine, seconds: time, sabotage: null });
     if (typeof report === 'string') {
       problems.push(`${name} was broken off: ${report}`);
       continue;
     }
-    print(rowOf(report));
+    const { rounds, acknowledged, lost, doubled, overActivated, wrong } = report;
+    const counts = [rounds, acknowledged, lost, doubled, overActivated, wrong];
+    print(`| ${[`\`${scenario.name}\``, engines[engine], ...counts, bound95(rounds)].join(' | ')} |`);
     reports.push(report);
+    remarks.push(...[...report.counts].map(([what, times]) => `${name}: ${times} ${what}`));
     remarks.push(...report.notes.map((note) => `${name}: ${note}`));
     if (hasFailed(report)) problems.push(`${name} failed`);
-    else if (report.acknowledged === 0) problems.push(`${name} showed nothing: no change was acknowledged`);
+    else if (acknowledged === 0) problems.push(`${name} showed nothing: no change was acknowledged`);
   }
   if (reports.length === 0) problems.push('no scenario ran');
-  print('');
   // What the cleanup keeps was acknowledged by no server.
-  print(total(reports.filter((report) => report.scenario !== 'clock')));
+  const served = reports.filter(({ scenario }) => scenario !== 'clock');
+  const sum = (count: 'rounds' | 'acknowledged') => served.reduce((result, report) => result + report[count], 0);
+  print(
+    `\nTogether: ${sum('rounds')} rounds with ${sum('acknowledged')} acknowledged changes; ` +
+      `less than ${bound95(sum('acknowledged'))} failures per change (without \`clock\`).`,
+  );
   for (const remark of remarks) print(`- ${remark}`);
 
-  print('');
-  print('controls, each of which must fail:');
-  for (const { scenario } of plan) {
-    for (const { sabotage, engine } of scenario.controls) {
-      if (scenario.lacks({ engine, cluster }) !== null) continue;
-      const name = `${scenario.name} on ${engines[engine]}, when ${sabotages[sabotage]}`;
+  print('\ncontrols, each of which must fail:');
+  for (const scenario of plan.filter(({ lacks }) => (lacks?.(cluster) ?? null) === null)) {
+    for (const [sabotage, engine] of scenario.controls) {
+      const name = `${scenario.name} on ${engines[engine]}, when ${sabotages[sabotage].about}`;
       const report = await attempt(scenario, { ...base, engine, seconds: CONTROL_SECONDS, sabotage });
       if (typeof report === 'string') problems.push(`${name}, was broken off: ${report}`);
       else if (!hasFailed(report)) problems.push(`${name}, passed and must not`);
@@ -80,35 +84,8 @@ export async function runPlan(
   return problems.length === 0;
 }
 
-const engines = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
-
-/** The report of a run, or why there is none. */
-async function attempt(scenario: Scenario, run: Run): Promise<Report | string> {
-  try {
-    return await scenario.run(run);
-  } catch (error) {
-    return error instanceof Error ? (error.stack ?? error.message) : String(error);
-  }
+/** The rate that no failure in so many tries excludes at 95 %: the rule of three. */
+function bound95(tries: number): string {
+  const rate = Math.min(1, 3 / tries);
+  return `${rate === 1 ? 100 : (rate * 100).toPrecision(2)} %`;
 }
-
-function rowOf({ scenario, engine, rounds, acknowledged, lost, doubled, overActivated, wrong }: Report): string {
-  const counts = [rounds, acknowledged, lost, doubled, overActivated, wrong];
-  return `| ${[`\`${scenario}\``, engines[engine], ...counts, percent(bound95(rounds))].join(' | ')} |`;
-}
-
-function total(reports: readonly Report[]): string {
-  const sum = (count: (report: Report) => number) => reports.reduce((result, report) => result + count(report), 0);
-  const acknowledged = sum((report) => report.acknowledged);
-  const failures = [
-    `${sum((report) => report.lost)} lost`,
-    `${sum((report) => report.doubled)} doubled`,
-    `${sum((report) => report.overActivated)} over-activated`,
-    `${sum((report) => report.wrong)} wrong`,
-  ];
-  return (
-    `Together: ${sum((report) => report.rounds)} rounds with ${acknowledged} acknowledged changes, ` +
-    `${failures.join(', ')}; less than ${percent(bound95(acknowledged))} per change (without \`clock\`).`
-  );
-}
-
-const percent = (rate: number): string => `${rate === 1 ? 100 : (rate * 100).toPrecision(2)} %`;

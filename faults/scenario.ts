@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Cluster } from './cluster.ts';
+import { Unprepared } from './ledger.ts';
 import { createRandom, type Random } from './random.ts';
-import { hasFailed, newReport, type Report } from './report.ts';
-import type { Sabotage } from './sabotage.ts';
+import { fail, hasFailed, newReport, type Report } from './report.ts';
+import type { Sabotage } from './sabotages.ts';
 import { isFull, type Stage, setStage } from './stage.ts';
-import { type Engine, makeWorld, type World } from './world.ts';
+import { type Cluster, type Engine, makeWorld, type World } from './world.ts';
 
 /** How a scenario is to run: until `rounds` or `seconds` are over, whichever is first. */
 export interface Run {
@@ -27,10 +24,18 @@ export interface Scenario {
   readonly about: string;
   readonly engines: readonly Engine[];
   /** Each takes one protection away and must make the same checks fail. */
-  readonly controls: readonly { readonly sabotage: Sabotage; readonly engine: Engine }[];
+  readonly controls: readonly (readonly [Sabotage, Engine])[];
+  /** Its share of the time of a whole run. */
+  readonly share: number;
+  /** The rounds of its short form. */
+  readonly shortRounds: number;
+  /** What has to have been counted once within so many rounds; else nothing was tried. */
+  readonly tries?: { readonly what: string; readonly rounds: number };
   /** What this machine lacks for it; null when it can run. */
-  lacks(run: Pick<Run, 'engine' | 'cluster'>): string | null;
-  run(run: Run): Promise<Report>;
+  lacks?(cluster: Cluster | null): string | null;
+  newWorld?(engine: Engine, cluster: Cluster | null): Promise<World>;
+  /** Begins a run; the function that it makes plays a round. */
+  begin(): (round: Round) => Promise<void>;
 }
 
 /** What a round has to work with. */
@@ -46,23 +51,24 @@ export interface Round {
  * Runs rounds until their number or the time is reached. After each round the ledger is compared with the database. A
  * stage that is full is replaced by a new one. With a protection taken away, the first failure ends the run.
  */
-export async function inRounds(
-  scenario: Pick<Scenario, 'name'>,
-  run: Run,
-  play: (round: Round) => Promise<void>,
-  newWorld: () => Promise<World> = () => makeWorld(run.engine, run.cluster),
-): Promise<Report> {
-  const report = newReport(scenario.name, run.engine, run.seed);
+export async function runScenario(scenario: Scenario, run: Run): Promise<Report> {
+  const { name, tries, newWorld = makeWorld } = scenario;
+  const report = newReport(name, run.engine);
   const random = createRandom(run.seed);
+  const play = scenario.begin();
+  const newStage = async () => setStage(run, await newWorld(run.engine, run.cluster));
   const end = performance.now() + run.seconds * 1_000;
-  let stage = await setStage(run, await newWorld());
+  let stage = await newStage();
   try {
     for (let index = 0; index < run.rounds && (index === 0 || performance.now() < end); index += 1) {
       if (isFull(stage)) {
         await stage.close(report);
-        stage = await setStage(run, await newWorld());
+        stage = await newStage();
       }
-      await play({ run, stage, report, random, index });
+      await play({ run, stage, report, random, index }).catch((error: unknown) => {
+        if (!(error instanceof Unprepared)) throw error;
+        fail(report, 'wrong', `what the round needs could not be made: ${error.message}`);
+      });
       await stage.check(report);
       report.rounds += 1;
       if (run.sabotage !== null && hasFailed(report)) break;
@@ -70,36 +76,8 @@ export async function inRounds(
   } finally {
     await stage.close(report);
   }
-  return report;
-}
-
-/** What a round has to work with that checks its world itself. */
-export interface WorldRound extends Omit<Round, 'stage'> {
-  readonly world: World;
-  /** A folder of its own, gone after the round. */
-  readonly folder: string;
-}
-
-/** Runs rounds, each in a new world, until their number or the time is reached. */
-export async function inWorlds(
-  scenario: Pick<Scenario, 'name'>,
-  run: Run,
-  play: (round: WorldRound) => Promise<void>,
-): Promise<Report> {
-  const report = newReport(scenario.name, run.engine, run.seed);
-  const random = createRandom(run.seed);
-  const end = performance.now() + run.seconds * 1_000;
-  for (let index = 0; index < run.rounds && (index === 0 || performance.now() < end); index += 1) {
-    const world = await makeWorld(run.engine, run.cluster);
-    const folder = mkdtempSync(join(tmpdir(), 'lkm-faults-home-'));
-    try {
-      await play({ run, world, folder, report, random, index });
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-      await world.remove();
-    }
-    report.rounds += 1;
-    if (run.sabotage !== null && hasFailed(report)) break;
+  if (tries !== undefined && report.rounds >= tries.rounds && (report.counts.get(tries.what) ?? 0) === 0) {
+    fail(report, 'wrong', `nothing was tried: no ${tries.what}`);
   }
   return report;
 }

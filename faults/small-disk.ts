@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { start } from './process.ts';
 
 /** A disk of a few megabytes, in a mount namespace of its own. */
 export interface SmallDisk {
@@ -22,7 +23,7 @@ export interface SmallDisk {
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk> {
   const inside = mkdtempSync(join(tmpdir(), 'lkm-faults-disk-'));
   const mount = `mount -t tmpfs -o size=${megabytes}m tmpfs "$1" && echo mounted && exec cat`;
-  const keeper = spawn('unshare', ['-m', 'sh', '-c', mount, 'sh', inside], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const keeper = start(['unshare', '-m', 'sh', '-c', mount, 'sh', inside], { hasStdin: true });
   await once(keeper.stdout, 'data');
   const folder = join(`/proc/${keeper.pid}/root`, inside);
   const filler = join(folder, 'filler');
@@ -41,8 +42,7 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk> {
     },
     free: () => rmSync(filler, { force: true }),
     async remove() {
-      keeper.kill('SIGKILL');
-      await once(keeper, 'close');
+      await keeper.end('SIGKILL');
       rmSync(inside, { recursive: true, force: true });
     },
   };

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
-import pg from 'pg';
+import { query } from '../test/support/postgres.ts';
 
-/** The columns that are looked at, by table. */
+/** The columns that are looked at, of the tables whose rows carry the mark of the intent that made them. */
 interface Tables {
   readonly licenses: {
     readonly id: string;
@@ -16,22 +16,13 @@ interface Tables {
   readonly products: { readonly id: string; readonly name: string; readonly updated_at: string };
   readonly tokens: { readonly id: string; readonly name: string; readonly revoked_at: string | null };
   readonly sessions: { readonly id: string; readonly user_identifier: string | null };
-  readonly idempotency: { readonly key_hash: string; readonly sealed_response: string | null };
-  readonly outbox: { readonly entry: string };
-  readonly audit: { readonly seq: number; readonly operation: string; readonly content: string; readonly hash: string };
-  readonly events: { readonly seq: number; readonly content: string };
 }
 
-type Kept = 'licenses' | 'devices' | 'customers' | 'products' | 'tokens' | 'sessions';
+export type MarkedTable = keyof Tables;
+export type Row<T extends MarkedTable> = Tables[T];
 
-const ORDER: readonly Kept[] = ['licenses', 'devices', 'customers', 'products', 'tokens', 'sessions'];
-
-const RECORD = ['outbox', 'audit', 'events'] as const;
-
-const READ = [...ORDER, 'idempotency', ...RECORD] as const;
-
-/** The mark of the intent that made a row; null for what was there before. */
-const marks: { readonly [T in Kept]: (row: Tables[T]) => string | null } = {
+/** The mark of a row; null for what was there before. */
+const marks: { readonly [T in MarkedTable]: (row: Tables[T]) => string | null } = {
   licenses: ({ features }) => String((JSON.parse(features) as { intent?: unknown }).intent ?? ''),
   devices: ({ host_id }) => host_id,
   customers: ({ name }) => (name === 'given' ? null : name),
@@ -40,77 +31,60 @@ const marks: { readonly [T in Kept]: (row: Tables[T]) => string | null } = {
   sessions: ({ user_identifier }) => user_identifier ?? '',
 };
 
-/** Rows of each table by the mark of the intent that made them. */
-export type Snapshot = {
-  readonly [T in Kept]: ReadonlyMap<string, readonly Tables[T][]>;
-} & {
-  readonly idempotency: readonly Tables['idempotency'][];
-  /** What is recorded: not numbered yet, and numbered. */
-  readonly record: { readonly [T in (typeof RECORD)[number]]: readonly Tables[T][] };
-  /** What the engine says of its own file; empty when it is whole. */
-  readonly damage: readonly string[];
-};
+/** The tables whose rows carry marks. */
+export const markedTables = Object.keys(marks) as readonly MarkedTable[];
+
+/** What is recorded, not numbered yet and numbered, and what is stored under keys. */
+interface Others {
+  readonly idempotency: readonly { readonly key_hash: string; readonly sealed_response: string | null }[];
+  readonly outbox: readonly { readonly entry: string }[];
+  readonly audit: readonly {
+    readonly seq: number;
+    readonly operation: string;
+    readonly content: string;
+    readonly hash: string;
+  }[];
+  readonly events: readonly { readonly seq: number; readonly content: string }[];
+}
+
+/** Rows of each table, those with marks by their marks. */
+export type Snapshot = { readonly [T in MarkedTable]: ReadonlyMap<string, readonly Tables[T][]> } & Others & {
+    /** What the engine says of its own file; empty when it is whole. */
+    readonly damage: readonly string[];
+  };
+
+const READ = [...markedTables, 'idempotency', 'outbox', 'audit', 'events'];
 
 /** Reads a SQLite file that a server may have open, and checks it. */
 export function readSqlite(path: string): Snapshot {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
-  try {
-    database.exec('BEGIN');
-    const tables = Object.fromEntries(READ.map((table) => [table, database.prepare(`select * from ${table}`).all()]));
-    const found = database
-      .prepare('PRAGMA integrity_check')
-      .all()
-      .map((row) => String(row.integrity_check));
-    const foreign = database
-      .prepare('PRAGMA foreign_key_check')
-      .all()
-      .map((row) => JSON.stringify(row));
-    return toSnapshot(tables, [...found.filter((line) => line !== 'ok'), ...foreign]);
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  const all = (sql: string) => database.prepare(sql).all();
+  database.exec('BEGIN');
+  const tables = Object.fromEntries(READ.map((table) => [table, all(`select * from ${table}`)]));
+  const damage = [...all('PRAGMA integrity_check'), ...all('PRAGMA foreign_key_check')]
+    .filter((row) => row.integrity_check !== 'ok')
+    .map((row) => JSON.stringify(row));
+  return toSnapshot(tables, damage);
 }
 
 /** Whether all that was recorded in a SQLite file is numbered: a server that nobody asks then writes nothing more. */
 export function isQuiet(path: string): boolean {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
-  try {
-    return database.prepare('select 1 from outbox limit 1').get() === undefined;
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  return database.prepare('select 1 from outbox limit 1').get() === undefined;
 }
 
-/** Reads a PostgreSQL database in one transaction. */
+/** Reads a PostgreSQL database in one statement, which sees one state of it. */
 export async function readPostgres(url: string): Promise<Snapshot> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const tables: Record<string, unknown[]> = {};
-    for (const table of READ) tables[table] = (await client.query(`select * from ${table}`)).rows;
-    return toSnapshot(tables, []);
-  } finally {
-    await client.end();
-  }
+  const columns = READ.map((table) => `(select coalesce(json_agg(t), '[]') from ${table} t) as ${table}`);
+  const [tables = {}] = await query(url, `select ${columns.join(', ')}`);
+  return toSnapshot(tables as Record<string, unknown[]>, []);
 }
 
 function toSnapshot(tables: Record<string, unknown[]>, damage: readonly string[]): Snapshot {
-  const byMark = Object.fromEntries(
-    ORDER.map((table) => {
-      const markOf = marks[table] as (row: unknown) => string | null;
-      const rows = new Map<string, unknown[]>();
-      for (const row of tables[table] ?? []) {
-        const mark = markOf(row);
-        if (mark !== null) rows.set(mark, [...(rows.get(mark) ?? []), row]);
-      }
-      return [table, rows];
-    }),
-  );
-  const record = Object.fromEntries(RECORD.map((table) => [table, tables[table]]));
-  return { ...byMark, idempotency: tables.idempotency, record, damage } as unknown as Snapshot;
+  const byMark = markedTables.map((table) => {
+    const markOf = marks[table] as (row: unknown) => string | null;
+    const marked = (tables[table] ?? []).filter((row) => markOf(row) !== null);
+    return [table, Map.groupBy(marked, (row) => String(markOf(row)))];
+  });
+  return { ...tables, ...Object.fromEntries(byMark), damage } as unknown as Snapshot;
 }
-
-/** The tables whose rows carry marks. */
-export const markedTables = ORDER;

@@ -1,48 +1,103 @@
+import { join } from 'node:path';
+import type { ServeOptions } from '../src/server/serve-options.ts';
 import { check, tally } from './check.ts';
 import { type Ledger, openLedger } from './ledger.ts';
-import { fail, note, type Report } from './report.ts';
+import { type Listening, startListening } from './process.ts';
+import { openRelay, type Relay } from './relay.ts';
+import { fail, type Report } from './report.ts';
+import type { Sabotage } from './sabotages.ts';
 import type { Run } from './scenario.ts';
-import { type ServerProcess, type ServerSetup, startProcess } from './server-process.ts';
 import type { World } from './world.ts';
+
+/** How a server differs from one that is started without options. */
+export interface ServerSetup extends Pick<ServeOptions, 'connections' | 'drainMs' | 'webhooks'> {
+  readonly port?: number;
+  /** Serves HTTPS with the certificate of the tests. */
+  readonly isTls?: boolean;
+  /** The file that its log goes to; without one it has no log. */
+  readonly log?: string;
+}
+
+/** A server that was started on a stage. */
+export interface Server extends Listening {
+  kill(): Promise<void>;
+  /** Asks it to stop, and kills it after `timeoutMs`. False when it had to be killed. */
+  stop(timeoutMs: number): Promise<boolean>;
+}
 
 /** A world with its ledger and its servers. */
 export interface Stage {
   readonly world: World;
   readonly ledger: Ledger;
   /** Those that are alive, oldest first. */
-  readonly servers: readonly ServerProcess[];
-  /** Starts servers until there are `count`. */
-  haveServers(count: number): Promise<void>;
+  readonly servers: readonly Server[];
+  /** The address of one of them, the next one with each attempt. */
+  readonly url: (attempt?: number) => string;
+  /** What stands between the database and servers that are started on it. */
+  relay(): Promise<Relay>;
+  /** Starts servers until there are `count`; returns the oldest. */
+  haveServers(count: number, setup?: ServerSetup): Promise<Server>;
   /** Starts one more, on the world's database or on the way to it. */
-  start(db?: string, setup?: ServerSetup): Promise<ServerProcess>;
+  start(setup?: ServerSetup, db?: string): Promise<Server>;
   /** Compares the ledger with the database, and asks whether every server is still there that was not killed. */
   check(report: Report): Promise<void>;
   /** Adds what was acknowledged to the report, and takes everything away. */
   close(report: Report): Promise<void>;
 }
 
+/** Starts a server of the sources in a process of its own, with a protection taken away or none. */
+export function startServer(
+  db: string,
+  { without, setup = {}, through = [] }: { without: Sabotage | null; setup?: ServerSetup; through?: readonly string[] },
+): Promise<Listening> {
+  const given = JSON.stringify({ db, without, setup });
+  const argv = [...through, process.execPath, join(import.meta.dirname, 'server.ts'), given];
+  return startListening(argv, { hasStdin: true });
+}
+
 /** Opens the ledger of an empty world. */
 export async function setStage(run: Run, world: World): Promise<Stage> {
   const ledger = openLedger(world, { keepKey: run.sabotage !== 'new-key-on-retry' });
-  const servers: ServerProcess[] = [];
+  const servers: Server[] = [];
   const lastWords: string[] = [];
+  let relay: Relay | null = null;
 
-  const start = async (db = world.db, setup: ServerSetup = {}) => {
-    const server = await startProcess(db, run.sabotage, { through: world.through, setup });
+  async function start(setup?: ServerSetup, db = world.db): Promise<Server> {
+    const child = await startServer(db, { without: run.sabotage, through: world.through, ...(setup && { setup }) });
+    let isStopping = false;
+    const server: Server = {
+      ...child,
+      kill: () => child.end('SIGKILL'),
+      async stop(timeoutMs) {
+        isStopping = true;
+        child.signal('SIGTERM');
+        const timer = setTimeout(child.signal, timeoutMs, 'SIGKILL');
+        const code = await child.ended;
+        clearTimeout(timer);
+        return code !== 'SIGKILL';
+      },
+    };
     servers.push(server);
-    void server.exited.then((words) => {
+    void child.ended.then((code) => {
       servers.splice(servers.indexOf(server), 1);
-      if (words !== null) lastWords.push(words);
+      if (code !== 'SIGKILL' && !(isStopping && code === 0)) lastWords.push(`${code} ${child.said()}`);
     });
     return server;
-  };
+  }
+
   return {
     world,
     ledger,
     servers,
     start,
-    async haveServers(count) {
-      while (servers.length < count) await start();
+    url: (attempt = 0) => servers[attempt % Math.max(1, servers.length)]?.url ?? 'http://127.0.0.1:9',
+    async relay() {
+      relay ??= await openRelay(world.db);
+      return relay;
+    },
+    async haveServers(count, setup) {
+      while (servers.length < count) await start(setup);
+      return servers[0] as Server;
     },
     async check(report) {
       for (const words of lastWords.splice(0))
@@ -51,8 +106,8 @@ export async function setStage(run: Run, world: World): Promise<Stage> {
     },
     async close(report) {
       for (const server of [...servers]) await server.kill();
+      await relay?.close();
       tally(report, ledger);
-      if (process.env.LKM_FAULT_LOG !== undefined) note(report, JSON.stringify([...ledger.unsettling]));
       await ledger.close();
       await world.remove();
     },
@@ -64,8 +119,3 @@ const MANY = 3_000;
 
 /** Whether it is time for an empty world. */
 export const isFull = ({ ledger }: Stage): boolean => ledger.intents.length > MANY;
-
-/** Some server that is alive. */
-export function someServer({ servers }: Pick<Stage, 'servers'>, attempt: number): string {
-  return servers[attempt % Math.max(1, servers.length)]?.url ?? 'http://127.0.0.1:9';
-}

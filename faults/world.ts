@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openInstance } from '../src/server/runtime.ts';
-import type { Cluster } from './cluster.ts';
+import { databaseUrl, query } from '../test/support/postgres.ts';
+import { openPostgres, type PostgresServer } from '../test/support/postgres-server.ts';
+import type { SmallDisk } from './small-disk.ts';
 import { readPostgres, readSqlite, type Snapshot } from './snapshot.ts';
 
 export type Engine = 'sqlite' | 'postgres';
@@ -13,13 +15,41 @@ export interface World {
   readonly engine: Engine;
   /** What `lkm serve` gets as `--db`. */
   readonly db: string;
+  readonly accountId: string;
   readonly token: string;
   readonly productId: string;
   /** The command that a server is started through; none when the database is where everybody sees it. */
   readonly through: readonly string[];
+  /** A disk that can be filled, with the database or the log on it. */
+  readonly disk?: SmallDisk;
   /** All that is durable in it, read beside the server. */
   read(): Promise<Snapshot>;
   remove(): Promise<void>;
+}
+
+/** A PostgreSQL server for the run. */
+export interface Cluster extends PostgresServer {
+  /** Makes an empty database and returns its address. */
+  createDatabase(): Promise<string>;
+  dropDatabase(url: string): Promise<void>;
+}
+
+/** The server that `LKM_TEST_POSTGRES` names, or one of our own in a temporary folder. */
+export async function openCluster(): Promise<Cluster> {
+  const server = await openPostgres({ max_connections: 100 });
+  let made = 0;
+  return {
+    ...server,
+    async createDatabase() {
+      made += 1;
+      const name = `lkm_faults_${process.pid}_${made}`;
+      await query(server.url, `create database ${name}`);
+      return databaseUrl(server.url, name);
+    },
+    async dropDatabase(url) {
+      await query(server.url, `drop database if exists ${new URL(url).pathname.slice(1)} with (force)`);
+    },
+  };
 }
 
 /** Makes a new database of an engine. */
@@ -27,9 +57,9 @@ export async function makeWorld(engine: Engine, cluster: Cluster | null): Promis
   if (engine === 'sqlite') {
     const folder = mkdtempSync(join(tmpdir(), 'lkm-faults-'));
     const db = join(folder, 'lkm.db');
-    const remove = async () => rmSync(folder, { recursive: true, force: true });
     const prepared = await prepare(db);
     noteUses(db);
+    const remove = async () => rmSync(folder, { recursive: true, force: true });
     return { engine, db, ...prepared, through: [], read: async () => readSqlite(db), remove };
   }
   if (cluster === null) throw new Error('there is no PostgreSQL to run on');

@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../test/support/ports.ts';
-import { lkm, run, serve } from '../command.ts';
+import { lkm, run, start, startListening } from '../process.ts';
 import { fail } from '../report.ts';
-import { inWorlds, type Scenario, type WorldRound } from '../scenario.ts';
+import type { Round, Scenario } from '../scenario.ts';
+import { makeWorld, type World } from '../world.ts';
 
 const ROWS = 1_500;
 /** How many customers the rows name, each many times. */
@@ -39,56 +38,56 @@ export const bulk: Scenario = {
   name: 'bulk',
   about: 'kill -9 of a bulk command and of its server, with 429 in between, until the command ends by itself',
   engines: ['sqlite'],
-  controls: [{ sabotage: 'run-per-start', engine: 'sqlite' }],
-  lacks: () => null,
-  run: (run) => inWorlds(bulk, run, play),
+  controls: [['run-per-start', 'sqlite']],
+  share: 2,
+  shortRounds: 2,
+  begin: () => async (round) => {
+    // What it makes is in no ledger.
+    const world = await makeWorld('sqlite', null);
+    await play(round, world).finally(world.remove);
+  },
 };
 
-async function play({ run: { sabotage }, world, folder, report, random, index }: WorldRound): Promise<void> {
+async function play({ run: { sabotage }, report, random, index }: Round, world: World): Promise<void> {
   const { words, header, row } = forms[index % forms.length] ?? { words: [], header: '', row: String };
   const lines = Array.from({ length: ROWS }, (_, at) => row(at + 1));
-  writeFileSync(join(folder, 'rows.csv'), `${[header, ...lines].join('\n')}\n`);
-  const home = { PATH: process.env.PATH, HOME: folder, LKM_STATE_DIR: join(folder, 'state') };
-  const port = await freePort();
-  const startServer = () => serve(world.db, { cwd: folder, env: home, port, rateLimit: RATE_LIMIT });
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'lkm-faults-home-'));
+  const cwd = folder.path;
+  writeFileSync(join(cwd, 'rows.csv'), `${[header, ...lines].join('\n')}\n`);
+  const home = { PATH: process.env.PATH, HOME: cwd, LKM_STATE_DIR: join(cwd, 'state') };
+  const port = String(await freePort());
+  const limits = ['--json', '--log-format', 'none', '--rate-limit', String(RATE_LIMIT)];
+  const startServer = () =>
+    startListening([...lkm, 'serve', '--db', world.db, '--port', port, ...limits], { cwd, env: home });
   let server = await startServer();
-  const env = {
-    ...home,
-    LKM_BASE_URL: `http://127.0.0.1:${port}`,
-    LKM_TOKEN: world.token,
-    LKM_PRODUCT: world.productId,
-  };
-  const argv = (start: number) => [
-    ...[...words, '-f', 'rows.csv', '--format', 'csv', '-o', 'out.csv'],
-    ...(sabotage === 'run-per-start' ? ['--run', `start-${start}`] : []),
+  const env = { ...home, LKM_BASE_URL: server.url, LKM_TOKEN: world.token, LKM_PRODUCT: world.productId };
+  const argv = (turn: number) => [
+    ...[...lkm, ...words, '-f', 'rows.csv', '--format', 'csv', '-o', 'out.csv'],
+    ...(sabotage === 'run-per-start' ? ['--run', `start-${turn}`] : []),
   ];
   const killServer = sleep(random.between(500, 1_500)).then(async () => {
-    server.kill('SIGKILL');
-    await once(server, 'exit');
+    await server.end('SIGKILL');
     server = await startServer();
   });
   let kills = 0;
-  let ended = { code: -1, stderr: '' };
-  for (let start = 1; ended.code !== 0 && start < MAX_STARTS; start += 1) {
-    const child = spawn(process.execPath, [lkm, ...argv(start)], {
-      cwd: folder,
+  let ended: { readonly code: number | string; readonly said: string } = { code: -1, said: '' };
+  for (let turn = 1; ended.code !== 0 && turn < MAX_STARTS; turn += 1) {
+    const child = start(argv(turn), {
+      cwd,
       env,
-      stdio: ['ignore', 'ignore', 'pipe'],
+      ...(turn <= KILLS && { timeout: random.between(150, 1_000) }),
     });
-    const killing = start > KILLS ? undefined : setTimeout(() => child.kill('SIGKILL'), random.between(150, 1_000));
-    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-    clearTimeout(killing);
-    ended = { code: code ?? -1, stderr };
-    if (code === null) kills += 1;
+    child.stdout.resume();
+    ended = { code: await child.ended, said: child.said() };
+    if (ended.code === 'SIGKILL') kills += 1;
   }
   await killServer;
-  server.kill('SIGTERM');
-  await once(server, 'exit');
+  await server.end('SIGTERM');
   if (kills === 0) fail(report, 'wrong', 'the command ended before it could be killed');
-  if (ended.code !== 0) return fail(report, 'wrong', `the last run ended with ${ended.code}: ${ended.stderr}`);
+  if (ended.code !== 0) return fail(report, 'wrong', `the last run ended with ${ended.code}: ${ended.said}`);
 
-  const here = (...given: string[]) => run([...given, '--db', world.db], folder, home);
-  const out = readFileSync(join(folder, 'out.csv'), 'utf8');
+  const here = (...given: string[]) => run([...lkm, ...given, '--db', world.db], { cwd, env: home });
+  const out = readFileSync(join(cwd, 'out.csv'), 'utf8');
   const [names = '', ...results] = out.trimEnd().split('\n');
   const keys = results.map((line) => line.split(',')[names.split(',').indexOf('key')] ?? '');
   const there = new Set((await here('keys', 'list', '-q')).split('\n'));
@@ -102,8 +101,8 @@ async function play({ run: { sabotage }, world, folder, report, random, index }:
   if (customers !== CUSTOMERS) fail(report, 'doubled', `${customers} customers for ${CUSTOMERS} addresses`);
   if (sabotage !== null) return;
   // No server runs any more: whoever sent something would fail.
-  const again = await run(argv(0), folder, env).catch(String);
-  if (again !== '' || readFileSync(join(folder, 'out.csv'), 'utf8') !== out) {
+  const again = await run(argv(0), { cwd, env }).catch(String);
+  if (again !== '' || readFileSync(join(cwd, 'out.csv'), 'utf8') !== out) {
     fail(report, 'wrong', `the last run, once more, gives something else: ${again}`);
   }
 }

@@ -9,7 +9,7 @@ import { NONCE_BYTES } from '../../src/store/secret-box.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { Random } from '../random.ts';
 import { fail } from '../report.ts';
-import { inRounds, type Scenario } from '../scenario.ts';
+import type { Scenario } from '../scenario.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -26,10 +26,12 @@ export const clock: Scenario = {
   name: 'clock',
   about: 'six days in which the clock is set, by two hours to ten years, up to four times',
   engines: ['sqlite', 'postgres'],
-  controls: [{ sabotage: 'clock-believed', engine: 'sqlite' }],
-  lacks: () => null,
-  run: (run) =>
-    inRounds(clock, run, async ({ stage, report, random }) => {
+  controls: [['clock-believed', 'sqlite']],
+  share: 1,
+  shortRounds: 3,
+  begin:
+    () =>
+    async ({ run, stage, report, random }) => {
       const store = await openStore(stage.world.db);
       const record = createRecorder(randomBytes);
       const account = (await store.repositories.accounts.oldest())?.id;
@@ -63,7 +65,7 @@ export const clock: Scenario = {
       } finally {
         await store.close();
       }
-    }),
+    },
 };
 
 /** What the cleanup would be without a second clock. */

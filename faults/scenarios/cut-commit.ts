@@ -1,9 +1,7 @@
-import { nameOf } from '../ledger.ts';
-import { type Operation, operations } from '../operations.ts';
-import { atTurn, openRelay, query, type Relay, type Rule } from '../relay.ts';
-import { fail } from '../report.ts';
-import { inRounds, type Scenario } from '../scenario.ts';
-import { someServer } from '../stage.ts';
+import { expectAnswer } from '../ledger.ts';
+import { operationAt } from '../operations.ts';
+import { atTurn, type Message, query, type Rule } from '../relay.ts';
+import type { Scenario } from '../scenario.ts';
 
 /** What is done to the one COMMIT of a request, and what the client is to hear. */
 interface Cut {
@@ -12,27 +10,22 @@ interface Cut {
   rule(turn: number): Rule;
 }
 
+/** A rule for the messages of COMMIT: the server's own, or the answer to it. */
+const atCommit = (from: Message['from'], act: Rule) => (): Rule => (message, link) =>
+  message.text === 'COMMIT' && message.from === from ? act(message, link) : undefined;
+
+const cutLink: Rule = (_message, link) => {
+  link.cut();
+  return undefined;
+};
+
 const cuts: readonly Cut[] = [
-  {
-    name: 'cut before COMMIT arrives',
-    expected: '500/1',
-    rule: () => (message, link) => {
-      if (message.text === 'COMMIT' && message.from === 'server') link.cut();
-      return undefined;
-    },
-  },
-  {
-    name: 'cut before the answer to COMMIT arrives',
-    expected: '500/1',
-    rule: () => (message, link) => {
-      if (message.text === 'COMMIT' && message.from === 'postgres') link.cut();
-      return undefined;
-    },
-  },
+  { name: 'cut before COMMIT arrives', expected: '500/1', rule: atCommit('server', cutLink) },
+  { name: 'cut before the answer to COMMIT arrives', expected: '500/1', rule: atCommit('postgres', cutLink) },
   {
     name: 'COMMIT becomes ROLLBACK, and is answered so',
     expected: '503/1',
-    rule: () => (message) => (message.text === 'COMMIT' && message.from === 'server' ? query('ROLLBACK') : undefined),
+    rule: atCommit('server', () => query('ROLLBACK')),
   },
   {
     name: 'cut somewhere before COMMIT',
@@ -50,8 +43,7 @@ const cuts: readonly Cut[] = [
 const silence: Cut = {
   name: 'no answer to COMMIT, and no end of the connection',
   expected: '500/1',
-  rule: () => (message) =>
-    message.text === 'COMMIT' && message.from === 'postgres' ? new Promise(() => {}) : undefined,
+  rule: atCommit('postgres', () => new Promise(() => {})),
 };
 
 /** The round of that; it takes long, and is past those of the short form. */
@@ -66,39 +58,24 @@ export const cutCommit: Scenario = {
   about: 'the connection is cut before and after COMMIT, and COMMIT is answered with ROLLBACK',
   engines: ['postgres'],
   controls: [
-    { sabotage: 'commit-tag-ignored', engine: 'postgres' },
-    { sabotage: 'unknown-as-failed', engine: 'postgres' },
-    { sabotage: 'no-stored-answer', engine: 'postgres' },
+    ['commit-tag-ignored', 'postgres'],
+    ['unknown-as-failed', 'postgres'],
+    ['no-stored-answer', 'postgres'],
   ],
-  lacks: () => null,
-  async run(run) {
-    let relay: Relay | null = null;
-    let behind = '';
-    try {
-      return await inRounds(cutCommit, run, async ({ stage, report, random, index }) => {
-        if (behind !== stage.world.db) {
-          await relay?.close();
-          behind = stage.world.db;
-          relay = await openRelay(behind);
-        }
-        if (relay === null) return;
-        if (stage.servers.length === 0) await stage.start(relay.db);
-        const route = () => someServer(stage, 0);
-        const cut = index === SILENT_ROUND ? silence : cuts[index % cuts.length];
-        const operation = operations[Math.floor(index / cuts.length) % operations.length] as Operation;
-        const intent = await stage.ledger.intend(operation, route);
-        if (!intent || !cut) return fail(report, 'wrong', 'what the round needs could not be made');
-
-        relay.rule = cut.rule(random.between(1, SURE_TURNS));
-        const answer = await stage.ledger.send(intent, route());
-        relay.rule = null;
-        const got = answer === null ? 'nothing' : nameOf(answer);
-        if (got !== cut.expected) fail(report, 'wrong', `${cut.name}: answered ${got} instead of ${cut.expected}`);
-        await stage.ledger.settle(intent, route);
-        await stage.ledger.settle(intent, route);
-      });
-    } finally {
-      await (relay as Relay | null)?.close();
-    }
-  },
+  share: 2,
+  shortRounds: 20,
+  begin:
+    () =>
+    async ({ stage, report, random, index }) => {
+      const { ledger, url } = stage;
+      const relay = await stage.relay();
+      if (stage.servers.length === 0) await stage.start({}, relay.db);
+      const cut = index === SILENT_ROUND ? silence : (cuts[index % cuts.length] as Cut);
+      const intent = await ledger.intend(operationAt(Math.floor(index / cuts.length)), url);
+      relay.rule = cut.rule(random.between(1, SURE_TURNS));
+      const answer = await ledger.send(intent, url());
+      relay.rule = null;
+      expectAnswer(report, answer, cut.expected, cut.name);
+      await ledger.settle(intent, url, 2);
+    },
 };

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { AccountId } from '../../src/contract/scalars.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { toInstant } from '../../src/domain/time.ts';
 import { openStore } from '../../src/store/store.ts';
 import { openBadClients } from '../bad-clients.ts';
-import { replaySome, startLoad } from '../clients.ts';
-import { countUnsettling } from '../ledger.ts';
-import { fail, note } from '../report.ts';
-import { inRounds, type Run, type Scenario } from '../scenario.ts';
-import { someServer } from '../stage.ts';
-import { makeWorld, type World } from '../world.ts';
+import { underLoad } from '../load.ts';
+import { fail } from '../report.ts';
+import type { Scenario } from '../scenario.ts';
+import { makeWorld } from '../world.ts';
 
 const WRITERS = 6;
 
@@ -17,7 +16,7 @@ const WRITERS = 6;
 const CUSTOMERS = 5_000;
 
 /** Shorter than those of a server without options, so that a round takes seconds. */
-const SETUP = { limits: { stallMs: 2_000 }, drainMs: 3_000 };
+const SETUP = { connections: { stallMs: 2_000 }, drainMs: 3_000 };
 
 /** On top of what the server waits for: it first fills what the system takes in for each, some MB. */
 const CLOSING_MS = 45_000;
@@ -34,59 +33,49 @@ export const unreadAnswers: Scenario = {
   about: 'clients that never read, send half a request or nothing, beside writers; then the server is stopped',
   engines: ['sqlite'],
   controls: [
-    { sabotage: 'unbounded-connections', engine: 'sqlite' },
-    { sabotage: 'endless-drain', engine: 'sqlite' },
+    ['unbounded-connections', 'sqlite'],
+    ['endless-drain', 'sqlite'],
   ],
+  share: 2,
+  shortRounds: 2,
   lacks: () => (process.platform === 'linux' ? null : 'only Linux tells the memory of another process'),
-  async run(run) {
-    let most = 0;
-    const report = await inRounds(
-      unreadAnswers,
-      run,
-      async ({ stage, report, random, index }) => {
-        const { ledger, world } = stage;
-        const server = await stage.start(world.db, { ...SETUP, tls: index % 2 === 1 });
-        const route = () => someServer(stage, 0);
-        const load = startLoad(ledger, random, WRITERS, route);
-        const unsettled = countUnsettling(ledger);
+  // With a list that does not fit into the buffers of a connection.
+  async newWorld(engine, cluster) {
+    const world = await makeWorld(engine, cluster);
+    const store = await openStore(world.db);
+    const accountId = world.accountId as AccountId;
+    const now = toInstant(Date.now());
+    await store.transaction(async ({ customers }) => {
+      for (let index = 0; index < CUSTOMERS; index += 1) {
+        await customers.insert({ accountId, id: newId('cus', now, randomBytes(10)), name: 'given', email: null, now });
+      }
+    });
+    await store.close();
+    return world;
+  },
+  begin:
+    () =>
+    async ({ stage, report, random, index }) => {
+      const { ledger, world } = stage;
+      const server = await stage.start({ ...SETUP, isTls: index % 2 === 1 });
+      await underLoad(ledger, random, { clients: WRITERS, route: stage.url }, async () => {
+        const { unsettled } = ledger;
         const clients = await openBadClients(server.url, world.token, random);
         try {
-          const unclosed = await clients.unclosed(SETUP.limits.stallMs + CLOSING_MS);
+          const unclosed = await clients.unclosed(SETUP.connections.stallMs + CLOSING_MS);
           if (unclosed > 0) fail(report, 'wrong', `${unclosed} connections that read nothing were not closed`);
-          if (countUnsettling(ledger) > unsettled) fail(report, 'wrong', 'a writer was not answered');
+          if (ledger.unsettled > unsettled) fail(report, 'wrong', 'a writer was not answered');
           const memory = peakMemoryMib(server.pid);
-          most = Math.max(most, memory);
           if (memory > MAX_MEMORY_MIB) fail(report, 'wrong', `the server took ${memory} MiB`);
           if (!(await server.stop(SETUP.drainMs + STOPPING_MS))) fail(report, 'wrong', 'the server did not stop');
         } finally {
           clients.destroy();
         }
-        const next = await stage.start();
-        await replaySome(ledger, await load.stop(), 20, () => next.url);
-        await next.kill();
-      },
-      () => makeLargeWorld(run),
-    );
-    note(report, `the server took ${most} MiB at most`);
-    return report;
-  },
+        await stage.start();
+      });
+      await stage.servers[0]?.kill();
+    },
 };
-
-/** A world with a list that does not fit into the buffers of a connection. */
-async function makeLargeWorld({ engine, cluster }: Run): Promise<World> {
-  const world = await makeWorld(engine, cluster);
-  const store = await openStore(world.db);
-  const accountId = (await store.repositories.accounts.oldest())?.id;
-  if (accountId === undefined) throw new Error('the world has no account');
-  const now = toInstant(Date.now());
-  await store.transaction(async ({ customers }) => {
-    for (let index = 0; index < CUSTOMERS; index += 1) {
-      await customers.insert({ accountId, id: newId('cus', now, randomBytes(10)), name: 'given', email: null, now });
-    }
-  });
-  await store.close();
-  return world;
-}
 
 /** The most memory that a process has had at one time (proc_pid_status(5), VmHWM). */
 function peakMemoryMib(pid: number): number {

@@ -5,27 +5,39 @@ import { newReport, type Report } from '../../faults/report.ts';
 import { runPlan } from '../../faults/run-plan.ts';
 import type { Run, Scenario } from '../../faults/scenario.ts';
 
+type Found = Partial<Report> | Error;
+
+/** What the scenarios of a test find, and their controls. */
+const scripts = new Map<Scenario, readonly [found: Found, controlled: Found]>();
+
 /** A scenario that reports what it is told to, and its control. */
-function scripted(found: Partial<Report> | Error, controlled: Partial<Report> | Error = { lost: 1 }): Scenario {
-  return {
+function scripted(found: Found, controlled: Found = { lost: 1 }, more: Partial<Scenario> = {}): Scenario {
+  const scenario: Scenario = {
     name: 'scripted',
     about: 'a scenario with a script',
     engines: ['sqlite'],
-    controls: [{ sabotage: 'early-answer', engine: 'sqlite' }],
-    lacks: () => null,
-    run: async ({ sabotage, engine, seed }: Run) => {
-      const script = sabotage === null ? found : controlled;
-      if (script instanceof Error) throw script;
-      return { ...newReport('scripted', engine, seed), rounds: 200, acknowledged: 4_000, ...script };
-    },
+    controls: [['early-answer', 'sqlite']],
+    share: 1,
+    shortRounds: 1,
+    begin: () => async () => {},
+    ...more,
   };
+  scripts.set(scenario, [found, controlled]);
+  return scenario;
 }
 
-async function run(scenarios: readonly Scenario[], seconds = 100): Promise<{ passed: boolean; lines: string[] }> {
+async function run(scenarios: readonly Scenario[], seconds = 100) {
   const lines: string[] = [];
-  const plan = scenarios.map((scenario, index) => ({ scenario, share: index + 1, shortRounds: 1 }));
-  const passed = await runPlan(plan, { seconds, seed: 7, cluster: null }, (line) => void lines.push(line));
-  return { passed, lines };
+  const given: number[] = [];
+  const play = async (scenario: Scenario, asked: Run) => {
+    given.push(asked.seconds);
+    const script = scripts.get(scenario)?.[asked.sabotage === null ? 0 : 1];
+    if (script instanceof Error) throw script;
+    return { ...newReport('scripted', asked.engine), rounds: 200, acknowledged: 4_000, ...script };
+  };
+  const print = (text: string) => void lines.push(...text.split('\n'));
+  const passed = await runPlan(scenarios, { seconds, seed: 7, cluster: null }, print, play);
+  return { passed, lines, given };
 }
 
 describe('a run of all scenarios', () => {
@@ -52,29 +64,21 @@ describe('a run of all scenarios', () => {
     expect({ passed, last: lines.at(-1) }).toEqual({ passed: false, last: 'failed' });
   });
 
-  it('says what is left out', async () => {
-    const { passed, lines } = await run([{ ...scripted({ lost: 1 }, {}), lacks: () => 'no strace' }, scripted({})]);
+  it('says what is left out, and fails when that is everything', async () => {
+    const lacking = scripted({ lost: 1 }, {}, { lacks: () => 'no strace' });
+    const { passed, lines } = await run([lacking, scripted({})]);
     expect(lines).toContain('- scripted on SQLite is left out: no strace');
     expect(passed).toBe(true);
-  });
-
-  it('fails when everything is left out', async () => {
-    const { passed, lines } = await run([{ ...scripted({}), lacks: () => 'no strace' }]);
-    expect(lines).toContain('- no scenario ran');
-    expect(passed).toBe(false);
+    const alone = await run([lacking]);
+    expect(alone.lines).toContain('- no scenario ran');
+    expect(alone.passed).toBe(false);
   });
 
   it('divides the time by the shares, and keeps some for the controls', async () => {
-    const given: number[] = [];
-    const timed = { ...scripted({}), controls: [] };
-    const scenario: Scenario = {
-      ...timed,
-      run: (asked) => {
-        given.push(asked.seconds);
-        return timed.run(asked);
-      },
-    };
-    await run([scenario, scenario], 1_200);
+    const { given } = await run(
+      [1, 2].map((share) => scripted({}, {}, { controls: [], share })),
+      1_200,
+    );
     expect(given).toEqual([340, 680]);
   });
 });
@@ -92,16 +96,6 @@ describe('npm run test:faults', () => {
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) });
   });
 
-  it('ends with 1 when a scenario fails', () => {
-    const argv = [index, '--minutes', '0.01', '--scenario', 'second-server'];
-    const { status, stdout } = spawnSync(process.execPath, argv, {
-      encoding: 'utf8',
-      env: { ...process.env, TMPDIR: join(import.meta.dirname, 'no-such-folder') },
-    });
-    expect(stdout).toContain('second-server on SQLite was broken off: Error: ENOENT');
-    expect({ status, end: stdout.split('\n').at(-2) }).toEqual({ status: 1, end: 'failed' });
-  });
-
   it('runs one scenario for the time given, with its controls', () => {
     const argv = [index, '--minutes', '0.01', '--seed', '7', '--scenario', 'second-server'];
     const { status, stdout } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
@@ -111,4 +105,12 @@ describe('npm run test:faults', () => {
     expect(stdout).toMatch(/second-server on SQLite, when a file is locked under its name only: fails in round 1\n/);
     expect({ status, end: stdout.split('\n').at(-2) }).toEqual({ status: 0, end: 'passed' });
   }, 90_000);
+
+  it('ends with 1 when a scenario fails', () => {
+    const env = { ...process.env, TMPDIR: join(import.meta.dirname, 'no-such-folder') };
+    const argv = [index, '--minutes', '0.01', '--scenario', 'second-server'];
+    const { status, stdout } = spawnSync(process.execPath, argv, { encoding: 'utf8', env });
+    expect(stdout).toContain('second-server on SQLite was broken off: Error: ENOENT');
+    expect({ status, end: stdout.split('\n').at(-2) }).toEqual({ status: 1, end: 'failed' });
+  });
 });

@@ -1,19 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Cluster, openCluster } from '../../faults/cluster.ts';
 import { hasFailed, type Report } from '../../faults/report.ts';
-import { sabotages } from '../../faults/sabotage.ts';
-import type { Run } from '../../faults/scenario.ts';
+import { sabotages } from '../../faults/sabotages.ts';
+import { runScenario, type Scenario } from '../../faults/scenario.ts';
 import { plan } from '../../faults/scenarios/index.ts';
-import type { Engine } from '../../faults/world.ts';
-
-const SECONDS = 25;
-
-const TIMEOUT_MS = 150_000;
+import { type Cluster, type Engine, openCluster } from '../../faults/world.ts';
 
 /** A control ends with its first failure, which is soon on a machine that has the time. */
-const CONTROL_ROUNDS = 60;
-const CONTROL_SECONDS = 150;
-const CONTROL_TIMEOUT_MS = 240_000;
+const CONTROL = { rounds: 60, seconds: 150 };
 
 /** Any will do; a failing one is kept in its own test. */
 const SEED = 20_261_121;
@@ -21,45 +14,33 @@ const SEED = 20_261_121;
 /** A few rounds of every scenario of an engine: nothing is lost, doubled, over-activated or answered wrongly. */
 export function testScenarios(engine: Engine): void {
   const cluster = useCluster(engine);
-  for (const { scenario, shortRounds } of plan.filter(({ scenario }) => scenario.engines.includes(engine))) {
-    test(`${scenario.about}: each acknowledged effect is there, once`, { timeout: TIMEOUT_MS }, async ({ skip }) => {
-      const run: Run = {
-        engine,
-        cluster: cluster(),
-        seed: SEED,
-        rounds: shortRounds,
-        seconds: SECONDS,
-        sabotage: null,
-      };
-      const lacking = scenario.lacks(run);
+  for (const scenario of plan.filter(({ engines }) => engines.includes(engine))) {
+    test(`${scenario.about}: each acknowledged effect is there, once`, { timeout: 150_000 }, async ({ skip }) => {
+      const lacking = scenario.lacks?.(cluster()) ?? null;
       if (lacking !== null) skip(lacking);
-
-      const report = await scenario.run(run);
-      const { lost, doubled, overActivated, wrong, notes } = report;
-      expect({ lost, doubled, overActivated, wrong, notes: hasFailed(report) ? notes : [] }).toEqual({
-        lost: 0,
-        doubled: 0,
-        overActivated: 0,
-        wrong: 0,
-        notes: [],
+      const limits = { rounds: scenario.shortRounds, seconds: 25 };
+      const base = { engine, cluster: cluster(), seed: SEED, sabotage: null };
+      const { lost, doubled, overActivated, wrong, notes, acknowledged } = await runScenario(scenario, {
+        ...base,
+        ...limits,
       });
-      expect(report.acknowledged).toBeGreaterThan(0);
+      const failures = { lost, doubled, overActivated, wrong, notes };
+      expect(failures).toEqual({ lost: 0, doubled: 0, overActivated: 0, wrong: 0, notes: [] });
+      expect(acknowledged).toBeGreaterThan(0);
     });
   }
 }
 
 /** The same with a protection taken away: the checks notice. Of all scenarios, or of those that are wanted. */
-export function testControls(engine: Engine, isWanted: (name: string) => boolean = () => true): void {
+export function testControls(engine: Engine, isWanted: (scenario: Scenario) => boolean = () => true): void {
   const cluster = useCluster(engine);
-  for (const { scenario } of plan.filter(({ scenario }) => isWanted(scenario.name))) {
-    for (const { sabotage } of scenario.controls.filter((control) => control.engine === engine)) {
-      test(`${scenario.name} fails when ${sabotages[sabotage]}`, { timeout: CONTROL_TIMEOUT_MS }, async ({ skip }) => {
-        const limits = { rounds: CONTROL_ROUNDS, seconds: CONTROL_SECONDS };
-        const run: Run = { engine, cluster: cluster(), seed: SEED, ...limits, sabotage };
-        const lacking = scenario.lacks(run);
+  for (const scenario of plan.filter(isWanted)) {
+    for (const [sabotage] of scenario.controls.filter(([, one]) => one === engine)) {
+      test(`${scenario.name} fails when ${sabotages[sabotage].about}`, { timeout: 240_000 }, async ({ skip }) => {
+        const lacking = scenario.lacks?.(cluster()) ?? null;
         if (lacking !== null) skip(lacking);
-
-        expect(await scenario.run(run)).toSatisfy((report: Report) => hasFailed(report));
+        const report = await runScenario(scenario, { engine, cluster: cluster(), seed: SEED, ...CONTROL, sabotage });
+        expect(report).toSatisfy((one: Report) => hasFailed(one));
       });
     }
   }
@@ -70,6 +51,6 @@ function useCluster(engine: Engine): () => Cluster | null {
   beforeAll(async () => {
     if (engine === 'postgres') cluster = await openCluster();
   });
-  afterAll(() => cluster?.close());
+  afterAll(() => cluster?.stop());
   return () => cluster;
 }

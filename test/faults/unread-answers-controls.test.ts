@@ -1,3 +1,3 @@
 import { testControls } from './short-form.ts';
 
-testControls('sqlite', (name) => name === 'unread-answers');
+testControls('sqlite', ({ name }) => name === 'unread-answers');

@@ -1,0 +1,291 @@
+import fs, { openSync, type StatSyncOptions, writeSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { createExactlyOnce, type ExactlyOnce, type IdempotencyClaim } from '../src/server/idempotency/exactly-once.ts';
+import { FINGERPRINT_VERSION } from '../src/server/idempotency/fingerprint.ts';
+import { createLog, type LogFormat, type LogSink, openLog, type ServerLog } from '../src/server/log.ts';
+import { OutcomeUnknown, StorageError } from '../src/store/errors.ts';
+import { deriveKey, openResponse, type StoredResponse, sealResponse } from '../src/store/response-sealing.ts';
+import { NONCE_BYTES } from '../src/store/secret-box.ts';
+import type { Repositories, Store } from '../src/store/store.ts';
+import type { IdempotencyRecord } from '../src/store/tables/idempotency.ts';
+import type { ServerSetup } from './stage.ts';
+
+type Random = (length: number) => Uint8Array;
+
+/** A protection that is taken away: a mistake that somebody could make. Without more it is made in a scenario. */
+interface Sabotaged {
+  readonly about: string;
+  /** Changes what the server runs on, before the database is opened. */
+  readonly drivers?: () => void;
+  readonly setup?: ServerSetup;
+  readonly createExactlyOnce?: (store: Store, random: Random) => ExactlyOnce;
+  readonly openLog?: (format: LogFormat, sink: LogSink, path: string) => Promise<ServerLog>;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** How long what a sabotaged server does too late comes after its answer. */
+const LATE_MS = 5;
+
+const table = {
+  'new-key-on-retry': { about: 'the client gives each attempt a key of its own' },
+  'clock-believed': { about: 'the cleanup believes whatever the clock says' },
+  'run-per-start': { about: 'each start of a bulk command is a run of its own' },
+  'event-skipped': { about: 'who follows events begins one too late' },
+  'backup-of-tomorrow': { about: 'a backup has to hold what came after it' },
+
+  'unbounded-connections': {
+    about: 'nothing bounds how long a connection may take nothing',
+    setup: { connections: { stallMs: HOUR_MS } },
+  },
+  'endless-drain': { about: 'a server that stops waits for every connection', setup: { drainMs: HOUR_MS } },
+  'no-retry': {
+    about: 'an event that a webhook has not accepted is not sent again',
+    setup: { webhooks: { schedule: [] } },
+  },
+
+  'synchronous-normal': {
+    about: 'SQLite commits without waiting for the disk',
+    drivers: () => replaceInSql('synchronous=FULL', 'synchronous=NORMAL'),
+  },
+  'lock-by-path': { about: 'a file is locked under its name only', drivers: lockByPath },
+  'commit-tag-ignored': {
+    about: 'a commit that is answered with ROLLBACK counts as a commit',
+    drivers: ignoreCommitTag,
+  },
+
+  'log-throws': {
+    about: 'a log line that cannot be written is an error of its request',
+    async openLog(format, _sink, path) {
+      const file = openSync(path, 'a');
+      const log = await createLog(format, { write: (line) => writeSync(file, line) });
+      return { log, flush: async () => {} };
+    },
+  },
+  'losses-uncounted': {
+    about: 'log lines that are lost are not counted',
+    openLog: (format, { write, flush }) => openLog(format, { write, ...(flush && { flush }) }),
+  },
+
+  'early-answer': {
+    about: 'the answer is sent before the commit',
+    createExactlyOnce: (store, random) => createExactlyOnce(answeringEarly(store), random),
+  },
+  'unknown-as-failed': {
+    about: 'a commit without an answer counts as one that failed',
+    createExactlyOnce: (store, random) => createExactlyOnce(believingFailure(store), random),
+  },
+  'count-then-insert': {
+    about: 'slots are counted first and taken after',
+    createExactlyOnce: withRepositories(countThenInsert),
+  },
+  'recorded-later': {
+    about: 'what a mutation did is recorded after its commit',
+    createExactlyOnce: withRepositories(({ outbox }, store) => ({
+      outbox: {
+        ...outbox,
+        async insert(row) {
+          const late = () => store.transaction((repositories) => repositories.outbox.insert(row)).catch(() => {});
+          setTimeout(late, LATE_MS);
+        },
+      },
+    })),
+  },
+  'sent-early': {
+    about: 'events are sent before the commit of what they tell of',
+    createExactlyOnce: withRepositories(sendEarly),
+  },
+  'no-stored-answer': {
+    about: 'no answer is stored under the key',
+    createExactlyOnce: (store) => async (_claim, perform) => ({
+      ...(await store.transaction(perform)),
+      replayed: false,
+    }),
+  },
+  'answer-stored-later': {
+    about: 'the answer is stored in a transaction of its own',
+    createExactlyOnce: (store, random) => async (claim, perform) => {
+      const known = await store.transaction((repositories) => findResponse(repositories, claim));
+      if (known !== null) return { ...known, replayed: true };
+      const response = await store.transaction(perform);
+      await store.transaction((repositories) => repositories.idempotency.insert(recordOf(claim, response, random)));
+      return { ...response, replayed: false };
+    },
+  },
+  'check-then-act': {
+    about: 'the key is looked up before the transaction, and claimed by nobody',
+    createExactlyOnce: (store, random) => async (claim, perform) => {
+      const known = await findResponse(store.repositories, claim);
+      if (known !== null) return { ...known, replayed: true };
+      return store.transaction(async (repositories) => {
+        const response = await perform(repositories);
+        const insert = () => repositories.idempotency.insert(recordOf(claim, response, random));
+        // Another may have stored one meanwhile; that must not undo what has been performed.
+        await repositories.nested(insert).catch(() => {});
+        return { ...response, replayed: false };
+      });
+    },
+  },
+  'replay-of-another': { about: 'a retry gets the response of another request', createExactlyOnce: mixUpReplays },
+  'stored-clear': { about: 'keys and responses are stored as they are', createExactlyOnce: storeClear },
+} satisfies Readonly<Record<string, Sabotaged>>;
+
+export type Sabotage = keyof typeof table;
+
+/** What can be taken away. */
+export const sabotages: Readonly<Record<Sabotage, Sabotaged>> = table;
+
+function replaceInSql(before: string, after: string): void {
+  const exec = DatabaseSync.prototype.exec;
+  DatabaseSync.prototype.exec = function (sql) {
+    exec.call(this, sql.replace(before, after));
+  };
+}
+
+/** Leaves the lock beside the file, and takes none on the file; its other names are not seen, and its loss neither. */
+function lockByPath(): void {
+  replaceInSql('locking_mode=EXCLUSIVE', 'locking_mode=NORMAL');
+  const lstat = fs.lstatSync;
+  const value = (path: string, options?: StatSyncOptions) => {
+    const found = lstat(path, options);
+    return found && Object.assign(found, { nlink: typeof found.nlink === 'bigint' ? 1n : 1 });
+  };
+  Object.defineProperty(fs, 'lstatSync', { value });
+  syncBuiltinESMExports();
+}
+
+function ignoreCommitTag(): void {
+  const prototype = pg.Client.prototype as unknown as { query(...given: unknown[]): unknown };
+  const query = prototype.query;
+  prototype.query = function (...given: unknown[]) {
+    const result = query.apply(this, given);
+    return given[0] === 'COMMIT' ? (result as Promise<object>).then(() => ({ command: 'COMMIT' })) : result;
+  };
+}
+
+function answeringEarly(store: Store): Store {
+  return {
+    ...store,
+    transaction: (work) =>
+      new Promise((resolve, reject) => {
+        const late = async (repositories: Repositories) => {
+          resolve(await work(repositories));
+          await sleep(LATE_MS);
+        };
+        store.transaction(late).catch(reject);
+      }),
+  };
+}
+
+function believingFailure(store: Store): Store {
+  return {
+    ...store,
+    transaction: (work) =>
+      store.transaction(work).catch((error: unknown) => {
+        throw error instanceof OutcomeUnknown ? new StorageError(error) : error;
+      }),
+  };
+}
+
+/** Has use cases work with some repositories that are changed. */
+function withRepositories(change: (repositories: Repositories, store: Store) => Partial<Repositories>) {
+  return (store: Store, random: Random): ExactlyOnce => {
+    const exactlyOnce = createExactlyOnce(store, random);
+    return (claim, perform) =>
+      exactlyOnce(claim, (repositories) => perform({ ...repositories, ...change(repositories, store) }));
+  };
+}
+
+/** SQLite runs one transaction at a time: there, counting inside it would be as good as not being wrong. */
+function countThenInsert({ keys }: Repositories, store: Store): Partial<Repositories> {
+  const countsInside = !store.isOnlyWriter;
+  return {
+    keys: {
+      ...keys,
+      // The rules look at the slots too.
+      ...(!countsInside && { findWithCustomer: store.repositories.keys.findWithCustomer }),
+      takeSlot: async (license, now) => {
+        const { accountId, productId, key, maxActivations } = license;
+        const seen = countsInside ? license : await store.repositories.keys.find(accountId, productId, key);
+        if (maxActivations !== null && (seen?.activations ?? 0) >= maxActivations) return false;
+        await keys.freeSlots(license, -1, now);
+        return true;
+      },
+    },
+  };
+}
+
+/** Sends what is recorded to every webhook, with the number that it might get. */
+function sendEarly({ outbox, webhooks, recordHeads }: Repositories): Partial<Repositories> {
+  return {
+    outbox: {
+      ...outbox,
+      async insert(row) {
+        await outbox.insert(row);
+        const head = await recordHeads.find(row.accountId);
+        for await (const { url } of webhooks.list(row.accountId).all()) {
+          const body = JSON.stringify({ seq: (head?.eventSeq ?? 0) + 1, id: 'evt_early' });
+          void fetch(url, { method: 'POST', body }).catch(() => {});
+        }
+        await sleep(LATE_MS);
+      },
+    },
+  };
+}
+
+/** The record of a claim whose request was given this response. */
+function recordOf(claim: IdempotencyClaim, response: StoredResponse, random: Random): IdempotencyRecord {
+  const { accountId, tokenId, fingerprint, method, path, now } = claim;
+  const { hash, sealingKey } = deriveKey(accountId, claim.key);
+  return {
+    accountId,
+    keyHash: hash,
+    fingerprintVersion: FINGERPRINT_VERSION,
+    fingerprint,
+    state: 'completed',
+    method,
+    path,
+    tokenId,
+    response: sealResponse(response, sealingKey, { accountId, fingerprint, tokenId }, random(NONCE_BYTES)),
+    createdAt: now,
+  };
+}
+
+/** The response that is stored under the key of a claim, if there is one. */
+async function findResponse({ idempotency }: Repositories, claim: IdempotencyClaim): Promise<StoredResponse | null> {
+  const { hash, sealingKey } = deriveKey(claim.accountId, claim.key);
+  const record = await idempotency.find(claim.accountId, hash);
+  return record?.response == null ? null : openResponse(record.response, sealingKey, record);
+}
+
+/** Replays the response of the request before, whichever that was. */
+function mixUpReplays(store: Store, random: Random): ExactlyOnce {
+  const exactlyOnce = createExactlyOnce(store, random);
+  const recent: StoredResponse[] = [];
+  return async (claim, perform) => {
+    const result = await exactlyOnce(claim, perform);
+    if (result.replayed) return { ...(recent[0] ?? result), replayed: true };
+    recent.push(result);
+    if (recent.length > 2) recent.shift();
+    return result;
+  };
+}
+
+function storeClear(store: Store, random: Random): ExactlyOnce {
+  const clear = (text: string) => text as IdempotencyRecord['keyHash'] & IdempotencyRecord['response'];
+  return async (claim, perform) =>
+    store.transaction(async (repositories) => {
+      const record = await repositories.idempotency.find(claim.accountId, clear(claim.key));
+      if (record?.response != null) return { ...JSON.parse(record.response), replayed: true };
+      const response = await perform(repositories);
+      await repositories.idempotency.insert({
+        ...recordOf(claim, response, random),
+        keyHash: clear(claim.key),
+        response: clear(JSON.stringify(response)),
+      });
+      return { ...response, replayed: false };
+    });
+}

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { underLoad } from '../load.ts';
+import { watchPower } from '../power.ts';
+import { lacksStrace } from '../process.ts';
+import { count } from '../report.ts';
+import type { Scenario } from '../scenario.ts';
+
+const CLIENTS = 12;
+
+/** `kill -9` at a random moment under load: of the only server on SQLite, of one of two on PostgreSQL. */
+export const killLoop: Scenario = {
+  name: 'kill-loop',
+  about: 'kill -9 of a server under load; clients ask again under the same keys',
+  engines: ['sqlite', 'postgres'],
+  controls: [
+    ['early-answer', 'sqlite'],
+    ['early-answer', 'postgres'],
+    ['new-key-on-retry', 'sqlite'],
+    ['recorded-later', 'sqlite'],
+    ['recorded-later', 'postgres'],
+    ['no-stored-answer', 'postgres'],
+  ],
+  share: 5,
+  shortRounds: 3,
+  begin:
+    () =>
+    async ({ run, stage, random }) => {
+      const servers = run.engine === 'sqlite' ? 1 : 2;
+      await stage.haveServers(servers);
+      const turn = random.below(servers);
+      const route = (attempt: number) => stage.url(attempt + turn);
+      await underLoad(stage.ledger, random, { clients: CLIENTS, route }, async () => {
+        await sleep(random.between(20, 800));
+        await stage.servers[random.below(servers)]?.kill();
+        // On PostgreSQL the other replica alone brings every client to its end.
+        if (run.engine === 'sqlite') await stage.haveServers(1);
+      });
+    },
+};
+
+/** A power cut under load: what was not synced is lost, all of it or a random part, sector by sector. */
+export const powerLoss: Scenario = {
+  name: 'power-loss',
+  about: 'a power cut under load: the files keep what was synced, and a random part of the rest',
+  engines: ['sqlite'],
+  controls: [['synchronous-normal', 'sqlite']],
+  share: 3,
+  shortRounds: 2,
+  lacks: lacksStrace,
+  begin:
+    () =>
+    async ({ stage, report, random }) => {
+      const server = await stage.start();
+      const power = await watchPower(server.pid, stage.world.db);
+      await underLoad(stage.ledger, random, { clients: CLIENTS, route: stage.url }, async () => {
+        await sleep(random.between(50, 800));
+        await server.kill();
+        count(report, 'writes that were not synced when the power was cut', await power.cut(random));
+        await stage.start();
+      });
+      await stage.servers[0]?.kill();
+    },
+};
+
+/** PostgreSQL is restarted, or killed and started again, while two replicas are under load. */
+export const postgresRestart: Scenario = {
+  name: 'postgres-restart',
+  about: 'PostgreSQL is restarted in order, or its first process killed, under load on two replicas',
+  engines: ['postgres'],
+  controls: [['early-answer', 'postgres']],
+  share: 3,
+  shortRounds: 2,
+  lacks: (cluster) => (cluster?.crash ? null : 'this PostgreSQL is not ours to stop'),
+  begin:
+    () =>
+    async ({ run, stage, random, index }) => {
+      await stage.haveServers(2);
+      await underLoad(stage.ledger, random, { clients: CLIENTS, route: stage.url }, async () => {
+        await sleep(random.between(50, 800));
+        await (index % 2 === 0 ? run.cluster?.crash?.() : run.cluster?.restart?.());
+      });
+    },
+};
