@@ -9,9 +9,9 @@ const needs = {
   engines: ['test/{api,model,server,store}/**/*.test.ts', 'test/cli/postgres.test.ts'],
   /** The built command, or time for processes that run one after the other. */
   built: [
-    'test/{built,house}/**/*.test.ts',
+    'test/built/**/*.test.ts',
     'test/cli/canary.test.ts',
-    'test/{binary,captures,doors,examples,license-file-door,package,readme,receivers,verifiers}.test.ts',
+    'test/{binary,captures,doors,examples,package,readme,receivers,verifiers}.test.ts',
     'test/tools/release.test.ts',
   ],
   /** Time, processes to kill, and the built command. */
