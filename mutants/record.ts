@@ -1,20 +1,15 @@
-import { createHash } from 'node:crypto';
-import { appendFileSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Coverage } from './cover.ts';
+import type { Mutant } from './find.ts';
 import type { Fate } from './try.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** Where a run keeps what it knows, so that it can be taken up again, and in parts. Not for git. */
+/** Where a run keeps what it knows, so that it can be taken up again. Not for git. */
 const folder = join(root, '.mutants');
-
-/** What has become of each mutant so far, by id; a mutant's id changes with the text of its file. */
-export interface Record {
-  /** Undefined when it is to be tried: never tried, or it survived other tests than those of today. */
-  fateOf(id: string): Fate | undefined;
-  add(id: string, fate: Fate): void;
-}
+const fatesFile = join(folder, 'fates.jsonl');
 
 interface Line {
   readonly id: string;
@@ -22,48 +17,35 @@ interface Line {
   readonly tests: string;
 }
 
-/** Reads the record of all parts, and adds to the file of one. */
-export function openRecord(part: string): Record {
+/** What has become of each mutant so far, by id; undefined when it is to be tried, maybe again, by the tests of today. */
+export function openRecord() {
   mkdirSync(folder, { recursive: true });
   const tests = fingerprint();
-  const lines = readdirSync(folder)
-    .filter((name) => name.endsWith('.jsonl'))
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n').filter(Boolean))
-    .map((line) => JSON.parse(line) as Line);
-  const fates = new Map<string, Fate>();
-  for (const line of lines) {
-    if (line.fate === 'killed' || line.fate === 'timed out' || line.tests === tests) fates.set(line.id, line.fate);
-  }
+  const lines = existsSync(fatesFile) ? readFileSync(fatesFile, 'utf8').split('\n').filter(Boolean) : [];
+  const known = lines
+    .map((line): Line => JSON.parse(line))
+    .filter((line) => line.fate === 'killed' || line.fate === 'timed out' || line.tests === tests);
+  const fates = new Map(known.map(({ id, fate }) => [id, fate]));
   return {
-    fateOf: (id) => fates.get(id),
-    add(id, fate) {
+    fateOf: (id: string): Fate | undefined => fates.get(id),
+    add(id: string, fate: Fate): void {
       fates.set(id, fate);
-      appendFileSync(join(folder, `${part}.jsonl`), `${JSON.stringify({ id, fate, tests } satisfies Line)}\n`);
+      appendFileSync(fatesFile, `${JSON.stringify({ id, fate, tests } satisfies Line)}\n`);
     },
   };
 }
 
 /** Gives the coverage of these mutants by the tests of today, which is found out once. */
-export async function keepCoverage(ids: readonly string[], find: () => Promise<Coverage>): Promise<Coverage> {
-  const key = createHash('sha256')
-    .update(JSON.stringify([fingerprint(), ids]))
-    .digest('hex')
-    .slice(0, 12);
+export async function keepCoverage(mutants: readonly Mutant[], find: () => Promise<Coverage>): Promise<Coverage> {
+  const key = hash('sha256', JSON.stringify([fingerprint(), mutants.map(({ id }) => id)])).slice(0, 12);
   const file = join(folder, `coverage-${key}.json`);
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Coverage;
-  } catch {
-    const coverage = await find();
-    writeFileSync(file, JSON.stringify(coverage));
-    return coverage;
-  }
+  if (!existsSync(file)) writeFileSync(file, JSON.stringify(await find()));
+  return JSON.parse(readFileSync(file, 'utf8'));
 }
 
 /** Of the tests and whatever else a test may read, but not of the sources: those are in the mutants' ids. */
 function fingerprint(): string {
-  const hash = createHash('sha256');
-  for (const file of globSync('{test,faults}/**/*.ts', { cwd: root }).sort()) {
-    hash.update(file).update(readFileSync(join(root, file)));
-  }
-  return hash.digest('hex').slice(0, 12);
+  const files = globSync('{test,faults}/**/*.ts', { cwd: root }).sort();
+  const texts = files.map((file) => file + readFileSync(join(root, file), 'utf8'));
+  return hash('sha256', texts.join('')).slice(0, 12);
 }
