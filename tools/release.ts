@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { releaseChangelog } from './release-changelog.ts';
 
 // npm run release -- X.Y.Z [--dry-run]
 //
@@ -10,6 +9,7 @@ import { releaseChangelog } from './release-changelog.ts';
 // package into release/ with its SHA-256 sum, commits and tags. It pushes and publishes nothing. What fails before the
 // commit leaves the tree as it was.
 
+const UNRELEASED = '## Unreleased';
 const CHANGED = ['package.json', 'package-lock.json', 'CHANGELOG.md'];
 
 try {
@@ -28,7 +28,11 @@ function release(): void {
   const tag = `v${version}`;
   if (git('status', '--porcelain') !== '') throw new Error('the working tree has changes; commit or stash them first');
   if (git('tag', '--list', tag) !== '') throw new Error(`the tag ${tag} exists already`);
-  const changelog = releaseChangelog(readFileSync('CHANGELOG.md', 'utf8'), version, today());
+  const changelog = releaseChangelog(
+    readFileSync('CHANGELOG.md', 'utf8'),
+    version,
+    new Date().toISOString().slice(0, 10),
+  );
   say('running the gate: npm run check');
   run('npm', 'run', 'check');
   if (git('status', '--porcelain') !== '')
@@ -70,10 +74,20 @@ function run(command: string, ...args: readonly string[]): void {
   execFileSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
-}
-
 function say(text: string): void {
   process.stdout.write(`release: ${text}\n`);
+}
+
+/** The changelog with its unreleased section under the heading of `version`, and an empty unreleased section above. */
+function releaseChangelog(text: string, version: string, date: string): string {
+  const lines = text.split('\n');
+  const start = lines.indexOf(UNRELEASED);
+  if (start === -1) throw new Error(`CHANGELOG.md has no section "${UNRELEASED}"`);
+  if (lines.some((line) => line.startsWith(`## ${version} `))) {
+    throw new Error(`CHANGELOG.md has a section for ${version} already`);
+  }
+  const next = lines.findIndex((line, index) => index > start && line.startsWith('## '));
+  const section = lines.slice(start + 1, next === -1 ? undefined : next);
+  if (section.every((line) => line.trim() === '')) throw new Error('CHANGELOG.md has nothing under "## Unreleased"');
+  return lines.toSpliced(start, 1, UNRELEASED, '', `## ${version} (${date})`).join('\n');
 }

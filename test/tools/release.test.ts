@@ -4,7 +4,6 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { releaseChangelog } from '../../tools/release-changelog.ts';
 
 let clone: string;
 
@@ -70,7 +69,15 @@ test.each<[string, () => void, readonly string[], string]>([
   ['a tag that exists', () => git('tag', 'v1.2.3'), ['1.2.3'], 'the tag v1.2.3 exists already'],
   ['no version', () => {}, [], 'usage: npm run release -- X.Y.Z'],
   ['something that is not a version', () => {}, ['v1'], 'usage: npm run release -- X.Y.Z'],
-  ['a red gate', () => redGate(), ['1.2.3'], 'Command failed: npm run check'],
+  ['a red gate', () => setScript('check', 1), ['1.2.3'], 'Command failed: npm run check'],
+  ['a changelog without an unreleased section', () => setChangelog('# Changelog\n'), ['1.2.3'], 'has no section'],
+  ['a changelog with nothing new', () => setChangelog('## Unreleased\n\n## 0.0.9 (2026)\n'), ['1.2.3'], 'has nothing'],
+  [
+    'a version that the changelog has',
+    () => setChangelog('## Unreleased\n\n- New\n\n## 1.2.3 (2026)\n'),
+    ['1.2.3'],
+    'already',
+  ],
 ])('refuses %s, and changes nothing', (_title, prepare, argv, message) => {
   prepare();
   const before = [git('rev-parse', 'HEAD'), git('status', '--porcelain')];
@@ -81,26 +88,11 @@ test.each<[string, () => void, readonly string[], string]>([
 });
 
 test('leaves the tree as it was when packing fails', () => {
-  const manifest = JSON.parse(read('package.json'));
-  manifest.scripts.prepare = `node -e "process.exit(3)"`;
-  write('package.json', JSON.stringify(manifest, null, 2));
-  commit('break the build');
+  setScript('prepare', 3);
   expect(release('1.2.3').status).toBe(1);
   expect(git('status', '--porcelain')).toBe('');
   expect(git('tag')).toBe('');
   expect(JSON.parse(read('package.json')).version).toBe('0.0.9');
-});
-
-test.each([
-  ['without an unreleased section', '# Changelog\n', 'has no section'],
-  ['with nothing in it', '## Unreleased\n\n## 0.0.9 (2026-01-01)\n\n- Before.\n', 'has nothing under'],
-  [
-    'that has the version already',
-    '## Unreleased\n\n- New.\n\n## 1.2.3 (2026-01-01)\n',
-    'has a section for 1.2.3 already',
-  ],
-])('refuses a changelog %s', (_title, text, message) => {
-  expect(() => releaseChangelog(text, '1.2.3', '2026-11-21')).toThrow(message);
 });
 
 function release(...argv: readonly string[]) {
@@ -111,11 +103,17 @@ function release(...argv: readonly string[]) {
   return result;
 }
 
-function redGate(): void {
+/** Makes a script of the package end with a code. */
+function setScript(name: string, code: number): void {
   const manifest = JSON.parse(read('package.json'));
-  manifest.scripts.check = `node -e "process.exit(1)"`;
+  manifest.scripts[name] = `node -e "process.exit(${code})"`;
   write('package.json', JSON.stringify(manifest, null, 2));
-  commit('break the gate');
+  commit('break a script');
+}
+
+function setChangelog(text: string): void {
+  write('CHANGELOG.md', text);
+  commit('change the changelog');
 }
 
 function commit(message: string): void {

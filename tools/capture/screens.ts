@@ -1,9 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What is typed for a picture, and how large the terminal is. */
@@ -11,7 +9,7 @@ interface Scene {
   readonly columns: number;
   readonly lines: number;
   readonly typed: readonly string[];
-  /** Whether there is a server with demonstration data, as profile `local`. */
+  /** Whether a server with demonstration data is called. */
   readonly seeded?: boolean;
 }
 
@@ -52,19 +50,17 @@ const CLOCK = '2026-11-20T12:00:00Z';
 /** Types a scene into a real terminal of tmux, and returns what it shows then, with its colours. */
 export async function screenOf({ columns, lines, typed, seeded = false }: Scene): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'lkm-capture-'));
-  const tmux = (...words: string[]) =>
-    execFileSync('tmux', ['-L', folder.replaceAll('/', '-'), '-f', '/dev/null', ...words], { encoding: 'utf8' });
+  const socket = ['-L', folder.replaceAll('/', '-'), '-f', '/dev/null'];
+  const tmux = (...words: string[]) => execFileSync('tmux', [...socket, ...words], { encoding: 'utf8' });
   const command = `"${process.execPath}" "${resolve('bin/lkm.js')}"`;
-  const env = { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8' };
-  const variables = seeded ? 'export LKM_PROFILE=local\n' : '';
-  let server: ChildProcess | null = null;
-  let isShown = false;
+  const startup = join(folder, 'shell');
+  // What the server says before the shell begins is cleared.
+  writeFileSync(startup, `PS1='$ '\nlkm() { ${command} "$@"; }\nclear\n`);
+  const env = `env -i PATH="$PATH" HOME="${folder}" LANG=C.UTF-8 TERM=screen ENV=${startup}`;
+  const served = `${command} serve --seed --clock ${CLOCK} --db demo.db --port 0 --log-format none --`;
   try {
-    if (seeded) server = await serve(folder, env);
-    writeFileSync(join(folder, 'shell'), `PS1='$ '\n${variables}lkm() { ${command} "$@"; }\n`);
-    const shell = `env -i PATH="$PATH" HOME="${folder}" LANG=C.UTF-8 TERM=screen ENV=${join(folder, 'shell')} sh -i`;
+    const shell = `${env} ${seeded ? served : ''} sh -i`;
     tmux('new-session', '-d', '-x', String(columns), '-y', String(lines), '-c', folder, shell);
-    isShown = true;
     await prompted(() => tmux('capture-pane', '-p'), 1);
     for (const [at, line] of typed.entries()) {
       tmux('send-keys', '-l', line);
@@ -73,45 +69,9 @@ export async function screenOf({ columns, lines, typed, seeded = false }: Scene)
     }
     return tmux('capture-pane', '-e', '-p').replace(/\n\$ ?\s*$/, '\n');
   } finally {
-    // The server first: tmux may fail to end, or not be there at all.
-    if (server !== null) await stop(server);
-    try {
-      if (isShown) tmux('kill-server');
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    spawnSync('tmux', [...socket, 'kill-server']);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   }
-}
-
-async function stop(server: ChildProcess): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const ended = once(server, 'exit');
-  server.kill('SIGTERM');
-  await ended;
-}
-
-async function serve(folder: string, env: NodeJS.ProcessEnv) {
-  const words = [
-    'serve',
-    '--seed',
-    '--clock',
-    CLOCK,
-    '--db',
-    'demo.db',
-    '--port',
-    '0',
-    '--json',
-    '--log-format',
-    'none',
-  ];
-  const child = spawn(process.execPath, [resolve('bin/lkm.js'), ...words], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const { done } = await createInterface(child.stdout)[Symbol.asyncIterator]().next();
-  if (done) throw new Error('the server to be shown did not start');
-  return child;
 }
 
 /** Waits for the prompt behind so many commands. */
