@@ -77,7 +77,7 @@ describe('src', () => {
   });
 
   it('has no import cycle between its folders', () => {
-    expect(findCycle(folderGraph(sources))).toBeNull();
+    expect(foldersInCycles()).toEqual([]);
   });
 
   it('reaches the server from the command in four files only, and late', () => {
@@ -96,18 +96,15 @@ describe('src', () => {
     expect(idle).toEqual([]);
   });
 
-  it('is synchronous in the domain', () => {
-    expect(sources.filter(({ path }) => folderOf(path) === 'domain').flatMap(asyncViolations)).toEqual([]);
-  });
-
-  it('keeps the network out of what runs in a transaction', () => {
-    const inside = sources.filter(({ path }) => ['domain', 'service', 'store'].includes(folderOf(path)));
-    expect(inside.flatMap(networkViolations)).toEqual([]);
-  });
-
-  it('keeps SQL in the store, and that of the command in its state', () => {
-    const isSqlPlace = (path: string) => folderOf(path) === 'store' || path.startsWith('cli/state/');
-    expect(sources.filter(({ path }) => !isSqlPlace(path)).flatMap(sqlViolations)).toEqual([]);
+  it.each<[title: string, isThere: (path: string) => boolean, found: (source: Source) => readonly string[]]>([
+    ['no promise in the domain', (path) => folderOf(path) === 'domain', ({ code }) => matches(code, ASYNC)],
+    ['no network in what runs in a transaction', isInTransaction, networkUses],
+    ['no SQL outside of the store, and of the state of the command', (path) => !isSqlPlace(path), sqlUses],
+  ])('has %s', (_, isThere, found) => {
+    const uses = sources
+      .filter(({ path }) => isThere(path))
+      .flatMap((source) => found(source).map((use) => `${source.path}: ${use}`));
+    expect(uses).toEqual([]);
   });
 
   it('lists every migration, in order, without a gap', () => {
@@ -243,35 +240,23 @@ function readSource(path: string, text: string): Source {
   return { path, lines, imports, code, strings, comments: comments.map(({ value }) => value) };
 }
 
-function folderGraph(files: readonly Source[]): Map<string, Set<string>> {
-  const graph = new Map<string, Set<string>>();
-  for (const { path, imports } of files) {
-    const targets = graph.get(folderOf(path)) ?? new Set();
-    for (const { specifier } of imports) {
-      if (specifier.startsWith('.')) targets.add(folderOf(resolve(path, specifier)));
-    }
-    targets.delete(folderOf(path));
-    graph.set(folderOf(path), targets);
+/** The folders that are in an import cycle, or lead to one: what is left when those that import none of the others are gone. */
+function foldersInCycles(): string[] {
+  let left = [...new Set(sources.map(({ path }) => folderOf(path)))];
+  for (;;) {
+    const importing = left.filter((folder) =>
+      sources.some(
+        ({ path, imports }) =>
+          folderOf(path) === folder &&
+          specifiersOf(imports)
+            .filter((one) => one.startsWith('.'))
+            .map((one) => folderOf(resolve(path, one)))
+            .some((target) => target !== folder && left.includes(target)),
+      ),
+    );
+    if (importing.length === left.length) return left;
+    left = importing;
   }
-  return graph;
-}
-
-/** The first cycle, its start repeated at its end; null when there is none. */
-function findCycle(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] | null {
-  const walk = (path: readonly string[]): string[] | null => {
-    const here = path.at(-1) ?? '';
-    if (path.indexOf(here) < path.length - 1) return path.slice(path.indexOf(here));
-    for (const next of graph.get(here) ?? []) {
-      const cycle = walk([...path, next]);
-      if (cycle) return cycle;
-    }
-    return null;
-  };
-  for (const start of graph.keys()) {
-    const cycle = walk([start]);
-    if (cycle) return cycle;
-  }
-  return null;
 }
 
 function serverImportViolations({ path, imports }: Source): string[] {
@@ -295,24 +280,28 @@ function outsideViolations(source: Source): string[] {
 function outsideWords({ code }: Source): string[] {
   const words =
     /\bDate\s*\.\s*now\b|\bnew\s+Date\b(?!\s*\(\s*[^\s)])|(?<!new\s+)\bDate\s*\(|\bperformance\s*\.\s*now\b|\bMath\s*\.\s*random\b|\brandom(?:Bytes|UUID|Int|Fill)(?:Sync)?\b|\bgetRandomValues\b|\bgenerateKey(?:Pair)?(?:Sync)?\b|\bprocess\b/g;
-  return [...code.matchAll(words)].map(([word]) => word.replaceAll(/\s+/g, ' '));
+  return matches(code, words).map((word) => word.replaceAll(/\s+/g, ' '));
 }
 
-function networkViolations({ path, imports, code }: Source): string[] {
-  const modules = imports.filter(({ specifier }) => /^(?:node:(?:https?2?|net|tls|dgram|dns)|undici)/.test(specifier));
-  const globals = code.matchAll(/\b(?:fetch|WebSocket|EventSource|XMLHttpRequest)\b/g);
-  return [...modules.map(({ specifier }) => specifier), ...[...globals].map(([word]) => word)].map(
-    (one) => `${path}: ${one}`,
-  );
-}
+const matches = (text: string, pattern: RegExp): string[] => Array.from(text.matchAll(pattern), ([word]) => word);
 
-const asyncViolations = ({ path, code }: Source): string[] =>
-  [...code.matchAll(/\basync\b|\bawait\b|\bPromise\b/g)].map(([word]) => `${path}: ${word}`);
+const ASYNC = /\basync\b|\bawait\b|\bPromise\b/g;
 
-function sqlViolations({ path, imports, strings }: Source): string[] {
-  const sql =
-    /^\s*(?:select\s.+\sfrom\s\w+\s*(?:$|where\b|order\b|limit\b|join\b)|insert\s+into\b|update\s+\w+\s+set\b|delete\s+from\b|(?:create|alter|drop)\s+(?:table|index)\b|pragma\b|begin\s+(?:immediate|exclusive)\b)/is;
-  const statements = strings.filter((one) => sql.test(one));
-  const engines = imports.filter(({ specifier }) => specifier === 'node:sqlite');
-  return [...statements, ...engines.map(({ specifier }) => specifier)].map((one) => `${path}: ${one}`);
-}
+const isInTransaction = (path: string): boolean => ['domain', 'service', 'store'].includes(folderOf(path));
+
+const networkUses = ({ imports, code }: Source): string[] => [
+  ...specifiersOf(imports).filter((one) => /^(?:node:(?:https?2?|net|tls|dgram|dns)|undici)/.test(one)),
+  ...matches(code, /\b(?:fetch|WebSocket|EventSource|XMLHttpRequest)\b/g),
+];
+
+const isSqlPlace = (path: string): boolean => folderOf(path) === 'store' || path.startsWith('cli/state/');
+
+const SQL =
+  /^\s*(?:select\s.+\sfrom\s\w+\s*(?:$|where\b|order\b|limit\b|join\b)|insert\s+into\b|update\s+\w+\s+set\b|delete\s+from\b|(?:create|alter|drop)\s+(?:table|index)\b|pragma\b|begin\s+(?:immediate|exclusive)\b)/is;
+
+const sqlUses = ({ imports, strings }: Source): string[] => [
+  ...strings.filter((one) => SQL.test(one)),
+  ...specifiersOf(imports).filter((one) => one === 'node:sqlite'),
+];
+
+const specifiersOf = (imports: readonly Import[]): string[] => imports.map(({ specifier }) => specifier);
