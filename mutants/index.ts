@@ -67,9 +67,11 @@ async function tryAll(): Promise<void> {
 }
 
 /** Why a survivor is accepted. A mutant is known by its text, so that it survives a move of its file. */
-const reasonFor = (mutant: Mutant): string | undefined =>
-  accepted.find(({ code, before, after }) => code === mutant.code && before === mutant.before && after === mutant.text)
-    ?.reason;
+function reasonFor(mutant: Mutant): string | undefined {
+  const isIt = (one: (typeof accepted)[number]) =>
+    one.code === mutant.code && one.before === mutant.before && one.after === mutant.text;
+  return accepted.find(isIt)?.reason;
+}
 
 function describe({ file, line, before, text }: Mutant): string {
   const short = (code: string) => code.replace(/\s+/g, ' ').slice(0, 70);
