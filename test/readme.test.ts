@@ -36,13 +36,6 @@ it('runs every block of the README in one way or another', () => {
   ]);
 });
 
-it('tells a shown line from another one', () => {
-  expect('prod_1\n').toMatch(toPattern(['prod_…']));
-  expect('prod_1\nmore\n').not.toMatch(toPattern(['prod_…']));
-  expect('a\nb\nc\n').toMatch(toPattern(['a', '…']));
-  expect('cus_1\n').not.toMatch(toPattern(['prod_…']));
-});
-
 /** What the tour types in a second terminal. */
 const SERVE = 'npx lkm serve --db lkm.db';
 
