@@ -7,6 +7,7 @@ import { makeDatabase } from './database.ts';
 import { buildEarlier, seed } from './earlier.ts';
 import { print } from './figures.ts';
 import { type TimedRequest, timeLists } from './lists.ts';
+import type { Operation, Side } from './measure.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 // Prints requests per second over 32 connections. Only the ratios mean anything on another machine: the servers of both
@@ -34,38 +35,50 @@ else {
   await asReplicas();
 }
 
+/** Compares two sides in some operations, and prints their rates; with `details` also time to start and memory. */
+async function compare(
+  operations: readonly (readonly [Operation, goal?: number])[],
+  one: Side,
+  other: Side,
+  details = false,
+): Promise<void> {
+  for (const [operation, ...goal] of operations) {
+    const compared = await inTurns(operation, one, other);
+    print(
+      operation,
+      compared.one.rate,
+      compared.other.rate,
+      compared.ratio,
+      ...goal.filter((one) => one !== undefined),
+    );
+    if (!details) continue;
+    print('  ready, ms', compared.one.readyMs, compared.other.readyMs);
+    print('  memory, MiB', compared.one.memoryMib, compared.other.memoryMib);
+  }
+}
+
 async function besideBareHttp(): Promise<void> {
   const fixture = () => makeDatabase(1_000);
   print('', 'bare node:http', 'lkm serve', 'ratio', 'goal');
-  for (const [operation, goal] of [
+  const goals = [
     ['create-key', 0.85],
     ['create-key once', 0.85],
     ['get', 0.7],
     ['sign', 0.75],
-  ] as const) {
-    const { one, other, ratio } = await inTurns(
-      operation,
-      { server: 'bare', fixture },
-      { server: 'lkm serve', fixture },
-    );
-    print(operation, one.rate, other.rate, ratio, goal);
-  }
+  ] as const;
+  await compare(goals, { server: 'bare', fixture }, { server: 'lkm serve', fixture });
 }
 
 async function atSizes(count: number, name: string): Promise<void> {
   const large = await makeDatabase(count);
+  const small: Side = { server: 'lkm serve', fixture: () => makeDatabase(1_000) };
+  print('\n', '1 000 keys', name, 'ratio', 'goal');
   try {
-    print('\n', '1 000 keys', name, 'ratio', 'goal');
-    for (const operation of ['create-key', 'get'] as const) {
-      const { one, other, ratio } = await inTurns(
-        operation,
-        { server: 'lkm serve', fixture: () => makeDatabase(1_000) },
-        { server: 'lkm serve', fixture: large },
-      );
-      print(operation, one.rate, other.rate, ratio, 0.85);
-      print('  ready, ms', one.readyMs, other.readyMs);
-      print('  memory, MiB', one.memoryMib, other.memoryMib);
-    }
+    const goals = [
+      ['create-key', 0.85],
+      ['get', 0.85],
+    ] as const;
+    await compare(goals, small, { server: 'lkm serve', fixture: large }, true);
   } finally {
     await large.remove();
   }
@@ -90,16 +103,8 @@ async function since(revision: string): Promise<void> {
   const root = dirname(import.meta.dirname);
   try {
     print('', revision.slice(0, 14), 'this version', 'ratio');
-    for (const operation of ['create-key', 'create-key once', 'get', 'sign'] as const) {
-      const { one, other, ratio } = await inTurns(
-        operation,
-        { server: 'lkm serve', root: earlier.root, fixture: () => seed(earlier.root, 1_000) },
-        { server: 'lkm serve', root, fixture: () => seed(root, 1_000) },
-      );
-      print(operation, one.rate, other.rate, ratio);
-      print('  ready, ms', one.readyMs, other.readyMs);
-      print('  memory, MiB', one.memoryMib, other.memoryMib);
-    }
+    const side = (at: string): Side => ({ server: 'lkm serve', root: at, fixture: () => seed(at, 1_000) });
+    await compare([['create-key'], ['create-key once'], ['get'], ['sign']], side(earlier.root), side(root), true);
     print('\ncommands, ms', revision.slice(0, 14), 'this version', 'ratio', 'of node -e 0');
     for (const { name, one, other, bare } of await timeCommands(earlier.root, root)) {
       print(name, one, other, other / one, other / bare);
@@ -115,14 +120,8 @@ async function asReplicas(): Promise<void> {
   try {
     const fixture = await makeDatabase(1_000, cluster);
     print('\nPostgreSQL', 'one replica', 'two replicas', 'ratio');
-    for (const operation of ['create-key once', 'get'] as const) {
-      const { one, other, ratio } = await inTurns(
-        operation,
-        { server: 'lkm serve', fixture },
-        { server: 'lkm serve', fixture, replicas: 2 },
-      );
-      print(operation, one.rate, other.rate, ratio);
-    }
+    const one: Side = { server: 'lkm serve', fixture };
+    await compare([['create-key once'], ['get']], one, { ...one, replicas: 2 });
     await fixture.remove();
   } finally {
     await cluster.stop();
