@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ServeOptions } from '../src/server/serve-options.ts';
+import type { ServeOptions } from '../src/server/serve.ts';
 import { check, tally } from './check.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { type Listening, startListening } from './process.ts';
