@@ -15,7 +15,7 @@ test('with --debug a stack trace of the built command names lines of the source'
     const failed: unknown = await run(process.execPath, [...argv, ...more], { env }).catch((error: unknown) => error);
     return failed instanceof Error && 'stderr' in failed ? String(failed.stderr) : '';
   };
-  expect(await traceOf('--debug')).toMatch(/at call \(.*\/src\/client\/call\.ts:\d+:\d+\)/);
+  expect(await traceOf('--debug')).toMatch(/at (?:async )?call \(.*\/src\/client\/call\.ts:\d+:\d+\)/);
   expect(await traceOf()).toContain('cannot connect to 127.0.0.1:6000');
 });
 
