@@ -24,15 +24,18 @@ export function createNodeListener(
     const request = readIncoming(message, response, isHostAllowed, holdBytes);
     // Where a request that cannot be read ends, and the next one begins, cannot be trusted.
     if (typeof request === 'string') response.shouldKeepAlive = false;
-    const answer = typeof request === 'string' ? refusal(apiError(request)) : await app(request);
+    const answer = typeof request === 'string' ? refusal(apiError(request)) : await app(request).catch(answerFailure);
     try {
       send(response, answer, holdBytes, fail);
     } catch (error) {
-      fail(error);
       response.destroy();
+      fail(error);
     }
   };
 }
+
+/** Even where its failure could not be logged, a request gets an answer. */
+const answerFailure = () => refusal(apiError('serverError'));
 
 /** What may stand in a Host header (RFC 3986 §3.2.2, §3.2.3); anything else has to be refused (RFC 9112 §3.2). */
 const hostShape = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
