@@ -26,6 +26,15 @@ it('requests of one host that lose the race for its device give their slots back
   expect(others).toEqual([200, 200, 200, 200, 403]);
 });
 
+it('a key that is blocked at that moment gives no slot', async ({ world, productId }) => {
+  const address = { productId, licenseKey: await world.key({ productId }) };
+  const block = ['update licenses set vendor_disabled = 1'];
+  const activate = () => world.call('client', 'POST', '/key/activate', { ...address, hostId: 'host-1' });
+  const [answer] = await beside(world, block, () => [activate()]);
+  expect(answer?.body).toEqual({ message: 'License disabled', code: 6 });
+  expect((await world.license(address)).activations).toBe(0);
+});
+
 it('two devices that are rebound to one host at once do not both get there', async ({ world, productId }) => {
   const address = { productId, licenseKey: await world.key({ productId }) };
   await world.activate(address, 'host-0', 'host-1');
