@@ -7,6 +7,7 @@ import { withWorkFolder } from '../../src/store/backup/files.ts';
 import { transact } from '../../src/store/engine/postgres/connection.ts';
 import { explain as explainPostgres } from '../../src/store/engine/postgres/explain.ts';
 import { createUndo } from '../../src/store/engine/sqlite/connection.ts';
+import { maxLogPages } from '../../src/store/engine/sqlite/driver.ts';
 import { explainKnown, explain as explainSqlite, isMountedAlone } from '../../src/store/engine/sqlite/file.ts';
 import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
 import { OutcomeUnknown, StartupError, StorageError } from '../../src/store/errors.ts';
@@ -57,6 +58,18 @@ describe('a database that cannot be opened', () => {
     expect(explainSqlite(sqliteError(5), 'lkm.db')).toEqual(
       new StartupError('lkm.db is in use by another program', 'try again'),
     );
+  });
+});
+
+describe('the log of a file', () => {
+  const MIB = 1024 * 1024;
+
+  it.each([
+    [100_000 * MIB, 16_000],
+    [60 * MIB, 1_920],
+    [0, 1_000],
+  ])('with %i bytes free is copied into it at %i pages', (free, pages) => {
+    expect(maxLogPages(free)).toBe(pages);
   });
 });
 

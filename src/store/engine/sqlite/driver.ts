@@ -108,7 +108,8 @@ export async function openSqliteFile(
     }
   };
   try {
-    writer.exec(`${SETTINGS} PRAGMA wal_autocheckpoint=${maxLogPages(dirname(path))}`);
+    const { bavail, bsize } = statfsSync(dirname(path));
+    writer.exec(`${SETTINGS} PRAGMA wal_autocheckpoint=${maxLogPages(bavail * bsize)}`);
     const database = viewOf(file, writer);
     return {
       ...database,
@@ -244,7 +245,5 @@ const SETTINGS = `
  * After how many pages the log is copied into the file: 64 MiB, since keys are random, so that each has a page of its own
  * to be copied, and the sync of all of them is what costs. On a small disk it is an eighth of what is free.
  */
-function maxLogPages(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return Math.max(1_000, Math.min(16_000, Math.floor((bavail * bsize) / 8 / 4_096)));
-}
+export const maxLogPages = (freeBytes: number): number =>
+  Math.max(1_000, Math.min(16_000, Math.floor(freeBytes / 8 / 4_096)));
