@@ -1,8 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { examineTls } from '../../src/cli/commands/doctor/network.ts';
 import type { Fetch } from '../../src/contract/endpoint.ts';
 import { apiVersion } from '../../src/contract/index.ts';
+import { createSelfSigned } from '../../src/server/http/transport/self-signed.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { remote } from './scripted-service.ts';
 import { started } from './started.ts';
@@ -69,7 +73,7 @@ describe('lkm doctor', () => {
   it('holds no secret', async () => {
     const env = { ...remote, HTTPS_PROXY: 'http://me:canary@proxy.example:3128' };
     const { stdout, found } = await doctor({ env, fetch: service() });
-    expect(found.proxy?.detail).toBe('http://proxy.example:3128, unless NO_PROXY names the service');
+    expect(found.proxy?.detail).toBe('http://proxy.example:3128, from the environment');
     expect(stdout).not.toMatch(/canary|lkm_admin_secret/);
   });
 
@@ -107,7 +111,7 @@ describe('lkm doctor', () => {
     const { found } = await doctor({ env: { LKM_BASE_URL: remote.LKM_BASE_URL }, fetch: service() });
     expect(found.token).toMatchObject({ status: 'fail', detail: expect.stringMatching(/^there is no token for/) });
     const plain = await doctor({ env: { LKM_BASE_URL: 'http://licensing.example.com' } });
-    expect(plain.found.network).toMatchObject({ status: 'fail', detail: expect.stringContaining('https://') });
+    expect(plain.found.address).toMatchObject({ status: 'fail', detail: expect.stringContaining('https://') });
     expect(plain.found.token).toBeUndefined();
   });
 
@@ -122,13 +126,43 @@ describe('lkm doctor', () => {
     expect(found.config).toMatchObject({ status: 'warn', detail });
   });
 
+  it('looks at a certificate by itself, at its signature and at its end', async () => {
+    const until = Math.floor(Date.now() / 1_000) * 1_000 + 86_400_000;
+    const tls = createSelfSigned({ names: ['127.0.0.1'], from: until - 30 * 86_400_000, until });
+    const server = createServer(tls);
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    const { port } = server.address() as AddressInfo;
+    const { found } = await doctor({ env: { LKM_BASE_URL: `https://127.0.0.1:${port}`, LKM_TOKEN: 'x' } });
+    const ending = (now: number) => examineTls(`https://127.0.0.1:${port}`, { timeoutMs: 5_000, now, ca: tls.cert });
+    const [soon, ended] = [await ending(until - 3 * 86_400_000), await ending(until + 1_000)];
+    server.close();
+    expect(found.tls).toMatchObject({ status: 'fail', advice: expect.stringContaining('NODE_EXTRA_CA_CERTS') });
+    expect(soon).toMatchObject({ status: 'warn', detail: expect.stringMatching(/expires in 3 days$/) });
+    expect(ended).toMatchObject({ status: 'fail', detail: expect.stringContaining('the certificate expired on') });
+  });
+
+  it.each([
+    ['https://lkm.example', 'foo.example lkm.example', true],
+    ['https://api.lkm.example', '.lkm.example', true],
+    ['https://lkm.example', 'lkm.example:443', true],
+    ['https://lkm.example', 'lkm.example:80', false],
+    ['https://lkm.example', 'xlkm.example', false],
+    ['https://lkm.example', '*', true],
+  ])('knows whether %s is passed by with NO_PROXY=%j', async (url, noProxy, isPassedBy) => {
+    const env = { LKM_TOKEN: 'x', LKM_BASE_URL: url, https_proxy: 'http://127.0.0.1:9', NO_PROXY: noProxy };
+    const { proxy } = (await doctor({ env, fetch: service() })).found;
+    expect(proxy?.detail).toMatch(isPassedBy ? / is passed by, as NO_PROXY says$/ : /, from the environment$/);
+  });
+
   it('checks a server of this machine, and a database', async () => {
     const cwd = tempFolder();
     const { stop } = await started(['--db', 'lkm.db'], { cwd });
-    const served = await doctor({ cwd }, '-p', 'local');
+    const served = await doctor({ cwd, env: { HTTPS_PROXY: 'http://p:1', http_proxy: 'http://p:1' } }, '-p', 'local');
     const inUse = await doctor({ cwd }, '--db', 'lkm.db');
     await stop();
     expect(served.ok).toBe(true);
+    expect(served.found.tls?.detail).toBe('none: plain http stays on this machine');
+    expect(served.found.proxy?.detail).toMatch(/is passed by: the service is on this machine$/);
     expect(inUse.found.database?.detail).toMatch(/is served by process \d+ at http:/);
     const opened = await doctor({ cwd, env: { LKM_TOKEN: 'x' } }, '--db', 'lkm.db');
     const statuses = Object.entries(opened.found).map(([name, { status }]) => `${name} ${status}`);

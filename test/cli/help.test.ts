@@ -47,6 +47,7 @@ describe('help', () => {
 
   it('of idempotency is the topic, and of its commands their own', async () => {
     expect((await lkm(['help', 'idempotency'])).stdout).toBe(topics.idempotency());
+    expect(JSON.parse((await lkm(['help', 'idempotency', '--json'])).stdout)).toMatchObject({ topic: 'idempotency' });
     expect((await lkm(['idempotency', '--help'])).stdout).toContain('Usage:  lkm idempotency COMMAND [options]\n');
     expect(await lkm(['help', 'idempotency', 'resolve'])).toEqual(await lkm(['idempotency', 'resolve', '--help']));
   });

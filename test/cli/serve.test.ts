@@ -185,6 +185,9 @@ describe('lkm serve', () => {
     const { printed, stop } = await started(argv, { cwd });
     expect(await stop()).toBe(0);
     expect(printed.stderr).toContain('warning: the certificate expired on Nov 21');
+    const piped = await started([...argv.slice(0, -1), '-'], { cwd, stdin: old.key });
+    expect(await piped.stop()).toBe(0);
+    expect(piped.printed.stderr).toContain('ready at https://');
   });
 
   it('listens beyond this machine with TLS, or behind a proxy that has it', async () => {

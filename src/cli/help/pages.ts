@@ -113,8 +113,8 @@ const sharedName = 'idempotency';
 /** Reads `help keys create` as `keys create --help`, and `help` alone as `--help`; a topic stays as it is. */
 export function expandHelp(argv: readonly string[]): string[] {
   const [first, ...words] = argv;
-  if (first !== 'help' || (words.length === 1 && words[0] === sharedName)) return [...argv];
-  const [word] = words;
+  const [word, next = '-'] = words;
+  if (first !== 'help' || (word === sharedName && next.startsWith('-'))) return [...argv];
   const isCommand =
     word === undefined ||
     commandEntries.some(({ path, shortcut }) => path === word || shortcut === word) ||

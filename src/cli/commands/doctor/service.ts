@@ -4,36 +4,39 @@ import { readBaseUrl } from '../../../client/request.ts';
 import { apiVersion } from '../../../contract/index.ts';
 import { findToken } from '../../config/token.ts';
 import type { CommandContext } from '../../context.ts';
-import type { Io } from '../../io.ts';
 import { count, expiry, typedDuration } from '../../output/words.ts';
 import type { RemoteTarget } from '../../request/target.ts';
 import { type Check, fail, failed, ok, warn } from './check.ts';
+import { examineTls, proxyFor } from './network.ts';
 
 /** Checks a service over the network, from the way there to what the token may do. */
 export async function examineService(target: RemoteTarget, context: CommandContext): Promise<readonly Check[]> {
   const { io } = context;
   const asked = { baseUrl: target.baseUrl, tokenFrom: null, now: io.now() };
+  const found = await Promise.try(() => readBaseUrl(target.baseUrl, { plainHttpAllowed: false })).catch(
+    failed('address', asked),
+  );
+  if ('check' in found) return [found];
+  const address = { ...found, ca: target.ca };
+  const proxy = proxyFor(target.baseUrl, address.isLoopback, io.env);
   const sent = io.now();
-  const health = await get('/health', target, context).catch(failed('network', asked));
-  if ('check' in health) return [checkProxy(io), health];
+  const health = await get('/health', address, context).catch(failed('network', asked));
   const received = io.now();
+  const tls = await checkTls(address, proxy.isUsed, context);
+  if ('check' in health) return [proxy.check, health, ...tls];
   return [
-    checkProxy(io),
-    checkNetwork(health, received - sent, target),
+    proxy.check,
+    checkNetwork(health, received - sent, address.host),
+    ...tls,
     ...checkClock(health, sent, received),
-    await get('/ready', target, context).then(checkReady).catch(failed('ready', asked)),
-    await get('/openapi.json', target, context).then(checkContract).catch(failed('contract', asked)),
+    await get('/ready', address, context).then(checkReady).catch(failed('ready', asked)),
+    await get('/openapi.json', address, context).then(checkContract).catch(failed('contract', asked)),
     await checkToken(target, context),
   ];
 }
 
-/** The proxy of the environment, without the name and password that its address may hold. */
-function checkProxy({ env }: Io): Check {
-  const proxy = env.https_proxy || env.HTTPS_PROXY || env.http_proxy || env.HTTP_PROXY;
-  if (!proxy) return ok('proxy', 'none');
-  if (URL.canParse(proxy)) return ok('proxy', `${new URL(proxy).origin}, unless NO_PROXY names the service`);
-  return warn('proxy', 'the address in the environment cannot be read', 'It has the form http://proxy.example:3128.');
-}
+/** The address of a service, with the certificate to trust there in place of those of this machine. */
+type Address = ReturnType<typeof readBaseUrl> & Pick<RemoteTarget, 'ca'>;
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -41,10 +44,9 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Sends a request once, without a token, and returns the response whatever its status. */
 async function get(
   path: string,
-  { baseUrl, ca }: RemoteTarget,
+  { href, host, isLoopback, ca }: Address,
   { io, settings }: CommandContext,
 ): Promise<RawResponse> {
-  const { href, host, isLoopback } = readBaseUrl(baseUrl, { plainHttpAllowed: false });
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const transport = io.fetch
     ? fetchTransport(io.fetch)
@@ -58,11 +60,18 @@ async function get(
   return response;
 }
 
-function checkNetwork({ status, text }: RawResponse, tookMs: number, { baseUrl }: RemoteTarget): Check {
-  const took = `${new URL(baseUrl).host} answered within ${tookMs} ms`;
+function checkNetwork({ status, text }: RawResponse, tookMs: number, host: string): Check {
+  const took = `${host} answered within ${tookMs} ms`;
   if (status === 200 && text?.includes('"ok"')) return ok('network', took);
   const advice = 'Is this the address of the service, with its path? A proxy or another program may stand there.';
   return fail('network', `${took} with ${status}, which is not how lkm answers`, advice);
+}
+
+async function checkTls({ href, ca }: Address, isProxied: boolean, { io, settings }: CommandContext) {
+  if (href.startsWith('http:')) return [ok('tls', 'none: plain http stays on this machine')];
+  // Through a proxy the connection is its own. With an injected fetch there is no TLS connection to examine.
+  if (isProxied || io.fetch !== undefined) return [];
+  return [await examineTls(href, { timeoutMs: settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, now: io.now(), ca })];
 }
 
 /** More than this and an expiry, a signature or a certificate may be judged wrongly. */

@@ -35,7 +35,7 @@ export async function readTls({ tlsCert, tlsKey }: TlsOptions, io: Io): Promise<
 
 const readFiles = async ({ tlsCert, tlsKey }: Readonly<Record<keyof TlsOptions, string>>, io: Io) => ({
   cert: await readText(tlsCert, io),
-  key: readPrivateFile(tlsKey, io),
+  key: tlsKey === '-' ? await readText(tlsKey, io) : readPrivateFile(tlsKey, io),
 });
 
 /** What OpenSSL has against a certificate and a key, as the code of its error; null when they belong together. */
