@@ -3,7 +3,7 @@ import type { AccountId } from '../contract/scalars.ts';
 import { toInstant } from '../domain/time.ts';
 import { createRandom } from '../service/context.ts';
 import { readAuditRow } from '../service/numbering.ts';
-import { createRecorder } from '../service/record.ts';
+import { createRecorder, withoutRequest } from '../service/record.ts';
 import { LOCK_TIMEOUT_MS } from '../store/database.ts';
 import { StartupError } from '../store/errors.ts';
 import { deriveKey } from '../store/response-sealing.ts';
@@ -49,10 +49,7 @@ export function resolveRequest(
       await createRecorder(createRandom())(repositories, {
         accountId,
         at: toInstant(at),
-        actor: { type: 'operator', id: by },
-        address: null,
-        door: 'db',
-        requestId: null,
+        ...withoutRequest('operator', by),
         operation: RESOLVE,
         events: [{ resource, data: { method, path, outcome: resolution } }],
       });

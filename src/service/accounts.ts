@@ -1,9 +1,9 @@
-import { AccountId, type Instant } from '../contract/scalars.ts';
+import { AccountId } from '../contract/scalars.ts';
 import { scopesOf, unrestricted } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import type { Repositories, Store } from '../store/store.ts';
 import type { Context } from './context.ts';
-import { actorOf, type Recorder, type UseCaseEvent } from './record.ts';
+import { type Recorder, withoutRequest } from './record.ts';
 import { addSigningKey } from './signing-keys.ts';
 import { addToken, tokenEvent } from './tokens.ts';
 
@@ -30,8 +30,13 @@ export async function openAccount(
       return { accountId: made.id, created: false };
     }
     const { kid } = await addSigningKey(repositories, accountId, pair, now);
-    const event = { resource: { type: 'account', id: accountId }, data: { kid } } as const;
-    await recordOwner(repositories, parts, { accountId, operation: 'accounts.create', event });
+    await parts.record(repositories, {
+      ...withoutRequest('owner', accountId),
+      accountId,
+      at: now,
+      operation: 'accounts.create',
+      events: [{ resource: { type: 'account', id: accountId }, data: { kid } }],
+    });
     return { accountId, created: true };
   });
 }
@@ -48,24 +53,12 @@ export async function createFirstToken(
     // It never expires: nobody else could make another one over the API.
     ...unrestricted,
   });
-  const event = tokenEvent('token.created', token);
-  await recordOwner(repositories, parts, { accountId, operation: 'tokens.create', event });
+  await parts.record(repositories, {
+    ...withoutRequest('owner', accountId),
+    accountId,
+    at: parts.now,
+    operation: 'tokens.create',
+    events: [tokenEvent('token.created', token)],
+  });
   return secret;
 }
-
-/** Records what the owner of the database does besides requests. */
-const recordOwner = (
-  repositories: Repositories,
-  { now, record }: { readonly now: Instant; readonly record: Recorder },
-  { accountId, operation, event }: { accountId: AccountId; operation: string; event: UseCaseEvent },
-): Promise<void> =>
-  record(repositories, {
-    accountId,
-    at: now,
-    actor: actorOf({ accountId, tokenId: null }),
-    address: null,
-    door: 'db',
-    requestId: null,
-    operation,
-    events: [event],
-  });

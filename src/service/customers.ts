@@ -6,8 +6,7 @@ import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
 import { anyone, found, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
-import { RecordedRefusal } from './record.ts';
-import { refuseStale, writeChanges } from './write-changes.ts';
+import { eventOf, RecordedRefusal, refuseStale, writeChanges } from './record.ts';
 
 /** A caller that is limited to some products cannot change, or no longer, what other keys belong to. */
 async function ofAllProducts({ caller }: Context, { customerId }: { readonly customerId: string }): Promise<void> {
@@ -19,8 +18,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys'>>
   list: {
     authorize: anyone,
     async perform({ repositories: { customers }, caller: { accountId, productIds } }, { page, limit, ...given }) {
-      const filters = { ...given, productIds: productIds ?? undefined };
-      return readList({ page, limit }, customers.list(accountId, filters));
+      return readList({ page, limit }, customers.list(accountId, { ...given, productIds: productIds ?? undefined }));
     },
   },
 
@@ -43,22 +41,14 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys'>>
       const { repositories, caller } = context;
       const before = await lockCustomer(context, customerId);
       refuseStale(before, ifUpdatedAt);
-      return writeChanges(
-        context,
-        before,
-        { name, email, active },
-        {
-          write: async (changes) => {
-            const after = await repositories.customers.patch(caller.accountId, before, changes);
-            return found(after, 'emailTaken', email == null ? {} : { email });
-          },
-          describe: ({ active }, changed) => ({
-            type: 'customer.updated',
-            resource: { type: 'customer', id: customerId },
-            data: { changed, active },
-          }),
+      return writeChanges(context, before, {
+        given: { name, email, active },
+        write: async (changes) => {
+          const after = await repositories.customers.patch(caller.accountId, before, changes);
+          return found(after, 'emailTaken', email == null ? {} : { email });
         },
-      );
+        describe: ({ active }, changed) => eventOf('customer.updated', 'customer', customerId, { changed, active }),
+      });
     },
   },
 
@@ -74,8 +64,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys'>>
       const { active } = await lockCustomer(context, customerId);
       const keys = (await repositories.customers.remove(caller.accountId, customerId, now)) ?? 0;
       if (!active && keys > 0) await repositories.files.noteBlockings(caller.accountId, now);
-      const data = { keys, keysBlocked: !active };
-      record({ type: 'customer.deleted', resource: { type: 'customer', id: customerId }, data });
+      record(eventOf('customer.deleted', 'customer', customerId, { keys, keysBlocked: !active }));
     },
   },
 };
@@ -188,7 +177,7 @@ async function insertCustomer(
   const { accountId } = caller;
   const email = given.email ?? null;
   if (!(await repositories.customers.insert({ accountId, id, name, email, active, now }))) return null;
-  record({ type: 'customer.created', resource: { type: 'customer', id } });
+  record(eventOf('customer.created', 'customer', id));
   return { id, name, email, active, createdAt: now, updatedAt: now, createdBy: accountId };
 }
 

@@ -1,27 +1,22 @@
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
-import type { Product, ProductVersion } from '../contract/products.ts';
+import type { ProductVersion } from '../contract/products.ts';
 import { newId } from '../domain/ids.ts';
 import type { License } from '../domain/license.ts';
 import type { Context } from './context.ts';
 import { readAll, readList } from './lists.ts';
 import { anyone, found, type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
-import { refuseStale, writeChanges } from './write-changes.ts';
+import { eventOf, refuseStale, writeChanges } from './record.ts';
 
 export const productOperations: Operations<Contract['products']> = {
   list: {
     authorize: anyone,
     async perform({ repositories: { products }, caller: { accountId, productIds } }, input) {
-      if (productIds === null) {
-        return readList(input, products.list(accountId));
-      }
+      if (productIds === null) return readList(input, products.list(accountId));
       // A token is limited to so few that they can be read one by one.
-      const allowed: Product[] = [];
-      for (const id of [...productIds].sort()) {
-        const product = await products.find(accountId, id);
-        if (product !== null) allowed.push(product);
-      }
-      return readAll(input, allowed);
+      const allowed = await Array.fromAsync([...productIds].sort(), (id) => products.find(accountId, id));
+      const existing = allowed.filter((product) => product !== null);
+      return readAll(input, existing);
     },
   },
 
@@ -32,7 +27,7 @@ export const productOperations: Operations<Contract['products']> = {
     async perform({ repositories, caller, now, random, record }, { name, id = newId('prod', now, random(10)) }) {
       const added = await repositories.products.insert({ accountId: caller.accountId, id, name, now });
       if (!added) throw apiError('productTaken');
-      record({ type: 'product.created', resource: { type: 'product', id } });
+      record(eventOf('product.created', 'product', id));
       return { id, name, active: true, createdAt: now, updatedAt: now };
     },
   },
@@ -54,19 +49,11 @@ export const productOperations: Operations<Contract['products']> = {
       const { products } = context.repositories;
       const before = found(await products.findLocked(accountId, productId), 'productNotFound');
       refuseStale(before, ifUpdatedAt);
-      return writeChanges(
-        context,
-        before,
-        { name, active },
-        {
-          write: async (changes) => (await products.patch(accountId, productId, changes)) ?? before,
-          describe: ({ active }, changed) => ({
-            type: 'product.updated',
-            resource: { type: 'product', id: productId },
-            data: { changed, active },
-          }),
-        },
-      );
+      return writeChanges(context, before, {
+        given: { name, active },
+        write: async (changes) => (await products.patch(accountId, productId, changes)) ?? before,
+        describe: ({ active }, changed) => eventOf('product.updated', 'product', productId, { changed, active }),
+      });
     },
   },
 
@@ -79,8 +66,7 @@ export const productOperations: Operations<Contract['products']> = {
       const added = { id: newId('ver', now, random(10)), version, description, createdAt: now };
       const isNew = await repositories.productVersions.insert({ ...added, accountId, productId });
       if (!isNew) throw apiError('versionTaken');
-      const data = { versionId: added.id, active: true };
-      record({ type: 'product.updated', resource: { type: 'product', id: productId }, data });
+      record(eventOf('product.updated', 'product', productId, { versionId: added.id, active: true }));
       return { ...added, active: true };
     },
   },
@@ -94,7 +80,7 @@ export const productOperations: Operations<Contract['products']> = {
       const { productId: of, ...shown } = found(version, 'versionNotFound');
       // What was changed is undone with the request.
       if (productId !== undefined && productId !== of) throw apiError('versionNotFound');
-      record({ type: 'product.updated', resource: { type: 'product', id: of }, data: { versionId, active } });
+      record(eventOf('product.updated', 'product', of, { versionId, active }));
       return shown;
     },
   },

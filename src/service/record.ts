@@ -2,12 +2,15 @@ import { ApiError, apiError, type Reason } from '../contract/errors.ts';
 import type { EventType, JsonObject, ResourceType } from '../contract/events.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
+import { type Changes, differences } from '../domain/changes.ts';
 import { createIdSequence } from '../domain/ids.ts';
 import type { IpAddress } from '../domain/ip-address.ts';
 import type { Device, License } from '../domain/license.ts';
 import { showKey } from '../domain/license-key.ts';
+import { changeInstant } from '../domain/time.ts';
 import type { Repositories } from '../store/store.ts';
 import type { Session } from '../store/tables/sessions.ts';
+import type { Context } from './context.ts';
 
 export interface UseCaseEvent {
   /** What subscribers are told; absent when the audit row alone says it. */
@@ -43,12 +46,12 @@ export interface Actor {
   readonly id: string;
 }
 
-export const actorOf = ({ accountId, tokenId }: Pick<Caller, 'accountId' | 'tokenId'>): Actor =>
+export const actorOf = ({ accountId, tokenId }: Caller): Actor =>
   tokenId === null ? { type: 'owner', id: accountId } : { type: 'token', id: tokenId };
 
-/** What is recorded of a job, by its name, beside what it did. */
-export const byJob = (id: string) =>
-  ({ actor: { type: 'job', id }, address: null, door: 'job', requestId: null }) as const;
+/** What is recorded of who did something that no request caused. */
+export const withoutRequest = (type: 'owner' | 'operator' | 'job', id: string) =>
+  ({ actor: { type, id }, address: null, door: type === 'job' ? 'job' : 'db', requestId: null }) as const;
 
 /** Records a mutation with its events, in the transaction of what happened; of refusals that repeat, some. */
 export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: RecordedMutation) => Promise<void>;
@@ -133,29 +136,65 @@ export class RecordedRefusal extends ApiError {
   }
 }
 
-/** An event of a licence. Its data name customer, masked key and product, and `more`. */
-export const licenseEvent = (type: EventType, license: License, more: JsonObject = {}): UseCaseEvent => ({
+export const eventOf = (type: EventType, resource: ResourceType, id: string, data: JsonObject = {}): UseCaseEvent => ({
   type,
-  resource: { type: 'license', id: license.id },
-  data: { customerId: license.customerId, key: showKey(license.key, false), productId: license.productId, ...more },
+  resource: { type: resource, id },
+  data,
 });
+
+/** An event of a licence. Its data name customer, masked key and product, and `more`. */
+export function licenseEvent(type: EventType, license: License, more: JsonObject = {}): UseCaseEvent {
+  const { id, customerId, productId } = license;
+  return eventOf(type, 'license', id, { customerId, key: showKey(license.key, false), productId, ...more });
+}
 
 export const deviceEvent = (
   type: EventType,
   license: License,
   { id, hostId }: Pick<Device, 'id' | 'hostId'>,
   more: JsonObject = {},
-): UseCaseEvent => useEvent(type, license, { type: 'device', id }, { hostId, ...more });
+): UseCaseEvent => eventOf(type, 'device', id, { ...namesOf(license), hostId, ...more });
 
 export const sessionEvent = (
   type: EventType,
   license: License,
   { id, hostId, expiresAt }: Pick<Session, 'id' | 'hostId' | 'expiresAt'>,
   more: JsonObject = {},
-): UseCaseEvent => useEvent(type, license, { type: 'session', id }, { expiresAt, hostId, ...more });
+): UseCaseEvent => eventOf(type, 'session', id, { ...namesOf(license), expiresAt, hostId, ...more });
 
-const useEvent = (type: EventType, license: License, resource: UseCaseEvent['resource'], data: JsonObject) => ({
-  type,
-  resource,
-  data: { licenseId: license.id, productId: license.productId, ...data },
-});
+const namesOf = ({ id, productId }: License): JsonObject => ({ licenseId: id, productId });
+
+/**
+ * Throws ApiError `stale` when something was changed after the caller looked. Called behind its lock, so that of several
+ * such changes at once one happens. Source: decision 0049.
+ */
+export function refuseStale({ updatedAt }: { readonly updatedAt: Instant }, ifUpdatedAt: Instant | undefined): void {
+  if (ifUpdatedAt !== undefined && ifUpdatedAt !== updatedAt) throw apiError('stale', { updatedAt });
+}
+
+interface Change<T> {
+  readonly given: Changes<T>;
+  write(changes: Partial<T> & { readonly updatedAt: Instant }): Promise<T>;
+  describe(after: T, changed: readonly (keyof T & string)[]): UseCaseEvent;
+}
+
+/**
+ * Writes what is given and differs, and returns the new state. Without a difference it is the same one, and no event: the
+ * audit log alone has it. Called behind the lock.
+ */
+export async function writeChanges<T extends { readonly updatedAt: Instant }>(
+  { now, record }: Context,
+  before: T,
+  { given, write, describe }: Change<T>,
+): Promise<T> {
+  const changes = differences(before, given);
+  const changed = Object.keys(changes) as (keyof T & string)[];
+  if (changed.length === 0) {
+    const { type: _, ...entry } = describe(before, changed);
+    record(entry);
+    return before;
+  }
+  const after = await write({ ...changes, updatedAt: changeInstant(now, before.updatedAt) });
+  record(describe(after, changed));
+  return after;
+}

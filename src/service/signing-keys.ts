@@ -7,6 +7,7 @@ import type { PublicSigningKey } from '../store/tables/signing-keys.ts';
 import type { KeyPair } from './context.ts';
 import { readAll } from './lists.ts';
 import { anyone, found, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
+import { eventOf } from './record.ts';
 
 export const signingKeyOperations: Operations<typeof signingKeys> = {
   list: {
@@ -30,11 +31,8 @@ export const signingKeyOperations: Operations<typeof signingKeys> = {
       // The newest one signs, also when the clock was set back since the last one was made.
       const createdAt = current === undefined ? now : changeInstant(now, current.createdAt);
       const key = await addSigningKey(repositories, caller.accountId, context.newKeyPair(), createdAt);
-      context.record({
-        type: 'signing_key.rotated',
-        resource: { type: 'signing_key', id: key.kid },
-        data: { kid: key.kid, previousKid: current?.kid ?? null },
-      });
+      const data = { kid: key.kid, previousKid: current?.kid ?? null };
+      context.record(eventOf('signing_key.rotated', 'signing_key', key.kid, data));
       return key;
     },
   },

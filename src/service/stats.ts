@@ -71,31 +71,21 @@ function add(sums: KeyCounts, counts: Readonly<KeyCounts>): void {
   for (const name of Object.keys(sums) as (keyof KeyCounts)[]) sums[name] += counts[name];
 }
 
-async function countActivations({ repositories, now }: Context, scopes: readonly StatsScope[]) {
-  const counts: { week: string; count: number }[] = [];
-  for (const { week, from, before } of lastWeeks(now)) {
-    const count = await sumOf(scopes, (scope) => repositories.stats.countDevices(scope, { from, before }));
-    counts.push({ week, count });
-  }
-  return counts;
-}
+const countActivations = ({ repositories, now }: Context, scopes: readonly StatsScope[]) =>
+  Array.fromAsync(lastWeeks(now), async ({ week, ...range }) => ({
+    week,
+    count: await sumOf(scopes, (scope) => repositories.stats.countDevices(scope, range)),
+  }));
 
-async function sumOf(scopes: readonly StatsScope[], count: (scope: StatsScope) => Promise<number>): Promise<number> {
-  let sum = 0;
-  for (const scope of scopes) sum += await count(scope);
-  return sum;
-}
+const sumOf = async (scopes: readonly StatsScope[], count: (scope: StatsScope) => Promise<number>): Promise<number> =>
+  (await Array.fromAsync(scopes, count)).reduce((sum, one) => sum + one, 0);
 
 /** The first licences of all scopes, from the first ones of each. */
-async function firstOf(
+const firstOf = async (
   scopes: readonly StatsScope[],
   list: (scope: StatsScope) => Promise<License[]>,
   compare: (one: License, other: License) => number,
-): Promise<License[]> {
-  const found: License[] = [];
-  for (const scope of scopes) found.push(...(await list(scope)));
-  return found.sort(compare).slice(0, MAX_NAMED);
-}
+): Promise<License[]> => (await Array.fromAsync(scopes, list)).flat().sort(compare).slice(0, MAX_NAMED);
 
 const isFuller = (one: License, other: License): number => fill(other) - fill(one) || (one.id < other.id ? 1 : -1);
 

@@ -22,11 +22,9 @@ export const tokenOperations: Operations<Tokens> = {
     authorize: anyone,
     async perform({ repositories: { tokens }, caller }, input) {
       const { accountId } = caller;
-      if (caller.productIds === null) {
-        return readList(input, tokens.list(accountId));
-      }
-      const seen: Token[] = [];
-      for await (const token of tokens.list(accountId).all()) if (seesToken(caller, token.productIds)) seen.push(token);
+      if (caller.productIds === null) return readList(input, tokens.list(accountId));
+      const all = await Array.fromAsync(tokens.list(accountId).all());
+      const seen = all.filter(({ productIds }) => seesToken(caller, productIds));
       return readAll(input, seen);
     },
   },

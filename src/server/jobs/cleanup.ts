@@ -1,7 +1,7 @@
 import { MAX_LEASE_SECONDS } from '../../contract/keys/licenses.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import { addSeconds, toInstant } from '../../domain/time.ts';
-import { byJob, type Recorder } from '../../service/record.ts';
+import { type Recorder, withoutRequest } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { Job } from './job.ts';
 
@@ -84,7 +84,7 @@ async function removeAll(
       const batch = await removeBatch(repositories);
       for (const [accountId, own] of Map.groupBy(batch, (one) => one)) {
         const events = [{ resource: { type: 'account', id: accountId }, data: { removed: own.length } } as const];
-        await record(repositories, { ...byJob('cleanup'), ...origin, accountId, events });
+        await record(repositories, { ...withoutRequest('job', 'cleanup'), ...origin, accountId, events });
       }
       return batch;
     });

@@ -3,7 +3,7 @@ import type { EventType } from '../../contract/events.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import { addSeconds } from '../../domain/time.ts';
-import { byJob, licenseEvent, type Recorder, sessionEvent, type UseCaseEvent } from '../../service/record.ts';
+import { licenseEvent, type Recorder, sessionEvent, type UseCaseEvent, withoutRequest } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { Job, JobContext } from './job.ts';
 
@@ -47,7 +47,7 @@ export async function recordExpiries(
       const batch = await transaction(async (repositories) => {
         const found = await step(repositories);
         for (const { event, ...origin } of found.happened) {
-          await record(repositories, { ...byJob('expiry'), ...origin, at, events: [event] });
+          await record(repositories, { ...withoutRequest('job', 'expiry'), ...origin, at, events: [event] });
         }
         return found;
       });

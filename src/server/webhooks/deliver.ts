@@ -4,9 +4,8 @@ import { addSeconds, epochSeconds } from '../../domain/time.ts';
 import { healthAfter, progressAfter } from '../../domain/webhooks/outcome.ts';
 import { redactResponse } from '../../domain/webhooks/redact.ts';
 import { signedHeaders } from '../../domain/webhooks/signature.ts';
-import { byJob, type Recorder } from '../../service/record.ts';
+import { eventOf, type Recorder, withoutRequest } from '../../service/record.ts';
 import { type Payload, renderEvent } from '../../service/webhooks/payload.ts';
-import { webhookEvent } from '../../service/webhooks/webhooks.ts';
 import type { Store } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
@@ -154,9 +153,9 @@ async function saveAttempts(
     });
     if (disabledReason !== null) {
       const data = { reason: disabledReason, failingSince: after.failingSince };
-      const events = [webhookEvent('webhook.disabled', webhook, data)];
+      const events = [eventOf('webhook.disabled', 'webhook', webhook.id, data)];
       await parts.record(repositories, {
-        ...byJob('deliveries'),
+        ...withoutRequest('job', 'deliveries'),
         accountId,
         at,
         operation: 'webhooks.disable',

@@ -18,8 +18,7 @@ import type { Context } from '../context.ts';
 import { holdCustomer, holdOrAddCustomer } from '../customers.ts';
 import { found, type Operation, type Operations, onProduct, sameForAll } from '../operation.ts';
 import { checkVersion, versionOf } from '../products.ts';
-import { licenseEvent, sessionEvent, type UseCaseEvent } from '../record.ts';
-import { refuseStale, writeChanges } from '../write-changes.ts';
+import { licenseEvent, refuseStale, sessionEvent, type UseCaseEvent, writeChanges } from '../record.ts';
 import { showLicense } from './show.ts';
 
 export const changeOperations: Operations<typeof keyChanges> = {
@@ -176,7 +175,8 @@ async function applyAndShow(context: Context, license: License, changes: Changes
 }
 
 const applyChanges = (context: Context, license: License, changes: Changes<License>, describe: Describe) =>
-  writeChanges(context, license, changes, {
+  writeChanges(context, license, {
+    given: changes,
     write: (differing) => context.repositories.keys.patch(license, differing),
     describe,
   });

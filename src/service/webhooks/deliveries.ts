@@ -2,7 +2,8 @@ import { apiError } from '../../contract/errors.ts';
 import { MAX_SEQ } from '../../contract/fields.ts';
 import type { webhookDeliveries } from '../../contract/webhooks/deliveries.ts';
 import { type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
-import { findWebhook, lastSeqOf, lockWebhook, webhookEvent } from './webhooks.ts';
+import { eventOf } from '../record.ts';
+import { findWebhook, lastSeqOf, lockWebhook } from './webhooks.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -14,7 +15,7 @@ export const deliveryOperations: Operations<typeof webhookDeliveries> = {
     async perform(context, { webhookId }) {
       const webhook = await findWebhook(context, webhookId);
       if (!webhook.active) throw apiError('webhookInactive');
-      context.record(webhookEvent('ping', webhook));
+      context.record(eventOf('ping', 'webhook', webhookId));
       return { webhookId, afterSeq: await lastSeqOf(context), at: context.now };
     },
   },

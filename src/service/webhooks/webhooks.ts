@@ -12,8 +12,7 @@ import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
 import { readList } from '../lists.ts';
 import { found, type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
-import { RecordedRefusal, type UseCaseEvent } from '../record.ts';
-import { refuseStale, writeChanges } from '../write-changes.ts';
+import { eventOf, RecordedRefusal, refuseStale, type UseCaseEvent, writeChanges } from '../record.ts';
 
 /** How many webhooks an account may have: each event is sent to all of them. */
 const MAX_WEBHOOKS = 100;
@@ -40,7 +39,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
       if ((await repositories.webhooks.list(accountId).count()) >= MAX_WEBHOOKS) throw apiError('webhookLimit');
       const webhook = newWebhook(context, input, await lastSeqOf(context));
       await repositories.webhooks.insert(webhook);
-      record(webhookEvent('webhook.created', webhook, { host: hostOf(webhook) }));
+      record(eventOf('webhook.created', 'webhook', webhook.id, { host: hostOf(webhook) }));
       return { ...show(webhook, context), secret: webhook.secret };
     },
   },
@@ -77,20 +76,16 @@ export const webhookOperations: Operations<typeof webhooks> = {
           throw new RecordedRefusal('scopeMissing', { resource: { type: 'webhook', id: webhookId } });
         }
       }
-      const after = await writeChanges(
-        context,
-        before,
-        { ...given, types: uniqueOf(given.types) },
-        {
-          write: (changes) =>
-            repositories.webhooks.patch(before, {
-              ...changes,
-              ...((changes.active || changes.url !== undefined) && startedAnew),
-              ...(changes.active && { disabledAt: null, disabledReason: null }),
-            }),
-          describe: (webhook, changed) => updated(webhook, changed),
-        },
-      );
+      const after = await writeChanges(context, before, {
+        given: { ...given, types: uniqueOf(given.types) },
+        write: (changes) =>
+          repositories.webhooks.patch(before, {
+            ...changes,
+            ...((changes.active || changes.url !== undefined) && startedAnew),
+            ...(changes.active && { disabledAt: null, disabledReason: null }),
+          }),
+        describe: updated,
+      });
       return show(after, context);
     },
   },
@@ -100,7 +95,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
     authorizeReplay: sameForAll,
     async perform({ repositories, caller, record }, { webhookId }) {
       if (!(await repositories.webhooks.remove(caller.accountId, webhookId))) throw apiError('webhookNotFound');
-      record(webhookEvent('webhook.deleted', { id: webhookId }));
+      record(eventOf('webhook.deleted', 'webhook', webhookId));
     },
   },
 
@@ -176,14 +171,8 @@ export async function lastSeqOf({ repositories, caller }: Context): Promise<numb
   return (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0;
 }
 
-export const webhookEvent = (
-  type: 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.disabled' | 'ping',
-  { id }: { readonly id: string },
-  data: NonNullable<UseCaseEvent['data']> = {},
-): UseCaseEvent => ({ type, resource: { type: 'webhook', id }, data });
-
 const updated = (webhook: WebhookRecord, changed: readonly string[]): UseCaseEvent =>
-  webhookEvent('webhook.updated', webhook, { changed, active: webhook.active, host: hostOf(webhook) });
+  eventOf('webhook.updated', 'webhook', webhook.id, { changed, active: webhook.active, host: hostOf(webhook) });
 
 /** Without path and query, which may be what opens the receiver. */
 const hostOf = ({ url }: Pick<WebhookRecord, 'url'>): string => new URL(url).host;
