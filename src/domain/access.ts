@@ -62,14 +62,11 @@ export function mayCall(
 }
 
 /** Whether the caller holds the scope; `none` stands for any valid token. */
-export function allows(caller: Caller, scope: Scope | 'none'): boolean {
-  return scope === 'none' || caller.scopes.has(scope);
-}
+export const allows = ({ scopes }: Caller, scope: Scope | 'none'): boolean => scope === 'none' || scopes.has(scope);
 
 /** Whether the caller sees keys and addresses in full. Source: API description, "Authentication", 5. */
-export function seesSecrets(caller: Pick<Caller, 'kind' | 'scopes'>): boolean {
-  return caller.kind === 'admin' || caller.scopes.has('license:reveal');
-}
+export const seesSecrets = ({ kind, scopes }: Pick<Caller, 'kind' | 'scopes'>): boolean =>
+  kind === 'admin' || scopes.has('license:reveal');
 
 /** What the `text` of a list of keys may match for a caller. */
 export interface Findable {
@@ -88,25 +85,15 @@ export const findableBy = (caller: Caller): Findable => ({
 /** Whether the caller may learn of other devices, and what concerns the vendor or the customer only. Source: decision 0008. */
 export const seesWholeLicense = (caller: Caller): boolean => caller.kind !== 'client';
 
-/** Whether the caller may free the device, or with null every device of a licence. Source: decision 0008. */
-export function mayFree(caller: Caller, hostId: string | null): boolean {
-  return hostId !== null || caller.kind !== 'client';
-}
-
 /** Whether the caller may access the product at all. */
-export function canAccessProduct(caller: Caller, productId: string): boolean {
-  return caller.productIds === null || caller.productIds.has(productId);
-}
+export const canAccessProduct = ({ productIds }: Caller, productId: string): boolean =>
+  productIds === null || productIds.has(productId);
 
-/** What a token may do, with scopes from {@link scopesOf}. */
-export interface TokenRights {
+/** The token that a caller wants to create, with scopes from {@link scopesOf}. */
+export interface WantedToken {
   readonly kind: TokenKind;
   readonly scopes: readonly Scope[];
   readonly productIds: readonly string[] | null;
-}
-
-/** The token that a caller wants to create. */
-export interface WantedToken extends TokenRights {
   readonly networks: readonly string[] | null;
   readonly rateLimit: number | null;
   readonly expiresAt: Instant | null;
@@ -123,7 +110,10 @@ export function mayMint(caller: Caller, wanted: WantedToken): boolean {
 }
 
 /** Whether the caller may do all that such a token may, and so may revoke it. A right to so many keys is not passed on. */
-export function hasRightsOf(caller: Caller, { kind, scopes, productIds }: TokenRights): boolean {
+export function hasRightsOf(
+  caller: Caller,
+  { kind, scopes, productIds }: Pick<WantedToken, 'kind' | 'scopes' | 'productIds'>,
+): boolean {
   if (kind === 'admin' && caller.kind !== 'admin') return false;
   if (!scopes.every((scope) => allows(caller, scope))) return false;
   if (caller.maxIssues !== null && scopes.includes('license:write')) return false;

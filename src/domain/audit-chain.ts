@@ -8,27 +8,23 @@ import type { Signer } from './license-file/jws.ts';
 export const FIRST_HASH = '0'.repeat(64);
 
 /** The text of a row that is hashed: its canonical JSON, without the hash. */
-export function contentOf({ hash: _, ...row }: { readonly hash: string }): string {
-  return canonicalJson(row);
-}
+export const contentOf = ({ hash: _, ...row }: { readonly hash: string }): string => canonicalJson(row);
 
 /** The hash of a row: hex SHA-256 over the hash of the row before and the row's own content. */
 export const linkOf = (previousHash: string, content: string): string => hash('sha256', previousHash + content);
 
-/** What a checkpoint states: the account's row `seq` has this hash, and so does everything before it. */
-export interface CheckpointFacts {
+/** States that the account's row `seq` has this hash, and so does everything before it; signed with its signing key. */
+export interface Checkpoint {
   readonly accountId: AccountId;
   readonly seq: number;
   readonly hash: string;
   readonly at: Instant;
-}
-
-/** A checkpoint, signed with the account's signing key. */
-export interface Checkpoint extends CheckpointFacts {
   readonly kid: string;
   /** Ed25519 over {@link signedText}, base64url. */
   readonly signature: string;
 }
+
+type CheckpointFacts = Omit<Checkpoint, 'kid' | 'signature'>;
 
 /** The text that the signature of a checkpoint is over. */
 export const signedText = ({ accountId, seq, hash, at }: CheckpointFacts): string =>
@@ -43,13 +39,8 @@ export function signCheckpoint({ kid, privateKey }: Signer, facts: CheckpointFac
 /** Whether one of the keys has signed the checkpoint. */
 export function isSigned(checkpoint: Checkpoint, keys: readonly Jwk[]): boolean {
   const jwk = keys.find(({ kid }) => kid === checkpoint.kid);
-  if (jwk === undefined) return false;
-  return verify(
-    null,
-    Buffer.from(signedText(checkpoint)),
-    publicKeyOf(jwk),
-    Buffer.from(checkpoint.signature, 'base64url'),
-  );
+  const signature = Buffer.from(checkpoint.signature, 'base64url');
+  return jwk !== undefined && verify(null, Buffer.from(signedText(checkpoint)), publicKeyOf(jwk), signature);
 }
 
 /** A public key as SPKI PEM. */

@@ -23,14 +23,6 @@ interface Row {
   readonly hash: string;
 }
 
-/** The check of an audit log, row by row. */
-export interface AuditCheck {
-  /** Takes the next row, in the order in which they are listed. */
-  add(row: Row): void;
-  /** Ends with what the service says is the last row, and returns what is wrong. */
-  end(head: Row): readonly AuditProblem[];
-}
-
 /** What vouches for the rows. */
 export interface AuditWitnesses {
   /** The checkpoints of the service. */
@@ -41,8 +33,8 @@ export interface AuditWitnesses {
   readonly keys: readonly Jwk[];
 }
 
-/** Begins the check of an audit log. */
-export function checkAudit({ stored, kept, keys }: AuditWitnesses): AuditCheck {
+/** Begins the check of an audit log, row by row. */
+export function checkAudit({ stored, kept, keys }: AuditWitnesses) {
   const problems: AuditProblem[] = [];
   const report = (kind: AuditProblem['kind'], seq: number, text: string) => void problems.push({ kind, seq, text });
   const nameOf = (checkpoint: Checkpoint) =>
@@ -61,7 +53,8 @@ export function checkAudit({ stored, kept, keys }: AuditWitnesses): AuditCheck {
   let last: Row = { seq: 0, hash: FIRST_HASH };
 
   return {
-    add(row) {
+    /** Takes the next row, in the order in which they are listed. */
+    add(row: Row): void {
       if (row.seq <= last.seq) {
         displaced.add(row.seq);
         report('out_of_order', row.seq, `row ${row.seq} stands behind row ${last.seq}`);
@@ -79,7 +72,8 @@ export function checkAudit({ stored, kept, keys }: AuditWitnesses): AuditCheck {
       last = row;
     },
 
-    end(head) {
+    /** Ends with what the service says is the last row, and returns what is wrong. */
+    end(head: Row): readonly AuditProblem[] {
       for (const [from, to] of missing) {
         const found = [...displaced].filter((seq) => from <= seq && seq <= to);
         if (found.length <= to - from) report('missing', from, `${rows(from, to)} missing`);

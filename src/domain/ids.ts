@@ -10,11 +10,11 @@ export function newId(prefix: IdPrefix, now: Instant, random: Uint8Array): strin
   return idAt(prefix, Date.parse(now), random);
 }
 
-/** Makes ids that sort in the order in which they are made, whatever their prefix and whatever the clock says. */
-export type IdSequence = (prefix: IdPrefix, now: Instant) => string;
-
-/** Makes ids from random bytes, with a counter where the clock stands or goes back (RFC 9562 §6.2, method 1). */
-export function createIdSequence(random: (length: number) => Uint8Array): IdSequence {
+/**
+ * Makes ids that sort in the order in which they are made, whatever their prefix and whatever the clock says: from random
+ * bytes, with a counter where the clock stands or goes back (RFC 9562 §6.2, method 1).
+ */
+export function createIdSequence(random: (length: number) => Uint8Array): (prefix: IdPrefix, now: Instant) => string {
   let lastMs = Number.NEGATIVE_INFINITY;
   let counter = MAX_COUNTER;
   return (prefix, now) => {
@@ -34,8 +34,8 @@ const MAX_COUNTER = 0xfff;
 
 /** The millisecond in which an id of this form was made. */
 export function idTime(id: string): Instant {
-  const time = [...id.slice(id.indexOf('_') + 1).slice(0, 10)];
-  const ms = time.reduce((sum, symbol) => sum * 32 + alphabet.indexOf(symbol.toUpperCase()), 0);
+  const [, time = ''] = id.toUpperCase().split('_');
+  const ms = [...time.slice(0, 10)].reduce((sum, symbol) => sum * 32 + alphabet.indexOf(symbol), 0);
   return toInstant(ms);
 }
 

@@ -2,7 +2,7 @@ import { type keyDevices, MAX_SELF_REBINDS_PER_YEAR } from '../contract/devices.
 import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { HostId } from '../contract/scalars.ts';
-import { mayFree } from '../domain/access.ts';
+import { seesWholeLicense } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { type Device, endIfUsed, graceWarning, grantEnd, isWaiting, type License } from '../domain/license.ts';
 import { addSeconds, earlier } from '../domain/time.ts';
@@ -18,7 +18,8 @@ export const deviceOperations: Operations<typeof keyDevices> = {
   deactivate: {
     // A `client` token has to name a device, and frees no other.
     authorize: (caller, input) =>
-      onProduct('deviceNotFound')(caller, input) ?? (mayFree(caller, input.hostId ?? null) ? null : 'invalidParams'),
+      onProduct('deviceNotFound')(caller, input) ??
+      (input.hostId !== undefined || seesWholeLicense(caller) ? null : 'invalidParams'),
     authorizeReplay: refuseUnlessMovable,
     async perform(context, { hostId = null, ...address }) {
       const { repositories, now } = context;

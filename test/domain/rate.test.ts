@@ -14,14 +14,6 @@ function play(rate: Rate, instants: readonly number[]): number[] {
   });
 }
 
-it.each<[Rate, number]>([
-  [{ perMinute: 60, burst: 10 }, 10],
-  [{ perMinute: 7, burst: 3 }, 3],
-  [{ perMinute: 60_000_000, burst: 5 }, 5],
-])('allows %j its burst at one moment, of ten times as many', (rate, burst) => {
-  expect(play(rate, Array(burst * 10).fill(12_345)).length).toBe(burst);
-});
-
 it('allows of any span no more than the burst and what the rate gives in it', () => {
   const gaps = fc.array(fc.integer({ min: 0, max: 20_000_000 }), { maxLength: 200 });
   fc.assert(
@@ -42,11 +34,14 @@ it('allows of any span no more than the burst and what the rate gives in it', ()
   );
 });
 
-it('allows a request after the wait that it tells, and none a moment before; a refused one changes nothing', () => {
+it('allows the burst at once, a request after the wait that it tells, and none a moment before; a refused one changes nothing', () => {
   fc.assert(
     fc.property(rates, fc.nat(1_000_000), (rate, start) => {
       let emptyAt = start;
-      for (let i = 0; i < rate.burst; i += 1) ({ emptyAt } = admit(rate, emptyAt, start));
+      for (let left = rate.burst; left > 0; left -= 1) {
+        expect(remainingOf(rate, emptyAt, start)).toBe(left);
+        ({ emptyAt } = admit(rate, emptyAt, start));
+      }
       expect(remainingOf(rate, emptyAt, start)).toBe(0);
       expect(admit(rate, emptyAt, start)).toEqual({ allowed: false, emptyAt });
       const free = start + waitOf(rate, emptyAt, start);
