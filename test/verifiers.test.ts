@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../src/index.ts';
 import { openInstance } from '../src/server/runtime.ts';
-import { type Check, isInstalled, missingTools, run, verifiers } from './support/verifiers.ts';
+import { hasProgram } from './support/terminal.ts';
+import { type Check, missingTools, run, verifiers } from './support/verifiers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lkm-verifiers-'));
 const DAY = 86_400;
@@ -63,7 +64,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 it('runs in every language that continuous integration installs', () => {
   const required = (process.env.LKM_TEST_VERIFIERS ?? '').split(' ').filter(Boolean);
-  expect(required.filter((tool) => !isInstalled(tool))).toEqual([]);
+  expect(required.filter((tool) => !hasProgram(tool))).toEqual([]);
 });
 
 for (const verifier of verifiers) {

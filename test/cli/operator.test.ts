@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
-import { foreignRecord } from '../support/idempotency.ts';
+import { foreignRecord } from '../support/store-fixture.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { remote } from './scripted-service.ts';
 

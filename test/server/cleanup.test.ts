@@ -3,8 +3,8 @@ import { cleanUp, createCleanupSchedule } from '../../src/server/jobs/cleanup.ts
 import type { Repositories } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { foreignRecord } from '../support/idempotency.ts';
 import { allRecorded } from '../support/recorded.ts';
+import { foreignRecord } from '../support/store-fixture.ts';
 import { createWorld, STARTED_AT, type World } from '../support/world.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;

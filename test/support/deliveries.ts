@@ -5,7 +5,7 @@ import type { DeliveryParts } from '../../src/server/webhooks/deliver.ts';
 import { createDeliverer } from '../../src/server/webhooks/deliverer.ts';
 import { createSender, type Sender } from '../../src/server/webhooks/send.ts';
 import type { Engine } from './engines.ts';
-import { createWorld, STARTED_AT } from './world.ts';
+import { bodyOf, createWorld, STARTED_AT } from './world.ts';
 
 /** A world whose webhooks are sent when the test says so, at the time that it says. */
 export type DeliveryWorld = Awaited<ReturnType<typeof createDeliveryWorld>>;
@@ -50,10 +50,9 @@ export async function createDeliveryWorld(
     },
     /** Makes a webhook of acme. */
     webhook: async (url: string, more: object = {}): Promise<{ readonly id: string; readonly secret: string }> => {
-      const made = await world.call('admin', 'POST', '/webhook', { url, ...more });
-      if (made.status !== 201) throw new Error(made.text);
+      const { data } = bodyOf(await world.call('admin', 'POST', '/webhook', { url, ...more }));
       await world.sequence();
-      return made.body.data;
+      return data;
     },
     /** Records events, one for each customer, and numbers them. */
     happen: async (count: number) => {

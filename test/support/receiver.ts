@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -37,7 +38,7 @@ export async function startReceiver(): Promise<Receiver> {
     received.push({ headers, text: body, event: JSON.parse(body) });
     give(answers.shift() ?? otherwise, response, request);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/hook`,
@@ -46,13 +47,8 @@ export async function startReceiver(): Promise<Receiver> {
       return received.map(({ event }) => event.seq);
     },
     answer(how) {
-      if (Array.isArray(how)) {
-        answers = [...how];
-        otherwise = 204;
-      } else {
-        answers = [];
-        otherwise = how as Answering;
-      }
+      answers = Array.isArray(how) ? [...how] : [];
+      otherwise = Array.isArray(how) ? 204 : (how as Answering);
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

@@ -2,7 +2,7 @@ import { type Contract, contract, listEndpoints, type NamedEndpoint } from '../.
 import { exampleOf } from '../../src/contract/openapi/examples.ts';
 import { pathWith, type ScenarioRequest } from './scenario.ts';
 import { signedBy } from './sessions.ts';
-import type { Answer, As, Parsed, World } from './world.ts';
+import { type Answer, type As, bodyOf, type Parsed, type World } from './world.ts';
 
 /** The name of an endpoint: `keys.create`. */
 export type EndpointName = {
@@ -46,6 +46,10 @@ function fromExample({ query, body }: ScenarioRequest, own: Belongings): Scenari
   return JSON.parse(JSON.stringify({ query, body }), withOwnIds);
 }
 
+function signedRequest({ productId, licenseKey, ...session }: Belongings): ScenarioRequest {
+  return { body: { productId, licenseKey, ...signedBy(session) } };
+}
+
 /** The requests of endpoints whose examples would fail, or leave what a test is about as it is. */
 const ownRequests: Readonly<Partial<Record<EndpointName, MakeRequest>>> = {
   'keys.create': ({ productId, customerId }) => ({ body: { productId, customerId } }),
@@ -55,12 +59,8 @@ const ownRequests: Readonly<Partial<Record<EndpointName, MakeRequest>>> = {
     body: { productId, licenseKey, hostId: 'host-1', newHostId: 'host-2' },
   }),
   'keys.sign': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-2', ttl: 3_600 } }),
-  'keys.heartbeat': ({ productId, licenseKey, ...session }) => ({
-    body: { productId, licenseKey, ...signedBy(session) },
-  }),
-  'keys.checkin': ({ productId, licenseKey, ...session }) => ({
-    body: { productId, licenseKey, ...signedBy(session) },
-  }),
+  'keys.heartbeat': signedRequest,
+  'keys.checkin': signedRequest,
   'sessions.list': ({ productId, licenseKey }) => ({ query: { productId, licenseKey } }),
   'sessions.delete': ({ sessionId, productId }) => ({ query: { sessionId, productId } }),
   'keys.update': ({ productId, licenseKey, customerId }) => ({
@@ -111,12 +111,8 @@ export async function furnish(
   as: As = 'admin',
   email = 'zoe@example.com',
 ): Promise<Belongings> {
-  async function create(path: string, body: unknown): Promise<Parsed> {
-    const answer = await world.call(as, 'POST', path, body);
-    if (answer.status >= 300) throw new Error(`POST ${path} answered ${answer.status} ${answer.text}`);
-    return answer.body;
-  }
-
+  const create = async (path: string, body: unknown): Promise<Parsed> =>
+    bodyOf(await world.call(as, 'POST', path, body));
   const productId = (await create('/product', { name: 'Editor' })).data.id;
   const customerId = (await create('/customer', { name: 'Zoë', email })).data.id;
   const licenseKey = (

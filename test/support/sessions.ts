@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Address, As, World } from './world.ts';
+import { type Address, type As, bodyOf, type World } from './world.ts';
 
 /** What a checkout hands out, as far as a session signs with it. */
 export interface SessionKeys {
@@ -9,16 +9,12 @@ export interface SessionKeys {
 }
 
 /** Leases a session. */
-export async function checkOut(
+export const checkOut = async (
   world: World,
   address: Address,
   more: object = {},
   as: As = 'client',
-): Promise<SessionKeys> {
-  const { status, text, body } = await world.call(as, 'POST', '/key/checkout', { ...address, ...more });
-  if (status !== 200) throw new Error(`the checkout was answered ${status} ${text}`);
-  return body;
-}
+): Promise<SessionKeys> => bodyOf(await world.call(as, 'POST', '/key/checkout', { ...address, ...more }));
 
 /** The fields of a request that the session signs with `nonce`. */
 export function signedBy({ sessionId, sessionSecret, nextNonce }: SessionKeys, nonce = nextNonce) {

@@ -2,7 +2,9 @@ import type { AccountId, HostId, Instant, ProductId } from '../../src/contract/s
 import type { IpAddress } from '../../src/domain/ip-address.ts';
 import type { License } from '../../src/domain/license.ts';
 import { createSigner } from '../../src/domain/license-file/sign.ts';
+import { deriveKey } from '../../src/store/response-sealing.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { IdempotencyRecord } from '../../src/store/tables/idempotency.ts';
 import { licenseWith, now, privatePems, publicPemOf } from '../domain/examples.ts';
 import type { Engine } from './engines.ts';
 
@@ -50,3 +52,23 @@ export const device = (hostId: string) => ({
   ipAddress: '203.0.113.7' as IpAddress,
   activationTime: now as Instant,
 });
+
+/** A record as another service may have left it under an idempotency key: completed, without a response. */
+export function foreignRecord(
+  accountId: AccountId,
+  key: string,
+  changes: { readonly state?: IdempotencyRecord['state']; readonly createdAt: string },
+): IdempotencyRecord {
+  return {
+    accountId,
+    keyHash: deriveKey(accountId, key).hash,
+    fingerprintVersion: 1,
+    fingerprint: 'f',
+    state: changes.state ?? 'completed',
+    method: 'POST',
+    path: '/create-key',
+    tokenId: null,
+    response: null,
+    createdAt: changes.createdAt as Instant,
+  };
+}

@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasProgram } from './terminal.ts';
 
 /** A program that verifies licence files. */
 export interface Verifier {
@@ -77,11 +78,7 @@ export const verifiers: readonly Verifier[] = [
 ];
 
 /** The programs that a verifier needs and this machine does not have. */
-export const missingTools = ({ tools }: Verifier): readonly string[] => tools.filter((tool) => !isInstalled(tool));
-
-/** Whether the program is on the PATH. */
-export const isInstalled = (tool: string): boolean =>
-  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, tool)));
+export const missingTools = ({ tools }: Verifier): readonly string[] => tools.filter((tool) => !hasProgram(tool));
 
 /** Runs a verifier on a file. */
 export function run(verifier: Verifier, folder: string, check: Check) {

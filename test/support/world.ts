@@ -206,11 +206,8 @@ export async function createWorld({
   }
 
   /** Prepares something as the admin, which must succeed. */
-  async function prepare(method: string, path: string, body?: unknown): Promise<Parsed> {
-    const answer = await call('admin', method, path, body);
-    if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status} ${answer.text}`);
-    return answer.body;
-  }
+  const prepare = async (method: string, path: string, body?: unknown): Promise<Parsed> =>
+    bodyOf(await call('admin', method, path, body));
 
   return {
     store,
@@ -270,6 +267,12 @@ export async function createWorld({
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
+}
+
+/** The body of an answer, which must be a success. */
+export function bodyOf({ status, text, body }: Answer): Parsed {
+  if (status >= 300) throw new Error(`the answer was ${status} ${text}`);
+  return body;
 }
 
 /** Reads an answer to its end. */
