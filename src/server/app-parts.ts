@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
-import type { KeyPair, SignerOf, WebhookSettings } from '../service/context.ts';
+import type { Context, KeyPair, SignerOf } from '../service/context.ts';
 import type { Door, Recorder } from '../service/record.ts';
 import type { Store } from '../store/store.ts';
 import type { AddressOf } from './http/client-address.ts';
@@ -25,7 +25,7 @@ export interface AppParts {
   /** Called after each commit of what was recorded: it waits for its numbers. */
   onRecorded?(): void;
   readonly exactlyOnce: ExactlyOnce;
-  readonly webhooks: WebhookSettings;
+  readonly webhooks: Context['webhooks'];
   /** Limits streams of events, and wakes them; without it they end with what there is. */
   readonly eventStreams?: EventStreams;
   /** Bounds the requests that run at one time; without it they have no bound. */

@@ -25,16 +25,14 @@ export interface Context {
   /** The key that signs now for an account, by default for that of the caller. */
   signer(accountId?: AccountId): Promise<Signer>;
   newKeyPair(): KeyPair;
-  readonly webhooks: WebhookSettings;
+  readonly webhooks: {
+    /** Whether they may be sent to programs on the same machine and in its network. */
+    readonly allowPrivate: boolean;
+  };
 }
 
 /** What an operation does, once its caller may: from its input to what its reply carries. Throws ApiError when it refuses. */
 export type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<ResultOf<E>>;
-
-export interface WebhookSettings {
-  /** Whether they may be sent to programs on the same machine and in its network. */
-  readonly allowPrivate: boolean;
-}
 
 /** A new Ed25519 key pair, PEM. */
 export interface KeyPair {

@@ -24,8 +24,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys'>>
 
   create: {
     // Without a key, its maker would not see it: it comes with its first key, as `newCustomer`.
-    authorize: ofWholeAccount,
-    authorizeReplay: sameForAll,
+    ...sameForAll(ofWholeAccount),
     perform: addCustomer,
   },
 

@@ -58,8 +58,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
   },
 
   sign: {
-    authorize: onProduct('licenseNotFound'),
-    authorizeReplay: sameForAll,
+    ...sameForAll(onProduct('licenseNotFound')),
     async perform(context, input) {
       const { now } = context;
       const facts = await loadFacts(context, 'sign', input);

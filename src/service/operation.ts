@@ -40,14 +40,19 @@ export const anyone = (): null => null;
 /** For what is of all products: a token that is limited to some of them does not get it. */
 export const ofWholeAccount = ({ productIds }: Caller): Reason | null => (productIds === null ? null : 'scopeMissing');
 
-/** A product that the token is not for is refused as one that does not exist. */
+/**
+ * A product that the token is not for is refused as one that does not exist. `unnamed` decides where the request names no
+ * product.
+ */
 export const onProduct =
-  (reason: Reason) =>
-  (caller: Caller, { productId }: { readonly productId: string }): Reason | null =>
-    canAccessProduct(caller, productId) ? null : reason;
+  (reason: Reason, unnamed: (caller: Caller) => Reason | null = () => reason) =>
+  (caller: Caller, { productId }: { readonly productId?: string | undefined }): Reason | null => {
+    if (productId === undefined) return unnamed(caller);
+    return canAccessProduct(caller, productId) ? null : reason;
+  };
 
-/** The response is the same for all who may make the request. */
-export const sameForAll = async (): Promise<void> => {};
+/** Who may make the request may have its response, which is the same for all of them. */
+export const sameForAll = <A>(authorize: A) => ({ authorize, authorizeReplay: async (): Promise<void> => {} });
 
 /**
  * The rule where nothing else is said: the response may show keys and addresses in full to those who may see them. It

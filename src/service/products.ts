@@ -22,8 +22,7 @@ export const productOperations: Operations<Contract['products']> = {
 
   create: {
     // The maker could not use a product that its token is not for.
-    authorize: ofWholeAccount,
-    authorizeReplay: sameForAll,
+    ...sameForAll(ofWholeAccount),
     async perform({ repositories, caller, now, random, record }, { name, id = newId('prod', now, random(10)) }) {
       const added = await repositories.products.insert({ accountId: caller.accountId, id, name, now });
       if (!added) throw apiError('productTaken');
@@ -42,8 +41,7 @@ export const productOperations: Operations<Contract['products']> = {
   },
 
   update: {
-    authorize: onProduct('productNotFound'),
-    authorizeReplay: sameForAll,
+    ...sameForAll(onProduct('productNotFound')),
     async perform(context, { productId, name, active, ifUpdatedAt }) {
       const { accountId } = context.caller;
       const { products } = context.repositories;
@@ -58,8 +56,7 @@ export const productOperations: Operations<Contract['products']> = {
   },
 
   createVersion: {
-    authorize: onProduct('productNotFound'),
-    authorizeReplay: sameForAll,
+    ...sameForAll(onProduct('productNotFound')),
     async perform({ repositories, caller, now, random, record }, { productId, version, description = null }) {
       const { accountId } = caller;
       found(await repositories.products.find(accountId, productId), 'productNotFound');
@@ -72,9 +69,7 @@ export const productOperations: Operations<Contract['products']> = {
   },
 
   updateVersion: {
-    authorize: (caller, { productId }) =>
-      productId === undefined ? ofWholeAccount(caller) : onProduct('versionNotFound')(caller, { productId }),
-    authorizeReplay: sameForAll,
+    ...sameForAll(onProduct('versionNotFound', ofWholeAccount)),
     async perform({ repositories, caller, record }, { versionId, active, productId }) {
       const version = await repositories.productVersions.patch(caller.accountId, versionId, { active });
       const { productId: of, ...shown } = found(version, 'versionNotFound');

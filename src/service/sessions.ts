@@ -17,8 +17,7 @@ import { loadAllowed } from './rules.ts';
 
 export const keySessionOperations: Operations<typeof keySessions> = {
   checkout: {
-    authorize: onProduct('licenseNotFound'),
-    authorizeReplay: sameForAll,
+    ...sameForAll(onProduct('licenseNotFound')),
     async perform(context, { hostId = null, deviceTag: tag = null, userIdentifier = null, ...address }) {
       const { repositories, now } = context;
       const named = await findLicense(context, address);
@@ -59,8 +58,7 @@ export const keySessionOperations: Operations<typeof keySessions> = {
   },
 
   heartbeat: {
-    authorize: onProduct('licenseNotFound'),
-    authorizeReplay: sameForAll,
+    ...sameForAll(onProduct('licenseNotFound')),
     async perform(context, input) {
       const { license, session, nonces } = await authenticateSession(context, input);
       await loadAllowed(context, 'heartbeat', { ...input, hostId: session.hostId });
@@ -72,8 +70,7 @@ export const keySessionOperations: Operations<typeof keySessions> = {
   },
 
   checkin: {
-    authorize: onProduct('licenseNotFound'),
-    authorizeReplay: sameForAll,
+    ...sameForAll(onProduct('licenseNotFound')),
     async perform(context, input) {
       const { license, session } = await authenticateSession(context, input);
       await context.repositories.sessions.remove(session);
@@ -97,13 +94,7 @@ export const sessionOperations: Operations<typeof sessions> = {
 
   delete: {
     // A token that is limited to products has to say which of them the session is of.
-    authorize: (caller, { productId }) =>
-      productId === undefined
-        ? caller.productIds === null
-          ? null
-          : 'invalidParams'
-        : onProduct('sessionNotFound')(caller, { productId }),
-    authorizeReplay: sameForAll,
+    ...sameForAll(onProduct('sessionNotFound', ({ productIds }) => (productIds === null ? null : 'invalidParams'))),
     async perform({ repositories, caller: { accountId }, now, record }, { sessionId, productId }) {
       const session = found(await repositories.sessions.hold(accountId, sessionId, now), 'sessionNotFound');
       const license = found(await repositories.keys.findById(accountId, session.licenseId), 'sessionNotFound');

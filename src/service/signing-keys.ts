@@ -14,17 +14,14 @@ export const signingKeyOperations: Operations<typeof signingKeys> = {
     authorize: anyone,
     async perform({ repositories, caller }, input) {
       const keys = await repositories.signingKeys.list(caller.accountId);
-      return readAll(
-        input,
-        keys.map((key, i) => showKey(key, i === 0)),
-      );
+      const shown = keys.map((key, i) => showKey(key, i === 0));
+      return readAll(input, shown);
     },
   },
 
   rotate: {
     // The key is that of the account, whatever products the token is for.
-    authorize: (caller) => (caller.kind === 'admin' ? ofWholeAccount(caller) : 'scopeMissing'),
-    authorizeReplay: sameForAll,
+    ...sameForAll((caller) => (caller.kind === 'admin' ? ofWholeAccount(caller) : 'scopeMissing')),
     async perform(context) {
       const { repositories, caller, now } = context;
       const [current] = await repositories.signingKeys.list(caller.accountId);

@@ -76,8 +76,7 @@ export const changeOperations: Operations<typeof keyChanges> = {
   unblock: switching(false, 'license.unblocked', 'License unblocked'),
 
   delete: {
-    authorize: onProduct('licenseNotFound'),
-    authorizeReplay: sameForAll,
+    ...sameForAll(onProduct('licenseNotFound')),
     async perform(context, input) {
       const { keys, devices, sessions, files } = context.repositories;
       const license = await lockLicense(context, input);
@@ -108,8 +107,7 @@ async function lockLicense(
 
 function switching(vendorDisabled: boolean, type: EventType, message: string): Operation<(typeof keyChanges)['block']> {
   return {
-    authorize: onProduct('licenseNotFound'),
-    authorizeReplay: sameForAll,
+    ...sameForAll(onProduct('licenseNotFound')),
     async perform(context, input) {
       const license = await lockLicense(context, input);
       const details = input.note === undefined ? {} : { note: input.note };

@@ -15,7 +15,7 @@ import { addCalendarMonth } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { holdOrAddCustomer } from '../customers.ts';
 import { listFiles } from '../license-files.ts';
-import { found, type Operations, onProduct } from '../operation.ts';
+import { anyone, found, type Operations, onProduct } from '../operation.ts';
 import { checkVersion, versionOf } from '../products.ts';
 import { licenseEvent } from '../record.ts';
 import { loadFacts } from '../rules.ts';
@@ -49,9 +49,9 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
   get: {
     // Without a product, that of the key is looked at once it is known. A reference is the vendor's: whoever has the
     // application must not try others.
-    authorize: (caller, { productId, reference }) =>
-      (productId === undefined ? null : onProduct('licenseNotFound')(caller, { productId })) ??
-      (reference === undefined || seesWholeLicense(caller) ? null : 'scopeMissing'),
+    authorize: (caller, input) =>
+      onProduct('licenseNotFound', anyone)(caller, input) ??
+      (input.reference === undefined || seesWholeLicense(caller) ? null : 'scopeMissing'),
     async perform(context, input) {
       const { repositories, caller, now } = context;
       const { keys } = repositories;

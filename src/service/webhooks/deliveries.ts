@@ -10,8 +10,7 @@ const DEFAULT_LIMIT = 100;
 export const deliveryOperations: Operations<typeof webhookDeliveries> = {
   /** Records a `ping`, which is for this webhook alone. */
   test: {
-    authorize: ofWholeAccount,
-    authorizeReplay: sameForAll,
+    ...sameForAll(ofWholeAccount),
     async perform(context, { webhookId }) {
       const webhook = await findWebhook(context, webhookId);
       if (!webhook.active) throw apiError('webhookInactive');
@@ -22,8 +21,7 @@ export const deliveryOperations: Operations<typeof webhookDeliveries> = {
 
   /** Has events sent once more: those after a number, or those that were not accepted. */
   replay: {
-    authorize: ofWholeAccount,
-    authorizeReplay: sameForAll,
+    ...sameForAll(ofWholeAccount),
     async perform(context, { webhookId, after }) {
       const { repositories, now, record } = context;
       const { webhooks, deliveries } = repositories;

@@ -1,7 +1,7 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError, type Reason } from '../../contract/errors.ts';
 import { apiVersion } from '../../contract/index.ts';
-import { payloadVersions, type Webhook } from '../../contract/webhooks/webhook.ts';
+import type { Webhook } from '../../contract/webhooks/webhook.ts';
 import { DEFAULT_OVERLAP_SECONDS, type webhooks } from '../../contract/webhooks/webhooks.ts';
 import { type Caller, seesSecrets } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
@@ -28,8 +28,7 @@ const ofAllThatIsSent = (
 export const webhookOperations: Operations<typeof webhooks> = {
   /** Adds a webhook, to which is sent what is numbered from now on. */
   create: {
-    authorize: ofAllThatIsSent,
-    authorizeReplay: sameForAll,
+    ...sameForAll(ofAllThatIsSent),
     async perform(context, input) {
       const { repositories, caller, record } = context;
       const { accountId } = caller;
@@ -47,12 +46,9 @@ export const webhookOperations: Operations<typeof webhooks> = {
   list: {
     authorize: ofWholeAccount,
     async perform(context, input) {
-      const { repositories, caller } = context;
-      const webhooks = repositories.webhooks.list(caller.accountId);
-      return readList(
-        input,
-        webhooks.map((webhook) => show(webhook, context)),
-      );
+      const webhooks = context.repositories.webhooks.list(context.caller.accountId);
+      const shown = webhooks.map((webhook) => show(webhook, context));
+      return readList(input, shown);
     },
   },
 
@@ -63,8 +59,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
 
   /** One that becomes active again begins anew where it stopped. */
   update: {
-    authorize: ofAllThatIsSent,
-    authorizeReplay: sameForAll,
+    ...sameForAll(ofAllThatIsSent),
     async perform(context, { webhookId, ifUpdatedAt, ...given }) {
       const { repositories, caller } = context;
       const before = await lockWebhook(context, webhookId);
@@ -91,8 +86,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
   },
 
   delete: {
-    authorize: ofWholeAccount,
-    authorizeReplay: sameForAll,
+    ...sameForAll(ofWholeAccount),
     async perform({ repositories, caller, record }, { webhookId }) {
       if (!(await repositories.webhooks.remove(caller.accountId, webhookId))) throw apiError('webhookNotFound');
       record(eventOf('webhook.deleted', 'webhook', webhookId));
@@ -100,8 +94,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
   },
 
   rotate: {
-    authorize: ofWholeAccount,
-    authorizeReplay: sameForAll,
+    ...sameForAll(ofWholeAccount),
     async perform(context, { webhookId, overlap = DEFAULT_OVERLAP_SECONDS }) {
       const { repositories, now, random, record } = context;
       const before = await lockWebhook(context, webhookId);
@@ -132,17 +125,14 @@ function newWebhook(
     reveal,
     ordered,
     active,
-    apiVersion: input.apiVersion ?? currentVersion(),
+    apiVersion: input.apiVersion ?? apiVersion,
     secret: mintWebhookSecret(random(SECRET_BYTES)),
     previousSecret: null,
     previousSecretUntil: null,
     lastSeq,
+    ...startedAnew,
     retryAt: null,
-    pausedUntil: null,
-    lease: null,
-    leaseUntil: null,
     servedAt: null,
-    failingSince: null,
     disabledAt: null,
     disabledReason: null,
     createdAt: now,
@@ -205,10 +195,3 @@ function checkUrl({ webhooks: { allowPrivate } }: Context, url: string): void {
 }
 
 const uniqueOf = <T>(types: readonly T[] | null | undefined) => types && [...new Set(types)];
-
-/** The present version; one that has just been made dated is among them, or payloads could not be made. */
-function currentVersion(): WebhookRecord['apiVersion'] {
-  const [newest] = payloadVersions;
-  if (newest !== apiVersion) throw new Error(`payloads of ${apiVersion} cannot be made`);
-  return newest;
-}
