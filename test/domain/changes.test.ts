@@ -14,6 +14,6 @@ it('returns what was given and differs, in the order in which it was given', () 
 });
 
 it('returns nothing of what is given as it was, or not at all', () => {
-  expect(differences(before, { name: 'Ada', email: null, active: true, types: ['a', 'b'] })).toEqual({});
+  expect(differences(before, structuredClone(before))).toEqual({});
   expect(differences(before, {})).toEqual({});
 });

