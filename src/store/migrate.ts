@@ -1,7 +1,7 @@
-import type { Connection, Database, OpenOptions } from './engine/driver.ts';
-import { join, raw, sql } from './engine/sql.ts';
+import type { Database, OpenOptions } from './engine/driver.ts';
+import { raw, sql } from './engine/sql.ts';
 import { StartupError } from './errors.ts';
-import { migrations, replaced } from './migrations/index.ts';
+import { LAST_REPLACED, migrations } from './migrations/index.ts';
 
 /** How far the schema of a database has come. */
 export interface SchemaStatus {
@@ -15,23 +15,12 @@ type Migratable = Pick<Database, 'connection' | 'tables'>;
 
 /** Compares the migrations that have run with those that exist. */
 export async function schemaStatus(database: Migratable): Promise<SchemaStatus> {
-  const done = afterReplacing(await listExecuted(database));
+  const done = await listExecuted(database);
   return {
     done: done.filter((name) => name in migrations),
     pending: Object.keys(migrations).filter((name) => !done.includes(name)),
     unknown: done.filter((name) => !(name in migrations)),
   };
-}
-
-/** The migrations that have run, as this version names them. */
-function afterReplacing(done: readonly string[]): readonly string[] {
-  const old = done.filter((name) => replaced.includes(name));
-  if (old.length === 0) return done;
-  if (old.length === replaced.length) return [...Object.keys(migrations).slice(0, 1), ...done.slice(old.length)];
-  throw new StartupError(
-    `the database was made by an unreleased lkm (its last migration is ${old.at(-1)})`,
-    'serve it once with the lkm of commit de2f3e1, which brings it up to date; then go on with this one',
-  );
 }
 
 /**
@@ -99,7 +88,8 @@ async function runPending(database: Database): Promise<readonly string[]> {
   const { pending } = await schemaStatus(database);
   await database.transaction(async (db) => {
     if (isNew) for (const table of OF_MIGRATIONS) await db.run(raw(table));
-    await renameReplaced(db);
+    const replaced = await db.run(sql`update kysely_migration set name = ${SCHEMA} where name = ${LAST_REPLACED}`);
+    if (replaced === 1) await db.run(sql`delete from kysely_migration where name <> ${SCHEMA}`);
     for (const name of pending) {
       await migrations[name]?.up(db, database.engine);
       const now = sql`cast(current_timestamp as varchar(255))`;
@@ -115,17 +105,12 @@ const OF_MIGRATIONS = [
   'create table kysely_migration_lock (id varchar(255) not null primary key, is_locked integer default 0 not null)',
 ];
 
-/** Writes down what has run under the names of this version. */
-async function renameReplaced(db: Connection): Promise<void> {
-  const [first = '', ...others] = replaced;
-  const [schema = ''] = Object.keys(migrations);
-  const renamed = await db.run(sql`update kysely_migration set name = ${schema} where name = ${first}`);
-  if (renamed > 0) await db.run(sql`delete from kysely_migration where name in (${join(others)})`);
-}
+const [SCHEMA = ''] = Object.keys(migrations);
 
-/** The names of the migrations that have run, in order; none on a new database. */
+/** The names of the migrations that have run, in order, as this version has them; none on a new database. */
 async function listExecuted({ connection, tables }: Migratable): Promise<string[]> {
   if (!(await tables()).has('kysely_migration')) return [];
   const rows = await connection.all<{ name: string }>(sql`select name from kysely_migration order by name`);
-  return rows.map(({ name }) => name);
+  const names = rows.map(({ name }) => name);
+  return names.includes(LAST_REPLACED) ? [SCHEMA] : names;
 }

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { databaseStatus, drill, migrateDatabase } from '../../src/operator/index.ts';
 import type { Connection } from '../../src/store/engine/driver.ts';
 import { sql } from '../../src/store/engine/sql.ts';
-import { migrations, replaced } from '../../src/store/migrations/index.ts';
+import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
 
@@ -85,15 +85,4 @@ it('a database of the build before gets the migrations that follow', async () =>
   } finally {
     delete known['0002-next'];
   }
-});
-
-it.each(replaced.slice(0, -1))('a database that has come to %s is refused, with what to do', async (last) => {
-  await using made = await earlier(`delete from kysely_migration where name > '${last}';`);
-  const refused = {
-    name: 'StartupError',
-    message: `the database was made by an unreleased lkm (its last migration is ${last})`,
-    hint: expect.stringContaining('serve it once with the lkm of commit de2f3e1'),
-  };
-  await expect(openStore(made.db)).rejects.toMatchObject(refused);
-  await expect(migrateDatabase(made.db)).rejects.toMatchObject(refused);
 });

@@ -11,19 +11,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0001-schema': { up: schema },
 };
 
-/** What `0001-schema` has taken the place of: a database that has run all of them has that schema. */
-export const replaced: readonly string[] = [
-  '0001-initial',
-  '0002-idempotency',
-  '0003-audit',
-  '0004-sealed-idempotency',
-  '0005-metadata',
-  '0006-customer-search',
-  '0007-record',
-  '0008-terms',
-  '0009-search',
-  '0010-license-files',
-  '0011-sessions',
-  '0012-webhooks',
-  '0013-security',
-];
+/** The last of those that `0001-schema` has taken the place of: a database that has run it has that schema. */
+export const LAST_REPLACED = '0013-security';
