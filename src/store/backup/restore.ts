@@ -58,8 +58,7 @@ export async function restoreBackup(
       }
       publish(copy, path, previous);
     } finally {
-      old.writer[Symbol.dispose]();
-      old.lock.release();
+      await old.close();
     }
     return { target: path, previous };
   });

@@ -4,9 +4,7 @@ import type { Sql } from './sql.ts';
 
 /** What statements run on: a transaction, or the reader. Each method throws StorageError when the database fails. */
 export interface Connection {
-  /** All rows of a query. */
   all<R>(statement: Sql): Promise<R[]>;
-  /** The first row of a query, or undefined. */
   first<R>(statement: Sql): Promise<R | undefined>;
   /** Runs a change and counts the rows it touched. */
   run(statement: Sql): Promise<number>;
@@ -49,10 +47,16 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** The process that uses a database file, as it describes itself to others; with `url`, where it serves it. */
+export interface Owner {
+  readonly pid?: number;
+  readonly url?: string;
+}
+
 /** A database that is looked at, whatever its schema, and whoever has it open. */
-export interface OpenForReading extends Pick<Database, 'engine' | 'connection' | 'tables' | 'explain' | 'close'> {
+export interface OpenForReading extends Omit<Database, 'transaction' | 'alone'> {
   /** The process that has the database for itself; null where none has, or any number may. */
-  readonly owner: { readonly pid?: number; readonly url?: string } | null;
+  readonly owner: Owner | null;
   /** What an operator should know about it, one sentence each. */
   readonly warnings: readonly string[];
 }
@@ -68,21 +72,16 @@ export type AtCommit = (connection: Connection, staged: readonly OutboxRecord[])
  * conflict with another transaction, so that `work` must change nothing but the database. It throws StorageError when
  * nothing has happened for certain, and OutcomeUnknown when that cannot be told.
  */
-export interface Driver {
+export interface Driver extends Pick<Database, 'transaction' | 'explain'>, Pick<OpenForReading, 'warnings'> {
   readonly reader: Connection;
   /** Whether no other process writes to the database while this one has it open. */
   readonly isOnlyWriter: boolean;
-  /** What an operator should know about the database, one sentence each. */
-  readonly warnings: readonly string[];
-  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
   /** From now on, has `work` done in each commit. Absent where transactions commit by themselves. */
   readonly atCommit?: (work: AtCommit) => void;
   /** Resolves once every commit of unknown outcome has one: once the database answers again. */
   settled(): Promise<void>;
   /** Throws StorageError when the database that was opened is not the one of its location any more. */
   check(): Promise<void>;
-  /** What to tell a person of an error of this database: a StartupError where the cause is known, else the error. */
-  explain(error: unknown): unknown;
   /** Tells other processes where this database is served. */
   publishUrl(url: string): void;
   /** Lets the transactions that are under way finish, then closes. */

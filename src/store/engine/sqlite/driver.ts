@@ -18,8 +18,8 @@ import {
   rememberFiles,
 } from './file.ts';
 import { groupCommit } from './group-commit.ts';
-import { type FileLock, findOwner, isHeldOnlyByOtherTools, openAlone } from './lock.ts';
-import { countRowsRead, snapshotOf } from './reader.ts';
+import { findOwner, isHeldOnlyByOtherTools, openAlone } from './lock.ts';
+import { prepareReader } from './reader.ts';
 
 /**
  * Opens a SQLite file, new or known, for this process alone. A new one gets its schema.
@@ -30,27 +30,22 @@ import { countRowsRead, snapshotOf } from './reader.ts';
  */
 export async function openSqlite(location: string, options: OpenOptions = {}): Promise<Driver> {
   const file = await openSqliteFile(location, options);
-  const { path, writer, lock } = file;
+  const { path, writer } = file;
   try {
     if ((await ensureSchema(file, { ...options, location: path })) === 'to migrate') await migrate(file);
     const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const undo = createUndo(writer);
     const writing = connect(writer, { undo });
-    const rowsRead = countRowsRead(reader);
-    const snapshot = snapshotOf(reader);
+    const { beginStatement, releaseSnapshot } = prepareReader(reader);
     let atCommit: AtCommit = async () => {};
     const commit = groupCommit(writer, undo, async () => {
       await atCommit(writing, undo.staged());
       file.check();
-      snapshot.release();
+      releaseSnapshot();
     });
-    const before = () => {
-      snapshot.hold();
-      rowsRead.begin();
-    };
     return {
       warnings: file.warnings,
-      reader: connect(reader, { before }),
+      reader: connect(reader, { before: beginStatement }),
       isOnlyWriter: true,
       transaction: (work) => commit.transaction(() => work(writing)),
       atCommit: (work) => {
@@ -60,14 +55,11 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
       settled: commit.settled,
       check: async () => file.check(),
       explain: file.explain,
-      publishUrl: lock.publishUrl,
+      publishUrl: file.publishUrl,
       close: async () => {
         await commit.finish();
-        try {
-          reader.close();
-        } finally {
-          await file.close();
-        }
+        reader.close();
+        await file.close();
       },
     };
   } catch (error) {
@@ -77,11 +69,10 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
 }
 
 /** A SQLite file that belongs to this process until it is closed. */
-export interface SqliteFile extends Database, Pick<OpenForReading, 'warnings'> {
+interface SqliteFile extends Database, Pick<Driver, 'warnings' | 'publishUrl'> {
   /** Absolute, without symbolic links. */
   readonly path: string;
   readonly writer: DatabaseSync;
-  readonly lock: FileLock;
   /** Throws StorageError when the file was removed or replaced at its path. */
   check(): void;
 }
@@ -101,11 +92,8 @@ export async function openSqliteFile(
   if (!file.isEmpty) refuseForeign(path);
   const { database: writer, lock } = await openAlone(file, waitMs, () => openWriter(file));
   const close = async () => {
-    try {
-      writer.close();
-    } finally {
-      lock.release();
-    }
+    writer[Symbol.dispose]();
+    lock.release();
   };
   try {
     const { bavail, bsize } = statfsSync(dirname(path));
@@ -127,7 +115,7 @@ export async function openSqliteFile(
       alone: (work) => work(),
       path,
       writer,
-      lock,
+      publishUrl: lock.publishUrl,
       check: rememberFiles(file),
       close,
     };
@@ -179,7 +167,7 @@ function viewOf({ path, mode }: LocatedFile, database: DatabaseSync) {
   };
 }
 
-/** The address at which SQLite reads a file without a lock, and makes nothing beside it. */
+/** Where SQLite reads a file without a lock, and makes nothing beside it. */
 function immutable(path: string): URL {
   const url = pathToFileURL(path);
   url.searchParams.set('immutable', '1');
@@ -199,10 +187,10 @@ function refuseForeign(path: string): void {
 
 /** Refuses a database that has tables, and not those of lkm's migrations. */
 function refuseOtherSchemas(database: DatabaseSync, path: string): void {
-  const text = `select count(*) as tables, sum(name = 'kysely_migration') as ours from sqlite_master`;
-  const found = database.prepare(text).get();
-  if (found?.tables !== 0 && found?.ours !== 1)
+  const text = `select count(*) > 0 and sum(name = 'kysely_migration') <> 1 as is_foreign from sqlite_master`;
+  if (database.prepare(text).get()?.is_foreign) {
     throw new StartupError(`${path} is a database of another program`, fileHint);
+  }
 }
 
 /** Opens the connection that writes. Throws `SQLITE_BUSY` while another lkm, or an unknown program, has the file open. */

@@ -1,7 +1,6 @@
 import {
-  accessSync,
   type BigIntStats,
-  constants,
+  existsSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -41,10 +40,8 @@ export function locateFile(location: string, create: boolean): LocatedFile {
 function existingPath(given: string): string | null {
   if (statSync(given, { throwIfNoEntry: false }) !== undefined) return realpathSync(given);
   if (lstatSync(given, { throwIfNoEntry: false }) === undefined) return null;
-  throw new StartupError(
-    `${given} is a symbolic link to a file that does not exist`,
-    'give the path of the file itself',
-  );
+  const hint = 'give the path of the file itself';
+  throw new StartupError(`${given} is a symbolic link to a file that does not exist`, hint);
 }
 
 function makeFile(given: string, create: boolean): string {
@@ -91,13 +88,8 @@ function describe(path: string): LocatedFile {
 const idOf = (stats: BigIntStats): string => `${stats.dev}:${stats.ino}`;
 
 /** The table of mounts of this process, as Linux has it (proc(5), mountinfo); empty elsewhere. */
-function readMounts(): string {
-  try {
-    return readFileSync('/proc/self/mountinfo', 'utf8');
-  } catch {
-    return '';
-  }
-}
+const readMounts = (): string =>
+  existsSync('/proc/self/mountinfo') ? readFileSync('/proc/self/mountinfo', 'utf8') : '';
 
 /** Whether a file, and not a folder that it is in, is mounted: as a container has it that is given the file alone. */
 export function isMountedAlone(path: string, mounts: string): boolean {
@@ -122,7 +114,6 @@ export function rememberFiles({ path, id }: LocatedFile): () => void {
   };
 }
 
-/** What to do when a file is no database of lkm. */
 export const fileHint = 'give another file with --db';
 
 /** Primary result codes (sqlite.org/rescode.html). */
@@ -130,23 +121,22 @@ const BUSY = 5;
 const FULL = 13;
 const NOT_A_DATABASE = 26;
 
+const checkRights =
+  'check the owner and the mode of the file and of its folder, and that the disk is not mounted read-only';
+
 const explanations: Readonly<Record<number, readonly [problem: string, hint: string]>> = {
   [BUSY]: ['is in use by another program', 'try again'],
-  8: ['cannot be written to', 'check the owner and the mode of the file and of its folder'],
+  8: ['cannot be written to', checkRights],
   10: ['cannot be read or written: the disk failed', 'check the disk, and that it is not full'],
   11: ['is damaged', 'keep it as it is, and restore a backup under another name'],
   [FULL]: ['cannot be written to: the disk is full', 'free some space, then start again'],
-  14: ['cannot be opened', 'check the owner and the mode of the file and of its folder'],
+  14: ['cannot be opened', checkRights],
   [NOT_A_DATABASE]: ['is not a database', fileHint],
 };
 
 /** The StartupError that says in one line why a file cannot be opened as the database. */
 export function explain(error: unknown, path: string): StartupError {
   if (error instanceof StartupError) return error;
-  if (isReadOnlyDisk(dirname(path))) {
-    const hint = 'SQLite writes beside the file also to read it: copy it elsewhere, or let the disk be written to';
-    return new StartupError(`${path} is on a disk that is mounted read-only`, hint, { cause: error });
-  }
   const unknown = [`cannot be opened: ${causeOf(error).message}`, fileHint] as const;
   const [problem, hint] = explanations[primaryCode(error)] ?? unknown;
   return new StartupError(`${path} ${problem}`, hint, { cause: error });
@@ -156,20 +146,8 @@ export function explain(error: unknown, path: string): StartupError {
 export const explainKnown = (error: unknown, path: string): unknown =>
   primaryCode(error) in explanations ? explain(error, path) : error;
 
-/** Whether nothing in a folder can be written, whoever one is. */
-function isReadOnlyDisk(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return false;
-  } catch (error) {
-    return codesOf(error).code === 'EROFS';
-  }
-}
-
-/** Whether another connection has a lock that is in the way. */
 export const isBusy = (error: unknown): boolean => primaryCode(error) === BUSY;
 
-/** Whether there is no room on the disk. */
 export const isFull = (error: unknown): boolean => primaryCode(error) === FULL;
 
 /** Whether what was read is no database of SQLite. */

@@ -1,26 +1,13 @@
-import { lstatSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartupError } from '../../errors.ts';
+import type { Owner } from '../driver.ts';
 import { codesOf, explain, isBusy, type LocatedFile, makeOwnFile } from './file.ts';
-
-/** The process that uses a database file, as it describes itself to others. */
-export interface Owner {
-  readonly pid?: number;
-  /** Where it serves the database. */
-  readonly url?: string;
-}
-
-/** The right to use a database file, held by one process at a time. */
-export interface FileLock {
-  /** Tells others where the owner can be reached. */
-  publishUrl(url: string): void;
-  release(): void;
-}
 
 const RETRY_MS = 25;
 
-/** The least time to wait for other programs that have the file open, such as a backup, in milliseconds. */
+/** The least time to wait for other programs that have the file open, such as a backup. */
 const OTHER_PROGRAMS_TIMEOUT_MS = 1_000;
 
 /**
@@ -34,11 +21,7 @@ const OTHER_PROGRAMS_TIMEOUT_MS = 1_000;
  * @param open opens the file and takes its lock; throws `SQLITE_BUSY` while others have the file open
  * @throws StartupError when another process keeps the file
  */
-export async function openAlone(
-  file: LocatedFile,
-  waitMs: number,
-  open: () => DatabaseSync,
-): Promise<{ readonly lock: FileLock; readonly database: DatabaseSync }> {
+export async function openAlone(file: LocatedFile, waitMs: number, open: () => DatabaseSync) {
   const { path, mode } = file;
   const started = monotonicMs();
   const takeQueue = () => lockQueue(`${path}-lock`, mode);
@@ -53,6 +36,7 @@ export async function openAlone(
     queue.close();
     throw explain(error, path);
   }
+  const publishUrl = (url: string) => writeOwner(path, { pid: process.pid, url }, mode);
   const release = () => {
     try {
       rmSync(`${path}-owner`, { force: true });
@@ -61,13 +45,13 @@ export async function openAlone(
     }
     queue.close();
   };
-  return { database, lock: { publishUrl: (url) => writeOwner(path, { pid: process.pid, url }, mode), release } };
+  return { database, lock: { publishUrl, release } };
 }
 
-/** From a clock that nobody sets. To load `performance` takes longer than most waits. */
+/** To load `performance` takes longer than most waits. */
 const monotonicMs = (): number => process.uptime() * 1_000;
 
-/** Calls `open` until it does not find the file `path` busy; not after the deadline, nor where a server has it. */
+/** Calls `open` until it does not find the file busy; not after the deadline, nor where a server has it. */
 async function whenFree<T>(
   path: string,
   open: () => T,
@@ -108,7 +92,6 @@ function lockQueue(path: string, mode: number): DatabaseSync {
   }
 }
 
-/** Whether there is such a process, of whatever user. */
 function isRunning(pid: number | undefined): boolean {
   try {
     return pid !== undefined && process.kill(pid, 0);
@@ -168,13 +151,15 @@ const LOCK = /^\d+: (?:POSIX|OFDLCK) +\S+ +(READ|WRITE) (-?\d+) [0-9a-f]+:[0-9a-
 /** Where an exclusive transaction of SQLite locks a file (sqlite.org/src/file/src/os_unix.c, PENDING_BYTE). */
 const EXCLUSIVE_START = '1073741824';
 
-/** The locks of all processes as Linux lists them (proc_locks(5)). */
-const listLocks = () =>
-  [...readFileSync('/proc/locks', 'utf8').matchAll(LOCK)].map(([, type, pid = '', inode = '', start]) => ({
+/** The locks of all processes as Linux lists them (proc_locks(5)); none elsewhere. */
+function listLocks() {
+  const text = existsSync('/proc/locks') ? readFileSync('/proc/locks', 'utf8') : '';
+  return [...text.matchAll(LOCK)].map(([, type, pid = '', inode = '', start]) => ({
     pid,
     inode,
     isExclusive: type === 'WRITE' && start === EXCLUSIVE_START,
   }));
+}
 
 /** The namespace in which a process sees the locks of all others (PROC_PID_INIT_INO of the kernel). */
 const INITIAL_NAMESPACE = 'pid:[4026531836]';
@@ -202,12 +187,7 @@ export function isHeldOnlyByOtherTools({ path, inode }: LocatedFile): boolean {
 }
 
 function openElsewhere({ path, inode }: LocatedFile): StartupError {
-  let by = '';
-  try {
-    const holder = listLocks().find((lock) => lock.inode === String(inode));
-    if (holder !== undefined) by = ` (process ${holder.pid})`;
-  } catch {
-    // The system does not tell.
-  }
+  const holder = listLocks().find((lock) => lock.inode === String(inode));
+  const by = holder === undefined ? '' : ` (process ${holder.pid})`;
   return new StartupError(`${path} is open in another program${by}`, 'close it there, or wait until it has finished');
 }

@@ -2,33 +2,35 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ReadTooBroad } from '../../errors.ts';
 
 /**
- * Makes reads share read transactions: all reads of a turn of the event loop see one state. One for each would take and
- * free its locks each time, and throw away the pages that the connection has in memory whenever a commit came in between.
+ * Prepares the connection that reads. Its reads share read transactions: all those of a turn of the event loop see one
+ * state. One for each would take and free its locks each time, and throw away the pages that the connection has in memory
+ * whenever a commit came in between.
  */
-export function snapshotOf(database: DatabaseSync) {
+export function prepareReader(database: DatabaseSync) {
+  const rowsRead = countRowsRead(database);
   const begin = database.prepare('BEGIN');
   const end = database.prepare('ROLLBACK');
   let scheduled = false;
 
-  /** Lets it go now: the next read sees all that is durable by then. */
-  function release(): void {
-    // A database that was closed in the meantime holds nothing.
+  /** The next read sees all that is durable by then. A database that was closed in the meantime holds nothing. */
+  function releaseSnapshot(): void {
     if (database.isOpen && database.isTransaction) end.run();
   }
 
+  function endTurn(): void {
+    scheduled = false;
+    releaseSnapshot();
+  }
+
   return {
-    /** Takes one, unless one is held; the end of the turn lets it go. */
-    hold(): void {
+    beginStatement(): void {
+      rowsRead.begin();
       if (database.isTransaction) return;
       begin.run();
-      if (scheduled) return;
+      if (!scheduled) setImmediate(endTurn);
       scheduled = true;
-      setImmediate(() => {
-        scheduled = false;
-        release();
-      });
     },
-    release,
+    releaseSnapshot,
   };
 }
 
