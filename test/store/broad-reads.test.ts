@@ -3,7 +3,7 @@ import type { EventType } from '../../src/contract/events.ts';
 import type { Caller } from '../../src/domain/access.ts';
 import { listEvents } from '../../src/service/events.ts';
 import { connect, createNames } from '../../src/store/engine/postgres/connection.ts';
-import { openPool, REQUEST_TIMEOUTS } from '../../src/store/engine/postgres/pool.ts';
+import { openPool } from '../../src/store/engine/postgres/pool.ts';
 import { raw } from '../../src/store/engine/sql.ts';
 import { openSqlite } from '../../src/store/engine/sqlite/driver.ts';
 import { ReadTooBroad } from '../../src/store/errors.ts';
@@ -39,7 +39,7 @@ describe('a read that would take for ever', () => {
 
   it('is ended on PostgreSQL after a time', async () => {
     await using database = await engineOf('PostgreSQL').createDatabase();
-    const pool = await openPool(database.location, { ...REQUEST_TIMEOUTS });
+    const pool = await openPool(database.location);
     try {
       const client = await pool.connect();
       await client.query('set statement_timeout = 50');

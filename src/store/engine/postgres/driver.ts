@@ -6,7 +6,7 @@ import type { Database, Driver, OpenForReading, OpenOptions } from '../driver.ts
 import { sql } from '../sql.ts';
 import { connect, createNames, transact } from './connection.ts';
 import { explain } from './explain.ts';
-import { createRequestPool, openPool, READ_CONNECTIONS, REQUEST_TIMEOUTS } from './pool.ts';
+import { createRequestPool, openPool, READ_CONNECTIONS } from './pool.ts';
 import { alone, showPresence } from './presence.ts';
 
 const SETTLE_RETRY_MS = 100;
@@ -18,7 +18,7 @@ const SETTLE_RETRY_MS = 100;
  * of this version
  */
 export async function openPostgres(url: string, options: OpenOptions = {}): Promise<Driver> {
-  const writers = await openPool(url, REQUEST_TIMEOUTS);
+  const writers = await openPool(url, { forRequests: true });
   const nameOf = createNames();
   const leave = await enter(databaseOn(writers, url, nameOf), url, options).catch(async (error: unknown) => {
     await writers.end();
@@ -35,11 +35,7 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
       if (closing) throw new StorageError(new Error('the database was closed'));
       const running = transact(writers, nameOf, work);
       underWay.add(running);
-      try {
-        return await running;
-      } finally {
-        underWay.delete(running);
-      }
+      return running.finally(() => underWay.delete(running));
     },
     settled: () => untilItAnswers(readers),
     check: async () => {}, // each query shows it
@@ -85,16 +81,11 @@ async function untilItAnswers(pool: Pool): Promise<void> {
   }
 }
 
-/**
- * Opens a PostgreSQL database for an operator, whose work takes as long as it takes.
- *
- * @throws StartupError when the server cannot be reached, refuses the user or its work, or cannot be written to
- */
+/** Opens a PostgreSQL database for an operator, whose work takes as long as it takes. Throws StartupError as above. */
 export const openPostgresDatabase = async (url: string): Promise<Database> => databaseOn(await openPool(url), url);
 
-/** Opens one to look at it. Throws StartupError for the same reasons. */
 export const openForReading = async (url: string): Promise<OpenForReading> => ({
-  ...databaseOn(await openPool(url, REQUEST_TIMEOUTS), url),
+  ...databaseOn(await openPool(url, { forRequests: true }), url),
   owner: null,
   warnings: [],
 });

@@ -5,27 +5,24 @@ import { explain, nameOf } from './explain.ts';
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Bounds on what a request may wait for, in milliseconds. */
-export const REQUEST_TIMEOUTS = {
-  statement_timeout: 10_000,
-  lock_timeout: 5_000,
-  idle_in_transaction_session_timeout: 15_000,
-};
+const REQUEST_TIMEOUTS =
+  'set statement_timeout = 10000; set lock_timeout = 5000; set idle_in_transaction_session_timeout = 15000';
 
 /** Of this side: a connection that has gone silent would otherwise keep its request, and its key, for hours. */
 const SILENCE_TIMEOUT_MS = 12_000;
 
-/** Connections of one process: reads have their own, so that transactions that wait for locks do not make them wait. */
+/** Of one process: reads have connections of their own, so that transactions that wait for locks do not make them wait. */
 export const READ_CONNECTIONS = 6;
 const TRANSACTION_CONNECTIONS = 10;
 
 /**
  * Connects to a PostgreSQL database; its schema may be of any age.
  *
- * @param timeouts none for an operator's work, which takes as long as it takes
+ * @param forRequests false for an operator's work, which takes as long as it takes
  * @throws StartupError when the server cannot be reached, refuses the user, or cannot be written to
  */
-export async function openPool(url: string, timeouts?: typeof REQUEST_TIMEOUTS): Promise<pg.Pool> {
-  const pool = timeouts === undefined ? createPool(url, {}) : createRequestPool(url, TRANSACTION_CONNECTIONS);
+export async function openPool(url: string, { forRequests = false } = {}): Promise<pg.Pool> {
+  const pool = forRequests ? createRequestPool(url, TRANSACTION_CONNECTIONS) : createPool(url, {});
   try {
     await checkServer(pool, url);
     return pool;
@@ -36,10 +33,8 @@ export async function openPool(url: string, timeouts?: typeof REQUEST_TIMEOUTS):
 }
 
 /** Makes a pool for requests, which wait so long and no longer. */
-export function createRequestPool(url: string, max: number): pg.Pool {
-  const settings = Object.entries(REQUEST_TIMEOUTS).map(([name, value]) => `set ${name} = ${value}`);
-  return createPool(url, { max, query_timeout: SILENCE_TIMEOUT_MS }, settings.join('; '));
-}
+export const createRequestPool = (url: string, max: number): pg.Pool =>
+  createPool(url, { max, query_timeout: SILENCE_TIMEOUT_MS }, REQUEST_TIMEOUTS);
 
 /**
  * Makes a pool that connects when it is first used.
@@ -87,8 +82,7 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
   const client = await pool.connect();
   const name = nameOf(url);
   try {
-    const { rows } = await client.query(SERVER);
-    const [found] = rows;
+    const [found] = (await client.query(SERVER)).rows;
     if (found?.read_only === 'on') {
       throw new StartupError(`${name} is read-only: a standby, or set so`, 'give the address of the primary server');
     }
@@ -120,7 +114,7 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
 
 const PID = 'select pg_backend_pid() as pid';
 
-/** How often it is looked: a pooler may give a connection back by chance. */
+/** A pooler may give a connection back by chance. */
 const LOOKS = 3;
 
 /**

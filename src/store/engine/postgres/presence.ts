@@ -10,7 +10,7 @@ import { createPool } from './pool.ts';
  */
 const NUMBERS = '1818979700, 1';
 
-/** Shares the lock; waits while somebody has it alone. For the connection that runs it, until that ends. */
+/** For the connection that runs it, until that ends. */
 const SHARE = `select pg_advisory_lock_shared(${NUMBERS})`;
 
 const LOOK_EVERY_MS = 1_000;
