@@ -20,11 +20,15 @@ export interface CopiedTable {
   readonly checksum: string;
 }
 
-/** A database that is copied from or into, and what it says of its errors. */
 type OpenDatabase = Pick<Database, 'connection' | 'explain'>;
 
+interface Table {
+  readonly name: string;
+  readonly key: readonly string[];
+}
+
 /** Every table with its primary key, each after those it refers to. */
-const tables: readonly { readonly name: string; readonly key: readonly string[] }[] = [
+const tables: readonly Table[] = [
   { name: 'accounts', key: ['id'] },
   { name: 'data_keys', key: ['slot'] },
   { name: 'signing_keys', key: ['account_id', 'kid'] },
@@ -68,20 +72,21 @@ export async function copyDatabase(
   await refuseFilled(to.connection);
   const copied = await to.transaction(async (target) => {
     const copied: CopiedTable[] = [];
-    for (const { name, key } of tables) {
+    for (const table of tables) {
+      const { name } = table;
       const total = await countOf(from.connection, raw(name));
       let done = 0;
-      for await (const rows of readAll(from, name, key, signal)) {
+      for await (const rows of readAll(from, table, signal)) {
         await insertAll(target, name, rows);
         done += rows.length;
         onProgress({ table: name, done, total });
       }
-      const ours = await digest(from, name, key, signal);
-      const theirs = await digest({ ...to, connection: target }, name, key, signal);
+      const ours = await digest(from, table, signal);
+      const theirs = await digest({ ...to, connection: target }, table, signal);
       if (ours.rows !== theirs.rows || ours.checksum !== theirs.checksum) {
         throw new StartupError(`${name} changed while it was copied`, 'stop every server on the source and copy again');
       }
-      copied.push({ table: name, ...theirs });
+      copied.push(theirs);
     }
     return copied;
   });
@@ -90,10 +95,7 @@ export async function copyDatabase(
   return copied;
 }
 
-/**
- * Brings the schema of a database that is to be filled up to date. Throws StartupError, and changes nothing, when it holds
- * something.
- */
+/** Brings the schema of a database up to date that is to be filled. Throws StartupError, at first, when it holds something. */
 export async function migrateTarget(to: Database): Promise<void> {
   if ((await to.tables()).has('accounts')) await refuseFilled(to.connection);
   await migrate(to);
@@ -111,19 +113,14 @@ async function insertAll(db: Connection, table: string, rows: readonly Row[]): P
 }
 
 /** Reads a table in batches, by its primary key. */
-async function* readAll(
-  { connection, explain }: OpenDatabase,
-  table: string,
-  key: readonly string[],
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Row[]> {
+async function* readAll({ connection, explain }: OpenDatabase, { name, key }: Table, signal?: AbortSignal) {
   const columns = raw(key.join(', '));
   let after = sql`1 = 1`;
   for (;;) {
     // SQLite never waits; without a turn of the event loop no signal of the system would arrive.
     await nextTurn();
     signal?.throwIfAborted();
-    const batch = sql`select * from ${raw(table)} where ${after} order by ${columns} limit ${BATCH}`;
+    const batch = sql`select * from ${raw(name)} where ${after} order by ${columns} limit ${BATCH}`;
     const rows = await connection.all<Row>(batch).catch((error: unknown) => {
       throw explain(error);
     });
@@ -135,20 +132,15 @@ async function* readAll(
 }
 
 /** Counts the rows and sums up their hashes: engines may order text differently, and a sum has no order. */
-async function digest(
-  db: OpenDatabase,
-  table: string,
-  key: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<{ rows: number; checksum: string }> {
+async function digest(db: OpenDatabase, table: Table, signal?: AbortSignal): Promise<CopiedTable> {
   let rows = 0;
   let sum = 0n;
-  for await (const batch of readAll(db, table, key, signal)) {
+  for await (const batch of readAll(db, table, signal)) {
     for (const row of batch) {
       rows += 1;
       const columns = Object.keys(row).sort();
       sum += hash('sha256', JSON.stringify(columns.map((column) => [column, row[column]])), 'buffer').readBigUInt64BE();
     }
   }
-  return { rows, checksum: BigInt.asUintN(64, sum).toString(16).padStart(16, '0') };
+  return { table: table.name, rows, checksum: BigInt.asUintN(64, sum).toString(16).padStart(16, '0') };
 }

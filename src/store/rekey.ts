@@ -1,10 +1,19 @@
 import type { Connection, Database } from './engine/driver.ts';
 import { and, raw, sql } from './engine/sql.ts';
-import { createDataKey, type DataKey, type MasterKey, wrapDataKey } from './secret-box.ts';
-import { openDataKey, plainSecrets, type Sealing, type Secrets, sealedSecrets, secretContext } from './secrets.ts';
+import {
+  createDataKey,
+  type DataKey,
+  type MasterKey,
+  type Random,
+  type Secrets,
+  secretContext,
+  secretsUnder,
+  wrapDataKey,
+} from './secret-box.ts';
+import { openDataKey } from './secrets.ts';
 import { dataKeyRepository } from './tables/data-keys.ts';
 
-/** Every column that holds secrets, with the columns that name its row: a new one is one more line. */
+/** Every column that holds secrets, with the columns that name its row. */
 const sealedColumns = [
   { table: 'signing_keys', column: 'private_pem', key: ['account_id', 'kid'] },
   { table: 'sessions', column: 'secret', key: ['account_id', 'id'] },
@@ -12,7 +21,8 @@ const sealedColumns = [
   { table: 'webhooks', column: 'previous_secret', key: ['account_id', 'id'] },
 ] as const;
 
-/** What a change of the master key has done. */
+const sealedTables = [...new Set(sealedColumns.map(({ table }) => table))];
+
 export interface Rekeyed {
   readonly kept: Secrets['kept'];
   /** How many secrets were written anew. */
@@ -36,27 +46,20 @@ export async function rekey(database: Database, keys: Keys): Promise<Rekeyed> {
 interface Keys {
   readonly from: MasterKey | null;
   readonly to: MasterKey | null;
-  readonly random: Sealing['random'];
+  readonly random: Random;
 }
 
 function write(database: Database, { from, to, random }: Keys, locksSecrets = false): Promise<Rekeyed> {
   return database.transaction(async (db) => {
-    if (locksSecrets) await lockSecrets(db);
+    if (locksSecrets) await db.run(raw(`lock table ${sealedTables.join(', ')} in share row exclusive mode`));
     const old = await findDataKey(db, from);
     const dataKeys = dataKeyRepository(db);
     await dataKeys.remove();
     const key = to === null ? null : (old ?? createDataKey(random));
     if (to !== null && key !== null) await dataKeys.insert(wrapDataKey(to, key, random));
-    const secretsOf = (one: DataKey | null) => (one === null ? plainSecrets : sealedSecrets(one, random));
-    const written = key === old ? 0 : await moveSecrets(db, secretsOf(old), secretsOf(key));
+    const written = key === old ? 0 : await moveSecrets(db, secretsUnder(old, random), secretsUnder(key, random));
     return { kept: key === null ? 'plain' : 'sealed', written };
   });
-}
-
-/** Nobody adds a secret, or changes one, until the transaction ends. */
-async function lockSecrets(db: Connection): Promise<void> {
-  const tables = new Set(sealedColumns.map(({ table }) => table));
-  await db.run(raw(`lock table ${[...tables].join(', ')} in share row exclusive mode`));
 }
 
 async function findDataKey(db: Connection, master: MasterKey | null): Promise<DataKey | null> {

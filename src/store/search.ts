@@ -1,9 +1,9 @@
 import type { AccountId } from '../contract/scalars.ts';
 import type { Connection } from './engine/driver.ts';
 import { join, type Sql, sql } from './engine/sql.ts';
-import { tableOf, text, unlessTaken } from './table.ts';
+import { type RecordOf, tableOf, text, unlessTaken } from './table.ts';
 
-const columns = {
+const searchPhrases = tableOf('search_phrases', {
   accountId: text<AccountId>('account_id'),
   /** From a word of a text to its end. */
   phrase: text('phrase'),
@@ -13,22 +13,14 @@ const columns = {
   ownerId: text('owner_id'),
   /** The host of a device; empty for others. */
   detail: text('detail'),
-};
+});
 
-const searchPhrases = tableOf('search_phrases', columns);
-
-/** Whose phrases they are. */
-export interface PhraseOwner {
-  readonly accountId: AccountId;
-  readonly kind: 'customer' | 'device' | 'license';
-  readonly ownerId: string;
-  readonly detail: string;
-}
+type Owner = Omit<RecordOf<typeof searchPhrases.columns>, 'phrase'>;
 
 /** Makes an owner findable by some phrases, and not any more by those that it had before. */
 export async function replacePhrases(
   db: Connection,
-  owner: PhraseOwner,
+  owner: Owner,
   before: readonly string[],
   after: readonly string[],
 ): Promise<void> {

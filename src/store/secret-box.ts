@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, scryptSync } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
-/** Random bytes that sealing needs, new ones each time. */
 export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
@@ -9,7 +8,7 @@ const KEY_BYTES = 32;
 const ID_BYTES = 9;
 const SALT_BYTES = 16;
 
-type Random = (length: number) => Uint8Array;
+export type Random = (length: number) => Uint8Array;
 
 /** The key that seals the secrets of one database. It is kept there itself, sealed under a master key. */
 export interface DataKey {
@@ -32,37 +31,48 @@ export interface WrappedKey {
 
 const START = 'lkm1';
 
-/**
- * Seals a secret with AES-256-GCM: `lkm1.<id of the key>.<nonce, ciphertext, tag>`.
- *
- * @param context where it is kept, such as its table and the key of its row: it opens nowhere else
- */
-export function sealSecret({ id, bytes }: DataKey, secret: string, context: string, random: Random): string {
-  return `${START}.${id}.${seal(bytes, Buffer.from(secret), `${id} ${context}`, random)}`;
+/** How secrets are kept in a database: repositories seal what they write and open what they read. */
+export interface Secrets {
+  readonly kept: 'plain' | 'sealed';
+  /** `context` names table and row, as {@link secretContext} does: what is sealed for one place opens nowhere else. */
+  sealSecret(secret: string, context: string): string;
+  /** Throws an Error for what was sealed under another key or for another context, was changed, or was not sealed. */
+  openSecret(kept: string, context: string): string;
 }
 
-/** Opens a sealed secret. Throws an Error when it is of another key or context, was changed, or is not sealed at all. */
-export function openSecret({ id, bytes }: DataKey, kept: string, context: string): string {
-  const [start, keyId, sealed] = kept.split('.');
-  // A plain one has been put there by somebody who has no key.
-  if (start !== START || sealed === undefined) throw new Error(`the secret of ${context} is not sealed`);
-  if (keyId !== id) throw new Error(`the secret of ${context} is sealed under another data key`);
-  return open(bytes, sealed, `${id} ${context}`).toString();
+export const secretContext = (table: string, ...key: readonly string[]): string => [table, ...key].join(' ');
+
+/** Secrets as they are. */
+export const plainSecrets: Secrets = { kept: 'plain', sealSecret: (secret) => secret, openSecret: (kept) => kept };
+
+/** Secrets under a data key, by AES-256-GCM: `lkm1.<id of the key>.<nonce, ciphertext, tag>`. Without a key they are plain. */
+export function secretsUnder(key: DataKey | null, random: Random): Secrets {
+  if (key === null) return plainSecrets;
+  const { id, bytes } = key;
+  return {
+    kept: 'sealed',
+    sealSecret: (secret, context) => `${START}.${id}.${seal(bytes, Buffer.from(secret), `${id} ${context}`, random)}`,
+    openSecret(kept, context) {
+      const [start, keyId, sealed] = kept.split('.');
+      // A plain one has been put there by somebody who has no key.
+      if (start !== START || sealed === undefined) throw new Error(`the secret of ${context} is not sealed`);
+      if (keyId !== id) throw new Error(`the secret of ${context} is sealed under another data key`);
+      return open(bytes, sealed, `${id} ${context}`).toString();
+    },
+  };
 }
 
-/** Makes a data key. */
 export const createDataKey = (random: Random): DataKey => ({
   id: Buffer.from(random(ID_BYTES)).toString('base64url'),
   bytes: random(KEY_BYTES),
 });
 
-/** Seals a data key under a master key. */
 export function wrapDataKey(master: MasterKey, { id, bytes }: DataKey, random: Random): WrappedKey {
   const salt = master.kind === 'key' ? null : Buffer.from(random(SALT_BYTES)).toString('base64url');
   return { id, salt, sealed: seal(bytesOf(master, salt), bytes, contextOf(id), random) };
 }
 
-/** Opens a data key; null when the master key is another one. */
+/** Null when the master key is another one. */
 export function unwrapDataKey(master: MasterKey, { id, salt, sealed }: WrappedKey): DataKey | null {
   if ((master.kind === 'key') !== (salt === null)) return null;
   try {

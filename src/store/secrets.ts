@@ -4,8 +4,10 @@ import {
   createDataKey,
   type DataKey,
   type MasterKey,
-  openSecret,
-  sealSecret,
+  plainSecrets,
+  type Random,
+  type Secrets,
+  secretsUnder,
   unwrapDataKey,
   type WrappedKey,
   wrapDataKey,
@@ -13,30 +15,11 @@ import {
 import { accountRepository } from './tables/accounts.ts';
 import { dataKeyRepository } from './tables/data-keys.ts';
 
-/** How secrets are kept in this database: repositories seal what they write and open what they read. */
-export interface Secrets {
-  readonly kept: 'plain' | 'sealed';
-  /** `context` names table and row, as {@link secretContext} does: what is sealed for one place opens nowhere else. */
-  sealSecret(secret: string, context: string): string;
-  /** Throws an Error for what was sealed under another key or for another context, was changed, or was not sealed. */
-  openSecret(kept: string, context: string): string;
-}
-
 /** What seals secrets: a key that is kept elsewhere, and unpredictable bytes. */
 export interface Sealing {
   readonly masterKey: MasterKey | null;
-  random(length: number): Uint8Array;
+  readonly random: Random;
 }
-
-/** Where a secret is kept: in a row of a table, by the values of its key. */
-export const secretContext = (table: string, ...key: readonly string[]): string => [table, ...key].join(' ');
-
-/** Secrets as they are. */
-export const plainSecrets: Secrets = {
-  kept: 'plain',
-  sealSecret: (secret) => secret,
-  openSecret: (kept) => kept,
-};
 
 /** Secrets that cannot be used: for an operator's work that needs none of them. */
 const lockedSecrets: Secrets = { kept: 'sealed', sealSecret: locked, openSecret: locked };
@@ -44,13 +27,6 @@ const lockedSecrets: Secrets = { kept: 'sealed', sealSecret: locked, openSecret:
 function locked(): never {
   throw new Error('the secrets in this database are sealed, and were opened without a master key');
 }
-
-/** Secrets under a data key. */
-export const sealedSecrets = (key: DataKey, random: Sealing['random']): Secrets => ({
-  kept: 'sealed',
-  sealSecret: (secret, context) => sealSecret(key, secret, context, random),
-  openSecret: (kept, context) => openSecret(key, kept, context),
-});
 
 /**
  * Finds out how the secrets of a database are kept. A new one gets a data key if there is a master key.
@@ -71,8 +47,7 @@ export async function findSecrets(driver: Driver, sealing: Sealing | undefined):
     // Another replica may have been faster.
     wrapped = await find();
   }
-  const key = openDataKey(masterKey, { wrapped, isUsed });
-  return key === null ? plainSecrets : sealedSecrets(key, random);
+  return secretsUnder(openDataKey(masterKey, { wrapped, isUsed }), random);
 }
 
 /** What a database says of its secrets. */

@@ -1,7 +1,8 @@
 import type { AccountId } from '../contract/scalars.ts';
 import type { Connection, Driver, OpenOptions } from './engine/driver.ts';
 import { openSqlite } from './engine/sqlite/driver.ts';
-import { findSecrets, plainSecrets, type Sealing, type Secrets } from './secrets.ts';
+import { plainSecrets, type Secrets } from './secret-box.ts';
+import { findSecrets, type Sealing } from './secrets.ts';
 import { accountRepository } from './tables/accounts.ts';
 import { customerRepository } from './tables/customers.ts';
 import { deviceRepository } from './tables/devices.ts';

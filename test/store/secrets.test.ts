@@ -6,9 +6,9 @@ import { rekeyDatabase } from '../../src/operator/index.ts';
 import { openInstance } from '../../src/server/index.ts';
 import {
   createDataKey,
+  type DataKey,
   type MasterKey,
-  openSecret,
-  sealSecret,
+  secretsUnder,
   unwrapDataKey,
   wrapDataKey,
 } from '../../src/store/secret-box.ts';
@@ -22,20 +22,22 @@ const passphrase: MasterKey = { kind: 'passphrase', text: 'correct horse battery
 
 describe('a sealed secret', () => {
   const key = createDataKey(randomBytes);
-  const sealed = sealSecret(key, 'the secret', 'table acc row', randomBytes);
+  const { sealSecret, openSecret } = secretsUnder(key, randomBytes);
+  const openUnder = (other: DataKey) => secretsUnder(other, randomBytes).openSecret(sealed, 'table acc row');
+  const sealed = sealSecret('the secret', 'table acc row');
 
   it('is opened in its place, by its key', () => {
-    expect(openSecret(key, sealed, 'table acc row')).toBe('the secret');
+    expect(openSecret(sealed, 'table acc row')).toBe('the secret');
     expect(sealed).not.toContain(Buffer.from('the secret').toString('base64url').slice(0, 8));
-    expect(sealSecret(key, 'the secret', 'table acc row', randomBytes)).not.toBe(sealed);
+    expect(sealSecret('the secret', 'table acc row')).not.toBe(sealed);
   });
 
   it.each<[string, () => string]>([
-    ['another row', () => openSecret(key, sealed, 'table acc other')],
-    ['another key', () => openSecret(createDataKey(randomBytes), sealed, 'table acc row')],
-    ['a key of the same name', () => openSecret({ ...key, bytes: randomBytes(32) }, sealed, 'table acc row')],
-    ['a plain text in its place', () => openSecret(key, 'the secret', 'table acc row')],
-    ['a text that was cut off', () => openSecret(key, sealed.slice(0, 40), 'table acc row')],
+    ['another row', () => openSecret(sealed, 'table acc other')],
+    ['another key', () => openUnder(createDataKey(randomBytes))],
+    ['a key of the same name', () => openUnder({ ...key, bytes: randomBytes(32) })],
+    ['a plain text in its place', () => openSecret('the secret', 'table acc row')],
+    ['a text that was cut off', () => openSecret(sealed.slice(0, 40), 'table acc row')],
   ])('is not opened: %s', (_, open) => {
     expect(open).toThrow(/sealed|cut off|authenticate/);
   });
@@ -46,7 +48,7 @@ describe('a sealed secret', () => {
     for (let at = 0; at < bytes.length; at += 1) {
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] ?? 0) ^ 1;
-      expect(() => openSecret(key, `${start}.${id}.${changed.toString('base64url')}`, 'table acc row')).toThrow();
+      expect(() => openSecret(`${start}.${id}.${changed.toString('base64url')}`, 'table acc row')).toThrow();
     }
   });
 });

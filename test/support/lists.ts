@@ -2,7 +2,7 @@ import type { EventType } from '../../src/contract/events.ts';
 import type { Instant } from '../../src/contract/scalars.ts';
 import type { Connection } from '../../src/store/engine/driver.ts';
 import type { Page } from '../../src/store/lists.ts';
-import { plainSecrets } from '../../src/store/secrets.ts';
+import { plainSecrets } from '../../src/store/secret-box.ts';
 import { customerRepository } from '../../src/store/tables/customers.ts';
 import { type KeyFilters, keyListRepository } from '../../src/store/tables/keys/lists.ts';
 import { eventRepository } from '../../src/store/tables/record/events.ts';

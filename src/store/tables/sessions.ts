@@ -4,7 +4,7 @@ import type { Connection } from '../engine/driver.ts';
 import { type Sql, sql } from '../engine/sql.ts';
 import { isAmong } from '../list-filters.ts';
 import { type List, listsOf } from '../lists.ts';
-import { type Secrets, secretContext } from '../secrets.ts';
+import { type Secrets, secretContext } from '../secret-box.ts';
 import { countOf, optional, type RecordOf, tableOf, text } from '../table.ts';
 import { isKey } from './keys/licenses.ts';
 

@@ -1,7 +1,7 @@
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { raw, sql } from '../engine/sql.ts';
-import { type Secrets, secretContext } from '../secrets.ts';
+import { type Secrets, secretContext } from '../secret-box.ts';
 import { type RecordOf, tableOf, text } from '../table.ts';
 
 const signingKeys = tableOf('signing_keys', {

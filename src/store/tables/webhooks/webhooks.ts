@@ -4,7 +4,7 @@ import type { DisabledReason, PayloadVersion } from '../../../contract/webhooks/
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
 import { type List, listsOf } from '../../lists.ts';
-import { type Secrets, secretContext } from '../../secrets.ts';
+import { type Secrets, secretContext } from '../../secret-box.ts';
 import { type Changes, flag, integer, json, optional, type RecordOf, tableOf, text } from '../../table.ts';
 
 const columns = {
