@@ -28,7 +28,7 @@ export async function loadFacts(
   { productId, licenseKey, hostId, at = now }: LicenseUse,
   absent: Reason = 'licenseNotFound',
 ): Promise<LoadedFacts> {
-  const named = await repositories.keys.findWithCustomer(caller.accountId, productId, licenseKey);
+  const named = await repositories.keys.findWithCustomer(caller.accountId, productId, { licenseKey });
   const { license, customer } = found(named, absent);
   const looksAtSlot = action === 'activate' || action === 'sign' || action === 'deactivate';
   const device = looksAtSlot && hostId !== null ? await repositories.devices.find(license, hostId) : null;

@@ -57,16 +57,11 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
       const { keys } = repositories;
       const { accountId } = caller;
       const { licenseKey, reference = '' } = input;
-      const productId =
-        input.productId ??
-        (await keys.findProduct(accountId, licenseKey === undefined ? { reference } : { licenseKey }));
+      const address = licenseKey === undefined ? { reference } : { licenseKey };
+      const productId = input.productId ?? (await keys.findProduct(accountId, address));
       if (productId === null || !canAccessProduct(caller, productId)) throw apiError('licenseNotFound');
-      const { license, customer, hasFiles } = found(
-        await (licenseKey === undefined
-          ? keys.findReferenceWithCustomer(accountId, productId, reference)
-          : keys.findWithCustomer(accountId, productId, licenseKey)),
-        'licenseNotFound',
-      );
+      const named = await keys.findWithCustomer(accountId, productId, address);
+      const { license, customer, hasFiles } = found(named, 'licenseNotFound');
       // Most keys of a vendor that are asked for have neither devices nor files, and then one statement is all.
       const devices = license.activations === 0 ? [] : await repositories.devices.list(license);
       const shown = showLicense(license, devices, caller, await versionOf(context, license));

@@ -12,7 +12,6 @@ const accounts = tableOf('accounts', {
 /** A vendor: everything else belongs to one, and no statement crosses accounts. */
 export type Account = RecordOf<typeof accounts.columns>;
 
-/** The accounts of an instance. */
 export const accountRepository = (db: Connection) => ({
   /** Adds an account; false when the name is taken. */
   insert: (account: Account) => accounts.insert(db, account, sql`on conflict (name) do nothing`),
@@ -26,6 +25,6 @@ export const accountRepository = (db: Connection) => ({
     return next?.id ?? null;
   },
 
-  /** The account that was made first: the owner of a database with one account. */
+  /** The owner of a database with one account. */
   oldest: () => accounts.first(db)`select * from accounts order by id limit 1`,
 });

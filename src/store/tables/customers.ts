@@ -6,7 +6,7 @@ import { ConstraintError } from '../errors.ts';
 import { type Filter, isAmong } from '../list-filters.ts';
 import { type List, listsOf } from '../lists.ts';
 import { beginsWith, phrasesOf, replacePhrases } from '../search.ts';
-import { flag, latestOf, optional, tableOf, text, unlessTaken } from '../table.ts';
+import { type Changes, flag, latestOf, optional, tableOf, text, unlessTaken } from '../table.ts';
 
 const columns = {
   accountId: text<AccountId>('account_id'),
@@ -24,7 +24,7 @@ const customers = tableOf('customers', columns, ['emailKey']);
 const lists = listsOf(customers, 'id');
 
 /** Which customers a list holds. */
-export interface CustomerFilters {
+interface CustomerFilters {
   /** Part of the e-mail address, without case. */
   readonly email?: string | undefined;
   /** The start of a word, or of words in a row, in the name or the e-mail address, without case. */
@@ -34,19 +34,13 @@ export interface CustomerFilters {
   readonly productIds?: ReadonlySet<string> | undefined;
 }
 
-/** New values of a customer; what is undefined stays. */
-export interface CustomerChanges {
-  readonly name?: string | undefined;
-  readonly email?: string | null | undefined;
-  readonly active?: boolean | undefined;
-  readonly updatedAt: Instant;
-}
+type CustomerChanges = Pick<Changes<typeof columns>, 'name' | 'email' | 'active'> & { readonly updatedAt: Instant };
 
 type NewCustomer = Pick<Customer, 'id' | 'name' | 'email'> & { accountId: AccountId; active?: boolean; now: Instant };
 
 /** The customers of accounts. */
 export const customerRepository = (db: Connection) => ({
-  /** Adds a customer, active unless given; false when its id or its e-mail address is taken, which is decided without case. */
+  /** False when its id or its e-mail address is taken, which is decided without case. */
   async insert({ now, active = true, ...customer }: NewCustomer): Promise<boolean> {
     const record = { ...customer, emailKey: keyOf(customer.email), active, createdAt: now, updatedAt: now };
     if (!(await customers.insert(db, record, unlessTaken))) return false;
@@ -56,7 +50,7 @@ export const customerRepository = (db: Connection) => ({
 
   find: (accountId: AccountId, id: string) => customers.find(db, { accountId, id }).then(toCustomerOrNull),
 
-  /** Customers, oldest first. */
+  /** Oldest first. */
   list: (accountId: AccountId, filters: CustomerFilters = {}): List<Customer> =>
     lists.of(db, { accountId }, toFilters(accountId, filters)).map(toCustomer),
 
@@ -97,7 +91,7 @@ export const customerRepository = (db: Connection) => ({
   isOfOthers: (accountId: AccountId, id: string, productIds: ReadonlySet<string>) =>
     hasLicense(db, accountId, id, sql`not (${isOf(productIds)})`),
 
-  /** The id of the customer with this address, compared without case. */
+  /** The id of the customer, compared without case. */
   findByEmail: (accountId: AccountId, email: string) => idOfEmail(db, accountId, email),
 
   /**

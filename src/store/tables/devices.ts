@@ -18,18 +18,10 @@ const columns = {
 
 const devices = tableOf('devices', columns, ['accountId', 'licenseId']);
 
-export interface NewDevice extends Device {
-  readonly hostId: HostId;
-}
+type NewDevice = Device & { readonly hostId: HostId };
 
-/** The host that gets the slot of another. */
-export interface Rebinding {
-  readonly newHostId: HostId;
-  /** Null leaves it as it is. */
-  readonly deviceTag: string | null;
-  readonly ipAddress: IpAddress;
-  readonly now: Instant;
-}
+/** The host that gets the slot of another; its tag stays as it is with null. */
+type Rebinding = Pick<Device, 'deviceTag' | 'ipAddress'> & { readonly newHostId: HostId; readonly now: Instant };
 
 /** The devices of licences. */
 export const deviceRepository = (db: Connection) => ({
@@ -68,16 +60,16 @@ export const deviceRepository = (db: Connection) => ({
     return row?.total ?? null;
   },
 
-  /** All devices of a licence, oldest first. */
+  /** Oldest first. */
   list: (license: License): Promise<Device[]> => devices.findAll(db, idsOf(license)).then(oldestFirst),
 
-  /** Removes one device and returns it; null when the host is none of this licence. */
+  /** Returns the device; null when the host is none of this licence. */
   async remove(license: License, hostId: HostId): Promise<Device | null> {
     const [device] = await removeDevices(db, license, { hostId });
     return device ?? null;
   },
 
-  /** Removes every device and returns them, oldest first. */
+  /** Returns them, oldest first. */
   removeAll: (license: License): Promise<Device[]> => removeDevices(db, license).then(oldestFirst),
 });
 
@@ -95,13 +87,10 @@ async function removeDevices(db: Connection, license: License, which: { hostId?:
   return removed;
 }
 
+type MaybeDevice = Device | null;
+
 /** Makes a licence findable by a device, in place of what the device was before; null where there is none. */
-async function makeFindable(
-  db: Connection,
-  { accountId, id }: License,
-  before: Device | null,
-  after: Device | null,
-): Promise<void> {
+async function makeFindable(db: Connection, { accountId, id }: License, before: MaybeDevice, after: MaybeDevice) {
   const ownerOf = ({ hostId }: Device) => ({ accountId, kind: 'device', ownerId: id, detail: hostId }) as const;
   const phrasesOfDevice = ({ hostId, deviceTag }: Device) => phrasesOf(hostId, deviceTag);
   if (before !== null) await replacePhrases(db, ownerOf(before), phrasesOfDevice(before), []);

@@ -21,7 +21,7 @@ type ProductChanges = Pick<Changes<typeof productColumns>, 'name' | 'active' | '
 
 /** The products of accounts. */
 export const productRepository = (db: Connection) => ({
-  /** Adds an active product; false when its id is taken. */
+  /** False when its id is taken. */
   insert: ({ now, ...product }: { accountId: AccountId; id: string; name: string; now: Instant }) =>
     products.insert(db, { ...product, active: true, createdAt: now, updatedAt: now }, unlessTaken),
 
@@ -30,10 +30,9 @@ export const productRepository = (db: Connection) => ({
   /** The product, kept from all others until this transaction ends. */
   findLocked: (accountId: AccountId, id: string): Promise<Product | null> => products.lock(db, { accountId, id }),
 
-  /** Products, oldest first. */
+  /** Oldest first. */
   list: (accountId: AccountId): List<Product> => lists.of(db, { accountId }),
 
-  /** Changes what is given, and returns the product as it is then; null when there is none. */
   patch: (accountId: AccountId, id: string, changes: ProductChanges): Promise<Product | null> =>
     products.patch(db, { accountId, id }, changes),
 });
@@ -51,24 +50,22 @@ const versionColumns = {
 const versions = tableOf('product_versions', versionColumns, ['accountId']);
 const unlessNamed = sql`on conflict (account_id, product_id, version) do nothing`;
 
-/** A version of a product. */
 export type ProductVersionRow = Omit<RecordOf<typeof versionColumns>, 'accountId'>;
 
 /** The versions of products. */
 export const productVersionRepository = (db: Connection) => ({
-  /** Adds an active version; false when the product has one of that name. */
+  /** False when the product has a version of that name. */
   insert: (version: Omit<ProductVersionRow, 'active'> & { accountId: AccountId }) =>
     versions.insert(db, { ...version, active: true }, unlessNamed),
 
   find: (accountId: AccountId, id: string): Promise<ProductVersionRow | null> => versions.find(db, { accountId, id }),
 
-  /** All versions of a product, oldest first. */
+  /** Oldest first. */
   async list(accountId: AccountId, productId: string): Promise<ProductVersionRow[]> {
     const found = await versions.findAll(db, { accountId, productId });
     return found.sort((one, other) => (one.id < other.id ? -1 : 1));
   },
 
-  /** Changes what is given, and returns the version as it is then; null when there is none. */
   patch: (accountId: AccountId, id: string, changes: { readonly active?: boolean | undefined }) =>
     versions.patch(db, { accountId, id }, changes),
 });

@@ -30,15 +30,14 @@ const lists = listsOf(sessions, 'id');
 /** A leased concurrent use of a floating licence. */
 export type Session = RecordOf<typeof sessions.columns>;
 
-/** Which sessions a list has. */
-export interface SessionFilters {
+interface SessionFilters {
   /** Null means of any product. */
   readonly productIds: readonly string[] | null;
   readonly licenseKey?: string | undefined;
 }
 
 /** What a heartbeat changes. */
-export type Prolongation = Pick<Session, 'nonce' | 'previousNonce' | 'expiresAt'>;
+type Prolongation = Pick<Session, 'nonce' | 'previousNonce' | 'expiresAt'>;
 
 /** The sessions of floating licences. A caller that counts and then inserts holds the licence's lock. */
 export function sessionRepository(db: Connection, { sealSecret, openSecret }: Secrets) {
@@ -66,11 +65,10 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
     endLater: (latest: Instant, now: Instant) =>
       db.run(sql`update sessions set expires_at = ${now} where expires_at > ${latest}`),
 
-    /** How many sessions of the licence have a lease that runs. */
     countLive: (license: License, now: Instant) =>
       countOf(db, sql`sessions where ${isOfLicense(license)} and expires_at > ${now}`),
 
-    /** How many sessions of all accounts have a lease that runs. */
+    /** Of all accounts. */
     countAllLive: (now: Instant) => countOf(db, sql`sessions where expires_at > ${now}`),
 
     removeAll: ({ accountId, id }: License) => sessions.remove(db, { accountId, licenseId: id }),

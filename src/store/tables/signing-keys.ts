@@ -15,7 +15,6 @@ const signingKeys = tableOf('signing_keys', {
 /** A key pair that signs licence files; both halves are PEM text. */
 export type SigningKey = RecordOf<typeof signingKeys.columns>;
 
-/** A signing key without its private half. */
 export type PublicSigningKey = Pick<SigningKey, 'kid' | 'publicPem' | 'createdAt'>;
 
 /** More keys than any account rotates through. */
@@ -27,7 +26,6 @@ const newestFirst = (accountId: AccountId, limit: number) => sql`
 
 const contextOf = (accountId: string, kid: string): string => secretContext('signing_keys', accountId, kid);
 
-/** The signing keys of accounts. */
 export const signingKeyRepository = (db: Connection, { sealSecret, openSecret }: Secrets) => ({
   insert(key: SigningKey) {
     const privatePem = sealSecret(key.privatePem, contextOf(key.accountId, key.kid));

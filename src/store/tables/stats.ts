@@ -7,20 +7,10 @@ import { join, raw, type Sql, sql } from '../engine/sql.ts';
 import { countOf } from '../table.ts';
 import { isActive, isBlocked, isExpired, isExpiring, isFull, isTrial, isUnused, licenses } from './keys/licenses.ts';
 
-/** What is counted: the keys of an account, or of one of its products. */
+/** What is counted: the keys of an account, or of one of its products; null means all. */
 export interface StatsScope {
   readonly accountId: AccountId;
-  /** Null means all. */
   readonly productId: string | null;
-}
-
-/** How many keys of a product were created on a day, and what is so of them at a time. */
-export interface CountedKeys {
-  readonly productId: string;
-  /** UTC, as `2026-11-21`. */
-  readonly day: string;
-  readonly counts: Readonly<KeyCounts>;
-  readonly devices: number;
 }
 
 /** Read at a time: a server that counts a million keys answers others in between. */
@@ -30,8 +20,8 @@ type CountRow = { product_id: string; day: string; last: string; devices: unknow
 
 /** Statistics of keys, devices and sessions. */
 export const statsRepository = (db: Connection) => ({
-  /** Counts the keys, batch by batch. Each is counted once, as it is when its batch is read. */
-  async *countKeys(scope: StatsScope, { now, until }: { now: Instant; until: Instant }): AsyncGenerator<CountedKeys> {
+  /** Counts keys by product and day (UTC, as `2026-11-21`), batch by batch: each once, as it is when its batch is read. */
+  async *countKeys(scope: StatsScope, { now, until }: { now: Instant; until: Instant }) {
     const conditions: Record<keyof KeyCounts, Sql> = {
       total: sql`1 = 1`,
       active: isActive(now),
@@ -69,7 +59,6 @@ export const statsRepository = (db: Connection) => ({
         and ${hasLicenseIn(scope, 'devices')}`,
     ),
 
-  /** How many sessions are leased. */
   countSessions: (scope: StatsScope, now: Instant) =>
     countOf(
       db,

@@ -4,8 +4,8 @@ import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { type Sql, sql } from '../../engine/sql.ts';
 import { phrasesOf, replacePhrases } from '../../search.ts';
-import { latestOf, tableOf, text, unlessTaken } from '../../table.ts';
-import { findWithCustomer, isKey, type LicenseWithCustomer, licenses } from './licenses.ts';
+import { latestOf, type Row, tableOf, text, unlessTaken } from '../../table.ts';
+import { isKey, type LicenseCustomer, licenses } from './licenses.ts';
 
 const entries = tableOf('license_metadata', {
   accountId: text<AccountId>('account_id'),
@@ -21,6 +21,13 @@ const unlessReferenced = sql`on conflict (account_id, reference) where reference
 const named = (accountId: AccountId, productId: ProductId, key: LicenseKey) =>
   sql`select * from licenses where account_id = ${accountId} and ${isKey(key)} and product_id = ${productId}`;
 
+/** A key, or the vendor's reference of one. */
+type Address = { readonly licenseKey: LicenseKey } | { readonly reference: string };
+
+/** Whether the licence `l` has that address. */
+const isAt = (address: Address): Sql =>
+  'licenseKey' in address ? isKey(address.licenseKey, 'l.license_key') : sql`l.reference = ${address.reference}`;
+
 const isLicense = ({ accountId, id }: License) => sql`account_id = ${accountId} and id = ${id}`;
 
 /** The licences of accounts. */
@@ -32,7 +39,6 @@ export const keyRepository = (db: Connection) => ({
   /** Adds a licence of which anything may be taken: its key, its reference or its id; false when it is. */
   insertUnlessThere: (license: License): Promise<boolean> => add(db, license, unlessTaken),
 
-  /** The licence that product and key name together. */
   find: (accountId: AccountId, productId: ProductId, key: LicenseKey): Promise<License | null> =>
     licenses.first(db)`${named(accountId, productId, key)}`,
 
@@ -41,37 +47,21 @@ export const keyRepository = (db: Connection) => ({
   findByReference: (accountId: AccountId, reference: string): Promise<License | null> =>
     licenses.find(db, { accountId, reference }),
 
-  /** The product of the licence that has this key, or this reference; null when there is none. */
-  async findProduct(
-    accountId: AccountId,
-    address: { readonly licenseKey: LicenseKey } | { readonly reference: string },
-  ): Promise<ProductId | null> {
-    const condition = 'licenseKey' in address ? isKey(address.licenseKey) : sql`reference = ${address.reference}`;
-    const product = sql`select product_id from licenses where account_id = ${accountId} and ${condition}`;
+  /** The product of a licence; null when there is none. */
+  async findProduct(accountId: AccountId, address: Address): Promise<ProductId | null> {
+    const product = sql`select l.product_id from licenses as l where l.account_id = ${accountId} and ${isAt(address)}`;
     return (await db.first<{ product_id: ProductId }>(product))?.product_id ?? null;
   },
 
-  /** The licence that product and key name together, and its customer if it has one; in one statement. */
-  findWithCustomer: (
-    accountId: AccountId,
-    productId: ProductId,
-    key: LicenseKey,
-  ): Promise<LicenseWithCustomer | null> =>
-    findWithCustomer(
-      db,
-      sql`l.account_id = ${accountId} and ${isKey(key, 'l.license_key')} and l.product_id = ${productId}`,
-    ),
-
-  /** The same for a reference in place of the key. */
-  findReferenceWithCustomer: (
-    accountId: AccountId,
-    productId: ProductId,
-    reference: string,
-  ): Promise<LicenseWithCustomer | null> =>
-    findWithCustomer(
-      db,
-      sql`l.account_id = ${accountId} and l.reference = ${reference} and l.product_id = ${productId}`,
-    ),
+  /** A licence of a product, its customer, and whether a file was signed for it that is remembered; in one statement. */
+  async findWithCustomer(accountId: AccountId, productId: ProductId, address: Address) {
+    const row = await db.first<Row>(sql`
+      select l.*, c.name as customer_name, c.email as customer_email, c.active as customer_active,
+        exists (select 1 from license_files as f where f.account_id = l.account_id and f.license_id = l.id) as has_files
+      from licenses as l left join customers as c on c.account_id = l.account_id and c.id = l.customer_id
+      where l.account_id = ${accountId} and ${isAt(address)} and l.product_id = ${productId}`);
+    return row === undefined ? null : withCustomer(row);
+  },
 
   /** The licence that product and key name together, kept from all others until this transaction ends. */
   findLocked: (accountId: AccountId, productId: ProductId, key: LicenseKey): Promise<License | null> =>
@@ -86,7 +76,7 @@ export const keyRepository = (db: Connection) => ({
     return changed;
   },
 
-  /** Removes a licence that has neither devices nor sessions. */
+  /** The licence has neither devices nor sessions. */
   async remove(license: License): Promise<void> {
     await writeMetadata(db, { ...license, metadata: {}, reference: null }, license);
     await licenses.remove(db, { accountId: license.accountId, id: license.id });
@@ -111,7 +101,6 @@ export const keyRepository = (db: Connection) => ({
       update licenses set expires_at = ${end}, updated_at = ${latestOf('updated_at', now)}
       where ${isLicense(license)} and expires_after is not null and expires_at is null`),
 
-  /** Gives back `count` activation slots. */
   freeSlots: (license: License, count: number, now: Instant) =>
     db.run(sql`
       update licenses set activations = activations - ${count}, updated_at = ${latestOf('updated_at', now)}
@@ -123,13 +112,20 @@ export const keyRepository = (db: Connection) => ({
   },
 });
 
+function withCustomer(row: Row) {
+  const { customer_id: id, customer_name: name, customer_email: email, customer_active: active } = row;
+  const known = id === null || name === null ? null : { id, name, email, active: active === 1 };
+  const customer = known as LicenseCustomer | null;
+  // SQLite has numbers for `has_files`.
+  return { license: licenses.read(row), customer, hasFiles: Boolean(row.has_files) };
+}
+
 async function add(db: Connection, license: License, conflict: Sql | undefined): Promise<boolean> {
   if (!(await licenses.insert(db, license, conflict))) return false;
   await writeMetadata(db, license);
   return true;
 }
 
-/** What a licence is found by, apart from its columns. */
 type Findable = Pick<License, 'accountId' | 'id' | 'metadata' | 'reference'>;
 
 /**

@@ -15,29 +15,18 @@ const files = tableOf('license_files', {
   revokedAt: optional(text<Instant>('revoked_at')),
 });
 
-/** A licence file that was signed: its id (`jti`), its device and its end. */
-export type LicenseFile = RecordOf<typeof files.columns>;
-
-/** What a revocation list states. */
-export interface Revocations {
-  /** 0 for a list that has never changed. */
-  readonly seq: number;
-  readonly changedAt: Instant | null;
-  /** Ids of files whose device was freed or whose licence was deleted. */
-  readonly files: readonly string[];
-  /** Ids of blocked licences: all their files are revoked as long as they are blocked. */
-  readonly licenses: readonly string[];
-}
+/** A licence file that was signed; its id is the `jti`. */
+type LicenseFile = RecordOf<typeof files.columns>;
 
 /** More files than a person looks through. */
 const MAX_LIST_ROWS = 1_000;
 
 const isOf = ({ accountId, id }: License) => sql`account_id = ${accountId} and license_id = ${id}`;
 
-/** The licence files that accounts have signed and that have not ended long ago. */
+/** Those that have not ended long ago. */
 export const licenseFileRepository = (db: Connection) => {
   /** Gives the account's revocation list its next number. */
-  const renumber = (accountId: AccountId, now: Instant): Promise<number> =>
+  const renumber = (accountId: AccountId, now: Instant) =>
     db.run(sql`
       insert into revocation_lists (account_id, seq, changed_at) values (${accountId}, 1, ${now})
       on conflict (account_id) do update set seq = revocation_lists.seq + 1, changed_at = excluded.changed_at`);
@@ -73,21 +62,23 @@ export const licenseFileRepository = (db: Connection) => {
       if (any !== undefined) await renumber(license.accountId, now);
     },
 
-    /** Notes the same of several licences of the account. */
+    /** The same for several licences of the account. */
     noteBlockings: renumber,
 
-    /** What the account's revocation list states. An ended file stays in it until it is removed. */
-    async revocations(accountId: AccountId): Promise<Revocations> {
+    /**
+     * What the account's revocation list states: its number, 0 where it has never changed; the ids of files whose device was
+     * freed or whose licence was deleted, until they are removed; and the ids of blocked licences, whose files are all
+     * revoked as long as they are.
+     */
+    async revocations(accountId: AccountId) {
       // One statement, so that the number and what it numbers are of the same moment.
       const rows = await db.all<RevocationRow>(sql`
-        select seq, changed_at, cast(null as text) as file_id, cast(null as text) as license_id
+        select seq, changed_at, null as file_id, null as license_id
         from revocation_lists where account_id = ${accountId}
         union all
-        select cast(null as integer), cast(null as text), id, cast(null as text)
-        from license_files where account_id = ${accountId} and revoked_at is not null
+        select null, null, id, null from license_files where account_id = ${accountId} and revoked_at is not null
         union all
-        select cast(null as integer), cast(null as text), cast(null as text), l.id
-        from licenses as l where l.account_id = ${accountId} and l.vendor_disabled = 1 and exists (
+        select null, null, null, l.id from licenses as l where l.account_id = ${accountId} and l.vendor_disabled = 1 and exists (
           select 1 from license_files as f where f.account_id = l.account_id and f.license_id = l.id)
         order by file_id, license_id`);
       const list = rows.find(({ seq }) => seq !== null);
