@@ -8,7 +8,7 @@ import { exitCodes, UsageError } from './failure/errors.ts';
 import type { RunState } from './failure/fail.ts';
 import { globalOptions } from './global-options.ts';
 import type { Io } from './io.ts';
-import { print } from './output/write.ts';
+import { print } from './output/standard-output.ts';
 import { runCommand } from './run-command.ts';
 import { commandEntries, groups } from './tree.ts';
 

@@ -1,6 +1,7 @@
 import { exitCodes } from './failure/errors.ts';
 import type { RunState } from './failure/fail.ts';
 import type { Io } from './io.ts';
+import { print } from './output/standard-output.ts';
 
 /** Runs one command line and resolves to its exit code. The one place that catches errors. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -45,13 +46,8 @@ async function textFor(argv: readonly string[], io: Io): Promise<string | null> 
 }
 
 async function show(text: string, io: Io): Promise<number> {
-  try {
-    await io.stdout.write(text);
-    return exitCodes.ok;
-  } catch (error) {
-    const { unwritable } = await import('./output/write.ts');
-    throw unwritable('to stdout', error);
-  }
+  await print(text, io);
+  return exitCodes.ok;
 }
 
 async function explain(error: unknown, state: RunState): Promise<number> {

@@ -1,6 +1,6 @@
+import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { renderCsv } from '../../src/cli/output/render.ts';
-import { displayWidth } from '../../src/cli/output/table.ts';
 import { lkm } from './fake-io.ts';
 import { customer, issued, KEY, listed, PRODUCT, remote, scriptedService } from './scripted-service.ts';
 
@@ -140,7 +140,7 @@ describe('a narrow terminal', () => {
     );
     const surroundings = { env: { ...remote, NO_COLOR: '1' }, terminal: true, columns: 84 };
     const { stderr } = await lkm(['customers', 'list'], { fetch, ...surroundings });
-    expect(stderr).toBe('no room for createdAt; --fields id,createdAt shows it\n');
+    expect(stderr).toBe('no room for createdAt; --json shows it\n');
     const chosen = await lkm(['customers', 'list', '--fields', 'id,createdAt'], { fetch, ...surroundings });
     expect(chosen.stdout).toContain('cus_01m7yt3x32eqxajtz5mznckfv0  3 months ago');
     expect(chosen.stderr).toBe('');
@@ -183,7 +183,7 @@ describe('one long address among others', () => {
   });
 
   it.each([80, 90, 100, 120, 200])('leaves every row within %d columns, as a terminal counts them', async (columns) => {
-    for (const line of await linesAt(columns)) expect(displayWidth(line)).toBeLessThanOrEqual(columns);
+    for (const line of await linesAt(columns)) expect(stringWidth(line)).toBeLessThanOrEqual(columns);
   });
 });
 

@@ -100,7 +100,7 @@ describe('a list', () => {
       `${POOL}  active   3/5  in 13 months  1 month ago`,
       '',
     ]);
-    expect(stderr).toContain('no room for productId, customerId; --fields key,productId,customerId shows them\n');
+    expect(stderr).toContain('no room for productId, customerId; --json shows them\n');
     const chosen = await shop.table('keys list --fields key,productId,customerId');
     expect(chosen).toMatchObject({ stdout: expect.stringMatching(/^key .*\nproduct .*\ncustomer /), stderr: '' });
   });

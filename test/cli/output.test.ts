@@ -1,5 +1,6 @@
+import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { displayWidth, renderTable } from '../../src/cli/output/table.ts';
+import { renderTable } from '../../src/cli/output/table.ts';
 import { plain } from '../../src/cli/output/terminal.ts';
 import { commandEntries } from '../../src/cli/tree.ts';
 import { lkm, tempFolder } from './fake-io.ts';
@@ -79,6 +80,6 @@ describe('a column that is cut', () => {
     ['e\u0301'.repeat(20), `${'e\u0301'.repeat(9)}…`],
   ])('is cut between characters: %s', (text, expected) => {
     expect(shown(text)).toBe(expected);
-    expect(displayWidth(shown(text))).toBeLessThanOrEqual(10);
+    expect(stringWidth(shown(text))).toBeLessThanOrEqual(10);
   });
 });

@@ -80,13 +80,7 @@ export function writeAtomically(path: string, text: string, mode: number, io: Io
   const full = resolve(io.cwd, path);
   const aside = `${full}.${io.uuid()}.tmp`;
   try {
-    const file = openSync(aside, 'wx', mode);
-    try {
-      writeFileSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    writeFileSync(aside, text, { flag: 'wx', mode, flush: true });
     renameSync(aside, full);
   } catch (error) {
     rmSync(aside, { force: true });

@@ -11,7 +11,7 @@ import {
   rmSync,
   type Stats,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../config/files.ts';
@@ -87,7 +87,7 @@ function openFile(path: string, full: string, replaced: Stats | null, io: Io): D
         if (secret) fchmodSync(file, 0o600);
         let size = 0;
         for await (const bytes of partsOf(text)) {
-          for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, size + at);
+          writeFileSync(file, bytes);
           size += bytes.length;
         }
         ftruncateSync(file, size);
@@ -106,17 +106,11 @@ function openFile(path: string, full: string, replaced: Stats | null, io: Io): D
 
 function reserve(path: string, full: string, aside: string): number {
   if (follow(dirname(full), path) === null) throw refusal(`the folder of ${path} does not exist`, 'Make it first.');
-  let file: number | undefined;
   try {
-    file = openSync(aside, 'wx', 0o644);
-    const room = Buffer.alloc(RESERVED_BYTES);
-    for (let at = 0; at < room.length; ) at += writeSync(file, room, at);
-    return file;
+    writeFileSync(aside, Buffer.alloc(RESERVED_BYTES), { flag: 'wx', mode: 0o644 });
+    return openSync(aside, 'r+');
   } catch (cause) {
-    if (file !== undefined) {
-      closeSync(file);
-      rmSync(aside, { force: true });
-    }
+    rmSync(aside, { force: true });
     throw unwritable(path, cause);
   }
 }

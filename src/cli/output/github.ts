@@ -1,16 +1,15 @@
 import { appendFileSync } from 'node:fs';
 import { isMaskedKey } from '../../domain/license-key.ts';
 import { option } from '../command.ts';
-import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
+import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
+import { unwritable } from './standard-output.ts';
 
 /** The option that hands a result on to the next steps of a job in GitHub Actions. */
 export const githubOutput = option(
   '--github-output <NAME>',
   'in GitHub Actions: set this output of the step to the key',
-  {
-    parse: parseName,
-  },
+  parseName,
 );
 
 function parseName(text: string, { env }: Io): string {
@@ -27,14 +26,10 @@ export async function maskInLog(
   { env, stderr }: Pick<Io, 'env' | 'stderr'>,
 ): Promise<void> {
   if (env.GITHUB_ACTIONS !== 'true') return;
-  const lines = secrets
-    .filter((secret) => secret !== '' && !isMaskedKey(secret))
-    .map((secret) => `${mask}${escaped(secret)}\n`);
+  const masked = secrets.filter((secret) => secret !== '' && !isMaskedKey(secret));
   // The runner reads both streams; stdout is the answer's.
-  if (lines.length > 0) await stderr.write(lines.join(''));
+  if (masked.length > 0) await stderr.write(masked.map((secret) => `::add-mask::${escaped(secret)}\n`).join(''));
 }
-
-const mask = '::add-mask::';
 
 /** As https://docs.github.com/actions/reference/workflow-commands has it. */
 const escaped = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
@@ -53,14 +48,8 @@ export async function setOutput(
   try {
     appendFileSync(io.env.GITHUB_OUTPUT ?? '', `${name}<<${end}\n${values.join('\n')}\n${end}\n`);
   } catch (cause) {
-    throw new LocalError(`cannot write the output ${name} (${codeOf(cause)})`, again(idempotencyKey), {
-      cause,
-      idempotencyKey,
-    });
+    const again = idempotencyKey === undefined ? '' : ` with --idempotency-key ${idempotencyKey}`;
+    const hints = [`What was done is not lost: the same command${again} gets the same result.`];
+    throw unwritable(`the output ${name}`, cause, { hints, ...(idempotencyKey && { idempotencyKey }) });
   }
 }
-
-const again = (idempotencyKey: string | undefined): string[] =>
-  idempotencyKey === undefined
-    ? ['What was done is not lost: the same command gets the same results.']
-    : [`What was done is not lost: the same command with --idempotency-key ${idempotencyKey} gets the same result.`];

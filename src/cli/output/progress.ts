@@ -28,24 +28,15 @@ function drawBar(done: number, total: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}`;
 }
 
-export interface Progress {
-  show(part: string, done: number, total: number): void;
-  end(): Promise<void>;
-}
-
-const PART_WIDTH = 14;
-
 /** A bar on a terminal, which is gone in the end; elsewhere a line per part. Nothing with `-q` or in a JSON format. */
-export function showProgress(settings: Settings, io: Io): Progress {
+export function showProgress(settings: Settings, io: Io) {
   return {
-    show: (part, done, total) => {
-      const line = `${part.padEnd(PART_WIDTH)} ${drawBar(done, total)} ${done} of ${total}`;
-      if (settings.draws) void io.stderr.write(`\r${line}\u001b[K`);
+    show: (part: string, done: number, total: number): void => {
+      const line = `${drawBar(done, total)} ${done} of ${total} ${part}`;
+      if (settings.draws) void io.stderr.write(`${CLEAR_LINE}${line}`);
       else if (done >= total) void talk([{ tone: 'hint', text: `${part}: ${count(done, 'row')}` }], settings, io);
     },
-    end: async () => {
-      if (settings.draws) await io.stderr.write(CLEAR_LINE);
-    },
+    end: async () => void (settings.draws && (await io.stderr.write(CLEAR_LINE))),
   };
 }
 

@@ -45,10 +45,6 @@ interface Common {
   readonly afterwards?: () => Promise<void>;
 }
 
-interface Drawn {
-  readonly draw?: Draw;
-}
-
 type Draw = (view: View) => string | Promise<string>;
 
 export interface Part<Row = Record<string, unknown>> {
@@ -61,16 +57,16 @@ export type CommandResult =
   /** One value, printed bare, the same with and without a terminal. */
   | (Common & { readonly kind: 'value'; readonly value: string; readonly data: Record<string, unknown> })
   /** One object, a line per field in a table. */
-  | (Common & Drawn & { readonly kind: 'record'; readonly row: Row; readonly parts?: readonly Part[] })
+  | (Common & { readonly kind: 'record'; readonly row: Row; readonly parts?: readonly Part[]; readonly draw?: Draw })
   /** A list of objects; `empty` is the message when there are none. */
-  | (Common &
-      Drawn & {
-        readonly kind: 'rows';
-        readonly rows: readonly Row[];
-        readonly empty: string;
-        /** Where they are not those of the command. */
-        readonly fields?: readonly Field[];
-      })
+  | (Common & {
+      readonly kind: 'rows';
+      readonly rows: readonly Row[];
+      readonly empty: string;
+      /** Where they are not those of the command. */
+      readonly fields?: readonly Field[];
+      readonly draw?: Draw;
+    })
   /** A document; `-o` names the file it becomes. */
   | (Common & { readonly kind: 'file'; readonly content: string })
   /** A text that the command renders itself; `rows` is what csv, env and `--fields` show of it. */
@@ -101,8 +97,6 @@ export function chooseFields(names: readonly string[], fields: readonly Field[])
 }
 
 export const cellValue = (field: Field, row: Row): unknown => (field.of ? field.of(row) : row[field.name]);
-
-export const labelOf = ({ label, name }: Field): string => label ?? name;
 
 /** A value as a terminal shows it. */
 export function shownCell(field: Field, row: Row, now: number): string {

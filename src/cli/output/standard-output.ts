@@ -1,7 +1,7 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import { isatty, type WriteStream } from 'node:tty';
-import { codeOf } from '../failure/errors.ts';
-import type { Output } from '../io.ts';
+import { codeOf, type Hint, LocalError } from '../failure/errors.ts';
+import type { Io, Output } from '../io.ts';
 
 const FALLBACK_COLUMNS = 80;
 
@@ -46,6 +46,25 @@ export function outputOf(fd: number, stream: () => WriteStream, { reports }: { r
     },
   };
 }
+
+/** How to get what could not be written again. */
+export interface Repeat {
+  readonly hints?: readonly Hint[];
+  readonly idempotencyKey?: string;
+}
+
+/** Writes to stdout; resolves to whether it was taken. Throws `LocalError` when it cannot be written. */
+export async function print(text: string, io: Io, repeat: () => Repeat = () => ({})): Promise<boolean> {
+  if (text === '') return true;
+  try {
+    return await io.stdout.write(text);
+  } catch (error) {
+    throw unwritable('to stdout', error, repeat());
+  }
+}
+
+export const unwritable = (where: string, cause: unknown, { hints = [], idempotencyKey }: Repeat = {}): LocalError =>
+  new LocalError(`cannot write ${where} (${codeOf(cause)})`, hints, { cause, idempotencyKey });
 
 function isFile(fd: number): boolean {
   try {

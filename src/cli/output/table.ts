@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
-import { type Field, labelOf, shownCell, type View } from './result.ts';
+import { type Field, shownCell, type View } from './result.ts';
 
 type Row = Record<string, unknown>;
 
@@ -33,13 +33,20 @@ export function layOut(
   for (let start = 0; start < cells.length; start += PART) {
     const table = new Table({ colWidths: [...widths], colAligns, chars: noLines, style });
     table.push(...cells.slice(start, start + PART).map((row) => [...row]));
-    for (const line of table.toString().split('\n')) lines.push(line.trimEnd());
+    lines.push(
+      ...table
+        .toString()
+        .split('\n')
+        .map((line) => line.trimEnd()),
+    );
   }
   return lines;
 }
 
 const widthsOf = (cells: readonly (readonly string[])[]): number[] =>
-  (cells[0] ?? []).map((_, column) => cells.reduce((most, row) => Math.max(most, displayWidth(row[column] ?? '')), 0));
+  (cells[0] ?? []).map((_, column) => cells.reduce((most, row) => Math.max(most, stringWidth(row[column] ?? '')), 0));
+
+const labelOf = ({ label, name }: Field): string => label ?? name;
 
 export const renderRecord = (fields: readonly Field[], row: Row, { paint, now }: View): string =>
   linesOf(layOut(fields.map((field) => [paint.dim(labelOf(field)), shownCell(field, row, now)])));
@@ -52,29 +59,23 @@ export function renderTable(fields: readonly Field[], rows: readonly Row[], view
 
   const header = fitted.map(({ label, width }) => view.paint.dim(cut(label, width)));
   const lines = rows.map((_, at) => fitted.map(({ cells, width }) => cut(cells[at] ?? '', width)));
+  const widths = fitted.map(({ width }) => width);
   const shown = fitted.map(({ field }) => field);
+  const areNumbers = shown.map(({ isNumber }) => isNumber);
   return {
-    text: linesOf(
-      layOut(
-        [header, ...lines],
-        fitted.map(({ width }) => width),
-        shown.map(({ isNumber }) => isNumber),
-      ),
-    ),
+    text: linesOf(layOut([header, ...lines], widths, areNumbers)),
     hidden: fields.filter((field) => !shown.includes(field)),
   };
 }
 
 const linesOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-export const displayWidth = (text: string): number => stringWidth(text);
-
 /** Cuts between characters as people count them, so that no accent and no part of an emoji is left alone. */
 export function cut(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text;
+  if (stringWidth(text) <= width) return text;
   let shown = '';
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (displayWidth(`${shown}${segment}…`) > width) break;
+    if (stringWidth(`${shown}${segment}…`) > width) break;
     shown += segment;
   }
   return `${shown}…`;
@@ -95,7 +96,7 @@ const MIN_WIDTH = 10;
 function readColumn(field: Field, rows: readonly Row[], view: View): Column {
   const label = labelOf(field).toUpperCase();
   const cells = rows.map((row) => shownCell(field, row, view.now));
-  return { field, label, cells, width: Math.max(...[label, ...cells].map(displayWidth)) };
+  return { field, label, cells, width: Math.max(...[label, ...cells].map((text) => stringWidth(text))) };
 }
 
 /** Columns with the width they get; some are left out. Null when not even that makes the identifiers fit. */

@@ -1,9 +1,9 @@
 import type { Format } from '../config/settings.ts';
-import { codeOf, type Hint, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Destination } from './destination.ts';
 import { type RenderContext, renderResult } from './render.ts';
 import type { CommandResult, Field, WholeResult } from './result.ts';
+import { print, type Repeat, unwritable } from './standard-output.ts';
 import { type Note, sanitise, talk } from './terminal.ts';
 
 export interface WriteContext extends RenderContext {
@@ -22,11 +22,9 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   const { text, hidden } = await renderResult(result, context, { isIndented });
   if (destination !== null) await writeTo(destination, becomesFile ? result.content : text, result, context);
   const isPrinted = destination === null || (becomesFile && settings.format.startsWith('json'));
-  // A terminal would obey what is in a document; pipes and files get its exact content.
-  const printable = result.kind === 'file' && io.stdout.isTTY ? visible(text) : text;
   const repeat = () => howToRepeat(result, context, 'where it can be written');
-  const isTaken = !isPrinted || (await print(printable, io, repeat));
-  await talk([...emptyNote(result), ...hiddenNote(hidden, result, context), ...(result.notes ?? [])], settings, io);
+  const isTaken = !isPrinted || (await print(result.kind === 'file' ? printable(text, io) : text, io, repeat));
+  await talk([...emptyNote(result), ...hiddenNote(hidden), ...(result.notes ?? [])], settings, io);
   return isTaken;
 }
 
@@ -37,8 +35,7 @@ async function writeChunks(
 ): Promise<boolean> {
   if (destination === null) {
     // Chunks end with their lines.
-    for await (const chunk of result.chunks)
-      if (!(await print(io.stdout.isTTY ? visible(chunk) : chunk, io))) return false;
+    for await (const chunk of result.chunks) if (!(await print(printable(chunk, io), io))) return false;
   } else {
     await destination.write(result.chunks, { secret: result.secret ?? false }).catch((error: unknown) => {
       // Others come from the service.
@@ -71,35 +68,19 @@ function lineFormat(format: Format): Format {
   return format === 'csv' ? 'csv' : 'tsv';
 }
 
-/** Writes to stdout; resolves to whether it was taken. Throws `LocalError` when it cannot be written. */
-export async function print(text: string, io: Io, repeat: () => Repeat = () => ({})): Promise<boolean> {
-  if (text === '') return true;
-  try {
-    return await io.stdout.write(text);
-  } catch (error) {
-    throw unwritable('to stdout', error, repeat());
-  }
-}
-
-export const unwritable = (where: string, cause: unknown, { hints = [], idempotencyKey }: Repeat = {}): LocalError =>
-  new LocalError(`cannot write ${where} (${codeOf(cause)})`, hints, { cause, idempotencyKey });
-
-/** A document on a terminal: its lines cannot control the terminal. */
-const visible = (text: string): string => text.split('\n').map(sanitise).join('\n');
+/** A document: a terminal would obey what is in it; pipes and files get its exact content. */
+const printable = (text: string, { stdout }: Io): string =>
+  stdout.isTTY ? text.split('\n').map(sanitise).join('\n') : text;
 
 const emptyNote = (result: WholeResult): Note[] =>
   result.kind === 'rows' && result.rows.length === 0 ? [{ tone: 'hint', text: result.empty }] : [];
 
-function hiddenNote(hidden: readonly Field[], result: WholeResult, { fields }: WriteContext): Note[] {
-  if (hidden.length === 0) return [];
+function hiddenNote(hidden: readonly Field[]): Note[] {
   const names = [...new Set(hidden.map(({ name }) => name))];
-  const all = (result.kind === 'rows' && result.fields) || fields;
-  const [first] = all.filter(({ drops, shown }) => drops === undefined && shown === undefined);
-  const chosen = [...(first === undefined ? [] : [first.name]), ...names].join(',');
-  // Tables below a record have fields that `--fields` does not know.
-  const how = result.kind === 'rows' ? `--fields ${chosen}` : '--json';
-  const shows = `${how} shows ${names.length === 1 ? 'it' : 'them'}`;
-  return [{ tone: 'hint', text: `no room for ${names.join(', ')}; ${shows}` }];
+  if (names.length === 0) return [];
+  return [
+    { tone: 'hint', text: `no room for ${names.join(', ')}; --json shows ${names.length === 1 ? 'it' : 'them'}` },
+  ];
 }
 
 async function writeTo(
@@ -117,11 +98,6 @@ async function writeTo(
 }
 
 /** How to get the response of a change that was made and could not be written; empty for a read. */
-interface Repeat {
-  readonly hints?: readonly Hint[];
-  readonly idempotencyKey?: string;
-}
-
 function howToRepeat({ idempotencyKey }: CommandResult, { rerun }: WriteContext, whereTo: string): Repeat {
   if (idempotencyKey === undefined) return {};
   const hint = `The service did its part. This gets the same response again, ${whereTo}:`;
