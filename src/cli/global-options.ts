@@ -31,25 +31,11 @@ export const globalOptions = [
   { flags: '--max-wait <DUR>', env: 'LKM_MAX_WAIT', describe: 'longest wait on one 429 or 409 (60s)' },
 ] as const satisfies readonly GlobalOption[];
 
+type Texts = 'profile' | 'baseUrl' | 'db' | 'tokenFile' | 'format' | 'fields' | 'output';
+type Limits = 'timeout' | 'maxRetries' | 'maxWait';
+type Switches = 'create' | 'json' | 'force' | 'quiet' | 'verbose' | 'debug' | 'progress' | 'input';
+
 /** What commander found of the global options; `false` is the `--no-` form. */
-export interface GlobalFlags {
-  readonly profile?: string;
-  readonly baseUrl?: string;
-  readonly db?: string;
-  readonly create?: boolean;
-  readonly tokenFile?: string;
-  readonly format?: string;
-  readonly json?: boolean;
-  readonly fields?: string;
-  readonly output?: string;
-  readonly force?: boolean;
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-  readonly debug?: boolean;
-  readonly color?: string | boolean;
-  readonly progress?: boolean;
-  readonly input?: boolean;
-  readonly timeout?: string;
-  readonly maxRetries?: string;
-  readonly maxWait?: string;
-}
+export type GlobalFlags = Readonly<
+  Partial<Record<Texts | Limits, string> & Record<Switches, boolean> & Record<'color', string | boolean>>
+>;
