@@ -17,28 +17,26 @@ import { quote } from '../output/words.ts';
 
 type Place = Pick<Io, 'env' | 'home' | 'platform'>;
 
-/** A folder that is named in the environment. One that is not absolute counts for nothing (XDG Base Directory Specification). */
-const folderIn = (folder: string | undefined): string | undefined =>
-  folder !== undefined && isAbsolute(folder) ? folder : undefined;
-
 /** The folder of the configuration: `LKM_CONFIG_DIR`, else the place the system has for it. */
-export function configDir({ env, home, platform }: Place): string {
-  if (env.LKM_CONFIG_DIR) return env.LKM_CONFIG_DIR;
-  if (platform === 'win32' && env.APPDATA) return join(env.APPDATA, 'lkm');
-  return join(folderIn(env.XDG_CONFIG_HOME) ?? join(home, '.config'), 'lkm');
-}
+export const configDir = (io: Place): string =>
+  io.env.LKM_CONFIG_DIR || folderIn(io, ['APPDATA', ''], ['XDG_CONFIG_HOME', '.config']);
 
 /** The folder of what is under way: `LKM_STATE_DIR`, else the place the system has for it. */
-export function stateDir({ env, home, platform }: Place): string {
-  if (env.LKM_STATE_DIR) return env.LKM_STATE_DIR;
-  if (platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'lkm', 'State');
-  return join(folderIn(env.XDG_STATE_HOME) ?? join(home, '.local', 'state'), 'lkm');
-}
+export const stateDir = (io: Place): string =>
+  io.env.LKM_STATE_DIR || folderIn(io, ['LOCALAPPDATA', 'State'], ['XDG_STATE_HOME', '.local/state']);
 
 /** The database that `lkm serve` uses when none is named. */
-export function defaultDatabase({ env, home, platform }: Place): string {
-  if (platform === 'win32' && env.LOCALAPPDATA) return join(env.LOCALAPPDATA, 'lkm', 'Data', 'lkm.db');
-  return join(folderIn(env.XDG_DATA_HOME) ?? join(home, '.local', 'share'), 'lkm', 'lkm.db');
+export const defaultDatabase = (io: Place): string =>
+  join(folderIn(io, ['LOCALAPPDATA', 'Data'], ['XDG_DATA_HOME', '.local/share']), 'lkm.db');
+
+type Named = readonly [variable: string, folder: string];
+
+function folderIn({ env, home, platform }: Place, [ofWindows, inside]: Named, [variable, inHome]: Named): string {
+  const windows = platform === 'win32' ? env[ofWindows] : undefined;
+  if (windows) return join(windows, 'lkm', inside);
+  const { [variable]: named = '' } = env;
+  // One that is not absolute counts for nothing (XDG Base Directory Specification).
+  return join(isAbsolute(named) ? named : join(home, inHome), 'lkm');
 }
 
 /** Reads a file that holds a secret; a pipe, as of `<(pass show lkm)`, as it is. Throws `LocalError` as `checkPrivate` does. */
