@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Instant } from '../../contract/scalars.ts';
 import { addDuration, toInstant } from '../../domain/time.ts';
 import { UsageError } from '../failure/errors.ts';
@@ -7,8 +8,8 @@ import { readDuration, refuseAmbiguous } from './duration.ts';
 const DAY_MS = 86_400_000;
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-const day = /^\d{4}-\d{2}-\d{2}$/;
-const instant = /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+const day = z.iso.date();
+const instant = /^(.{10})T([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /**
  * When something that is still to come expires: a day (its last moment, UTC), an instant, a duration from now, or
@@ -65,19 +66,13 @@ function endAfter(text: string, now: number): number | null {
   return isExact ? end : Math.floor(end / DAY_MS) * DAY_MS + DAY_MS - 1_000;
 }
 
+/** NaN for what is neither, and for a day that does not exist: `Date.parse` alone reads 31 February as 3 March. */
 const readTime = (text: string, readDay: (text: string) => number): number =>
-  day.test(text) ? readDay(text) : readInstant(text);
+  day.safeParse(text).success ? readDay(text) : readInstant(text);
 
-/** NaN for what is no instant, and for one on a day that does not exist: `Date.parse` alone reads 31 February as 3 March. */
-function readInstant(text: string): number {
-  return instant.test(text) && !Number.isNaN(startOfDay(text.slice(0, 10))) ? Date.parse(text) : Number.NaN;
-}
+const readInstant = (text: string): number =>
+  day.safeParse(instant.exec(text)?.[1]).success ? Date.parse(text) : Number.NaN;
 
-/** NaN for a day that does not exist. */
-function startOfDay(text: string): number {
-  const start = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(start) && new Date(start).toISOString().startsWith(text) ? start : Number.NaN;
-}
+const startOfDay = (text: string): number => Date.parse(`${text}T00:00:00Z`);
 
-/** NaN for a day that does not exist. */
 const endOfDay = (text: string): number => startOfDay(text) + DAY_MS - 1_000;
