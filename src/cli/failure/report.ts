@@ -68,9 +68,7 @@ function explainCall(error: CallError, situation: Situation): Report {
   if (!isForeign && outcomeUnknown(error)) return explainUnknown(error, situation);
   if (error instanceof ApiError) return explainRefusal(error, situation);
   if (error instanceof NetworkError) return explainNetwork(error);
-  const hint = isForeign
-    ? `This does not look like lkm: is ${addressIn(situation)} the address of the service, with its path?`
-    : `Is ${addressIn(situation)} the address of the service?`;
+  const hint = `This does not look like lkm: is ${addressIn(situation)} the address of the service, with its path?`;
   const report = newReport('bad_response', firstLower(error.message), exitCodes.serverError, [hint]);
   // A page or a redirect comes from another address, or from something before the service: it would come again.
   return { ...report, request: attemptsLine(error), retryable: !isForeign };
@@ -124,21 +122,17 @@ export const codeOfRefusal = ({ reason, status }: ApiError): string =>
 
 /** The exit code of a command that ends with this error of the service. */
 export function exitOf({ status, code }: Pick<ApiError, 'status' | 'code'>): ExitCode {
-  switch (status) {
-    case 401:
-      return exitCodes.unauthenticated;
-    case 403:
-      return exitCodes.forbidden;
-    case 404:
-      return exitCodes.notFound;
-    case 409:
-      return code === 3 || code === 4 ? exitCodes.outcomeUnknown : exitCodes.conflict;
-    case 429:
-      return exitCodes.rateLimited;
-    default:
-      return status < 500 ? exitCodes.usage : exitCodes.serverError;
-  }
+  if (status === 409 && (code === 3 || code === 4)) return exitCodes.outcomeUnknown;
+  return exitOfStatus[status] ?? (status < 500 ? exitCodes.usage : exitCodes.serverError);
 }
+
+const exitOfStatus: Readonly<Record<number, ExitCode>> = {
+  401: exitCodes.unauthenticated,
+  403: exitCodes.forbidden,
+  404: exitCodes.notFound,
+  409: exitCodes.conflict,
+  429: exitCodes.rateLimited,
+};
 
 const retryableExitCodes: readonly ExitCode[] = [
   exitCodes.outcomeUnknown,

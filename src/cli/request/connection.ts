@@ -79,7 +79,6 @@ const isLoopback = (baseUrl: string): boolean => /^https?:\/\/(localhost|127\.[\
 const FILE_TIMEOUT_MS = 5_000;
 
 /** Opens the service on a database, without a socket. Throws `LocalError` when there is none and none is to be made. */
-/** Opens the service on a database, without a socket. Throws `LocalError` when there is none and none is to be made. */
 export async function openInstance(
   db: string,
   io: Io,

@@ -82,16 +82,9 @@ export function observe(settings: Settings, io: Io): Observation {
 }
 
 function waitReason({ status }: AttemptEvent): string {
-  switch (status) {
-    case null:
-      return 'the service, which does not answer';
-    case 409:
-      return 'the first request with this idempotency key';
-    case 429:
-      return 'the rate limit (429)';
-    default:
-      return `the service, which answered ${status}`;
-  }
+  if (status === 409) return 'the first request with this idempotency key';
+  if (status === 429) return 'the rate limit (429)';
+  return `the service, which ${status === null ? 'does not answer' : `answered ${status}`}`;
 }
 
 function describeAttempt(event: AttemptEvent): string {
