@@ -83,14 +83,13 @@ describe('at a terminal', () => {
     expect(drawn.map((name) => name.split('  ')[0]).toSorted()).toEqual(['Ada Ltd', 'Bob', '長い名前の株式会社']);
   });
 
-  it('what could not be asked is asked again, and what was answered is not', async () => {
+  it('what could not be asked is asked again', async () => {
     const found = listed([customer('cus_1', 'Ada Ltd')]);
     const { fetch, seen } = scriptedService(found, refusal(503, 1, 'Service unavailable'), found, found);
     const prompter = person({
       search: async (_, find) => {
         const { signal } = new AbortController();
         await expect(find('ada', signal)).rejects.toThrow('Service unavailable');
-        await find('ada', signal);
         return (await find('ada', signal))[0]?.value ?? '';
       },
     });

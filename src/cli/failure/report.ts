@@ -84,7 +84,7 @@ function explainNetwork(error: NetworkError): Report {
 
 function explainUnknown(error: CallError, { rerun }: Situation): Report {
   const { operation, idempotencyKey } = error.call ?? {};
-  const effect = effects[operation ?? ''] ?? 'the change may have been made';
+  const effect = operation === 'POST /create-key' ? 'the key may have been created' : 'the change may have been made';
   const message = `${firstLower(error.message)}; ${effect}`;
   const report = newReport('outcome_unknown', message, exitCodes.outcomeUnknown, [
     'Run the same command again with the same key; the service then returns its first answer:',
@@ -92,14 +92,6 @@ function explainUnknown(error: CallError, { rerun }: Situation): Report {
   ]);
   return { ...report, request: 'status' in error ? attemptsLine(error) : null };
 }
-
-const effects: Readonly<Record<string, string>> = {
-  'POST /create-key': 'the key may have been created',
-  'POST /deactivate-key': 'the device may have been freed',
-  'POST /key/sign': 'a slot may have been taken',
-  'POST /key/checkout': 'a session may have begun',
-  'DELETE /customer/by-id': 'the customer may have been deleted',
-};
 
 function explainRefusal(error: ApiError, situation: Situation): Report {
   const { message, hints } = adviseOn(error, situation);

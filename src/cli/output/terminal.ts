@@ -1,4 +1,5 @@
 import { Chalk, type ChalkInstance } from 'chalk';
+import type { Settings } from '../config/settings.ts';
 import type { Io, Output } from '../io.ts';
 import { firstLower } from './words.ts';
 
@@ -8,21 +9,15 @@ export interface Note {
   readonly text: string;
 }
 
-export interface TalkSettings {
-  readonly quiet: boolean;
-  readonly format: string;
-  readonly color: { readonly stderr: boolean };
-  readonly serviceOptions?: ServiceOptions;
-}
-
 /** Options of a command line that say which service it talks to: their names, and their values as words of a shell. */
 export type ServiceOptions = readonly (readonly [name: string, value: string])[];
 
-type Talker = Pick<Io, 'stderr' | 'env'>;
-
 /** Says something on stderr: never with `-q`, and in a JSON format warnings only. */
-export async function talk(notes: readonly Note[], settings: TalkSettings, io: Talker): Promise<void> {
-  const { quiet, format, color: colored, serviceOptions } = settings;
+export async function talk(
+  notes: readonly Note[],
+  { quiet, format, color: colored, serviceOptions }: Pick<Settings, 'quiet' | 'format' | 'color' | 'serviceOptions'>,
+  io: Pick<Io, 'stderr' | 'env'>,
+): Promise<void> {
   const said = notes.filter(({ tone }) => !quiet && (!format.startsWith('json') || tone === 'warning'));
   if (said.length === 0) return;
   const paint = createPaint(colored.stderr);
@@ -52,25 +47,19 @@ const replayedText =
   'an earlier request with this idempotency key did it; this is its answer again, and the service changed nothing now';
 
 /** The first words of commands: of those that talk to a service, that work on a database itself, and of the others. */
-const firstWords = {
-  service: [
-    ...['keys', 'devices', 'sessions', 'customers', 'products', 'tokens', 'stats', 'forecast', 'webhooks', 'events'],
-    ...['audit', 'signing-keys', 'revocations', 'whoami', 'api', 'jobs', 'doctor'],
-  ],
-  database: ['db', 'idempotency'],
-  others: ['quickstart', 'serve', 'login', 'logout', 'auth', 'config', 'completion', 'explain', 'version', 'help'],
-};
+const ofServices =
+  'keys|devices|sessions|customers|products|tokens|stats|forecast|webhooks|events|audit|signing-keys|revocations|whoami|' +
+  'api|jobs|doctor';
+const ofDatabases = 'db|idempotency';
+const ofOthers = 'quickstart|serve|login|logout|auth|config|completion|explain|version|help';
 
-const anyOf = (words: readonly string[]): string => `(${words.join('|')})(?![\\w-])`;
+const anyOf = (...words: readonly string[]): string => `(${words.join('|')})(?![\\w-])`;
 
 /** A command line inside a text: the name, and the first word of a command or an option. */
-const commandLine = new RegExp(String.raw`(?<![\w./-])lkm(?= (?:-|${anyOf(Object.values(firstWords).flat())}))`, 'g');
+const commandLine = new RegExp(String.raw`(?<![\w./-])lkm(?= (?:-|${anyOf(ofServices, ofDatabases, ofOthers)}))`, 'g');
 
 /** A command line that is to be typed: the whole text, or its end. A drill works on a backup alone. */
-const serviceLine = new RegExp(
-  `(?<=^|[:;] |see |before )lkm(?= ${anyOf([...firstWords.service, ...firstWords.database])})(?!.* --drill)`,
-  'g',
-);
+const serviceLine = new RegExp(`(?<=^|[:;] |see |before )lkm(?= ${anyOf(ofServices, ofDatabases)})(?!.* --drill)`, 'g');
 
 /**
  * A text with the command lines in it as they are typed here: with the options that say which service this command talks
@@ -85,7 +74,7 @@ export function asTyped(
   // A line that names a database names no other service.
   const missing = text.includes(' --db ') ? [] : serviceOptions.filter(([name]) => !isThere(name));
   const complete = text.replaceAll(serviceLine, (_, word: string) => {
-    const taken = firstWords.database.includes(word) ? missing.filter(([name]) => name === '--db') : missing;
+    const taken = ofDatabases.split('|').includes(word) ? missing.filter(([name]) => name === '--db') : missing;
     return ['lkm', ...taken.flat()].join(' ');
   });
   if (npmCommand !== 'exec') return complete;

@@ -125,16 +125,11 @@ const PAUSE_MS = 150;
 
 /** Finds with the service, which is asked once a person pauses. */
 function searching(ask: (text: string | undefined) => Promise<readonly Row[]>): FindRows {
-  const asked = new Map<string, Promise<readonly Row[]>>();
   return async (typed, signal) => {
     const text = typed.trim();
     if (text !== '') await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
     if (signal.aborted) return [];
-    const answer = asked.get(text) ?? ask(text || undefined);
-    asked.set(text, answer);
-    // One that failed may succeed when it is asked again.
-    answer.catch(() => asked.delete(text));
-    return answer;
+    return ask(text || undefined);
   };
 }
 
