@@ -45,8 +45,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
     if (!io.stop.aborted) context.delivered();
     return dryRunOutcome(error);
   });
-  const rerun = (key: string) =>
-    rerunLine([...state.argv, ...context.foundWords], key, { command, written, showsSecrets: io.stderr.isTTY });
+  const rerun = (key: string) => rerunLine(state, key);
   if (destination === null && !result.file && result.secrets) await maskInLog(result.secrets, io);
   const file = globals.output === undefined ? result.file : null;
   if (file) state.destination = await openDestination(file.path, true, io);

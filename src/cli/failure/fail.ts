@@ -23,18 +23,14 @@ export interface RunState {
 
 /** Says what went wrong and resolves to the exit code. */
 export async function fail(error: unknown, state: RunState): Promise<number> {
-  const { argv, io, parsed, settings, context } = state;
+  const { argv, io, settings, context } = state;
   const { toReport } = await import('./report.ts');
   const { withoutTokens } = await import('../../domain/token.ts');
-  const rerun = (key: string): string =>
-    parsed
-      ? rerunLine([...argv, ...(context?.foundWords ?? [])], key, { ...parsed, showsSecrets: io.stderr.isTTY })
-      : '';
-  const explained = toReport(interruption(state, rerun) ?? failureOf(error, context) ?? error, {
+  const explained = toReport(interruption(state) ?? failureOf(error, context) ?? error, {
     baseUrl: context?.connection?.baseUrl ?? null,
     tokenFrom: context?.connection?.token?.from ?? null,
     now: io.now(),
-    rerun,
+    rerun: (key) => rerunLine(state, key),
   });
   const cause = explained.exitCode === exitCodes.outcomeUnknown ? context?.connection?.failure?.() : null;
   const hints = cause ? [`The database failed: ${cause.message}.`, ...explained.hints] : explained.hints;
@@ -87,14 +83,12 @@ function asShown({ message, hints }: Report, { env }: Io, options?: ServiceOptio
 }
 
 /** The error for a process that was told to stop, with the change that was being sent. */
-function interruption({ io, context }: RunState, rerun: (key: string) => string): InterruptedError | null {
-  if (!io.stop.aborted) return null;
-  const key = context?.pendingKey;
-  if (!key) return new InterruptedError(io.stop.reason);
-  return new InterruptedError(io.stop.reason, [
-    'The change may have been made. Run the same command again with the same key:',
-    ['', rerun(key)],
-  ]);
+function interruption(state: RunState): InterruptedError | null {
+  const { stop } = state.io;
+  if (!stop.aborted) return null;
+  const key = state.context?.pendingKey;
+  const hint = 'The change may have been made. Run the same command again with the same key:';
+  return new InterruptedError(stop.reason, key ? [hint, ['', rerunLine(state, key)]] : []);
 }
 
 /** Before the options are read: whether an error should be JSON all the same. */

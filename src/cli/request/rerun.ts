@@ -1,17 +1,17 @@
 import { isBulk } from '../bulk/options.ts';
-import type { Command, Written } from '../command.ts';
+import type { ParsedCommand, Written } from '../command.ts';
 import { hasPassword, withoutPassword } from '../config/location.ts';
+import type { RunState } from '../failure/fail.ts';
 import { quote } from '../output/words.ts';
 import { withoutSecretFields } from './redact.ts';
 
 /** The command line that repeats a change under its idempotency key, ready to paste into a shell. */
-export function rerunLine(
-  argv: readonly string[],
-  idempotencyKey: string,
-  { command, written, showsSecrets }: About,
-): string {
-  const hidden = new Set(showsSecrets ? [] : secretTexts(command, written));
-  const { words, db } = withoutSecretDatabase(withoutOption(argv, '--idempotency-key').words);
+export function rerunLine({ argv, io, parsed, context }: RunState, idempotencyKey: string): string {
+  if (parsed === undefined) return '';
+  const showsSecrets = io.stderr.isTTY;
+  const hidden = new Set(showsSecrets ? [] : secretTexts(parsed));
+  const typed = [...argv, ...(context?.foundWords ?? [])];
+  const { words, db } = withoutSecretDatabase(withoutOption(typed, '--idempotency-key').words);
   const shown = words.map((word) =>
     hidden.has(word) ? 'KEY' : quote(showsSecrets ? word : withoutSecretFields(word)),
   );
@@ -20,18 +20,12 @@ export function rerunLine(
     'lkm',
     ...shown,
     // One key stands for one request: a command that makes several finds the key of each in the journal.
-    ...(makesSeveral(written) ? [] : ['--idempotency-key', quote(idempotencyKey)]),
+    ...(makesSeveral(parsed.written) ? [] : ['--idempotency-key', quote(idempotencyKey)]),
   ].join(' ');
 }
 
-interface About {
-  readonly command: Command;
-  readonly written: Written;
-  readonly showsSecrets: boolean;
-}
-
 /** Texts of secret arguments; `-` and `@FILE` only say where the secret is. */
-function secretTexts(command: Command, written: Written): string[] {
+function secretTexts({ command, written }: ParsedCommand): string[] {
   return Object.entries(command.arguments)
     .filter(([, spec]) => spec.secret)
     .flatMap(([name]) => written.arguments[name] ?? [])
