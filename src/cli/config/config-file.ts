@@ -86,9 +86,8 @@ async function loadConf() {
 
 function checkFile(path: string, io: Io): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return;
-  if (!found.isFile()) throw broken(path, 'is not a file');
-  checkPrivate(found, path, io);
+  if (found?.isFile() === false) throw broken(path, 'is not a file');
+  if (found !== undefined) checkPrivate(found, path, io);
 }
 
 function parse(text: string, path: string): Config {

@@ -46,11 +46,10 @@ export async function openConnection(
     const maxUnreachableMs = io.stderr.isTTY && isLoopback(baseUrl) ? LOOPBACK_TIMEOUT_MS : undefined;
     return { baseUrl, ca, fetch: io.fetch, token, maxUnreachableMs, close: async () => {} };
   }
-  let token: TokenWithOrigin | null = null;
-  if (flags.tokenFile) {
-    const { readTokenFile } = await import('../config/token.ts');
-    token = await readTokenFile(flags.tokenFile, '--token-file', io);
-  }
+  const { tokenFile } = flags;
+  const token = tokenFile
+    ? await (await import('../config/token.ts')).readTokenFile(tokenFile, '--token-file', io)
+    : null;
   const instance = await openInstance(target.db, io, { create: flags.create ?? false });
   return {
     baseUrl: inProcessUrl,
@@ -135,17 +134,12 @@ export function clientOptions(
 }
 
 /** What makes requests on a connection; what they show goes to the observation. */
-export async function openCaller(
-  connection: Connection,
-  observation: Told,
-  settings: Settings,
-  io: Io,
-): Promise<CallEndpoint> {
+export async function openCaller(...opening: Parameters<typeof clientOptions>): Promise<CallEndpoint> {
   const { createCallEndpoint } = await import('../../client/client.ts');
-  return createCallEndpoint(clientOptions(connection, observation, settings, io));
+  return createCallEndpoint(clientOptions(...opening));
 }
 
-export async function openClient(...opening: Parameters<typeof openCaller>): Promise<Client> {
-  const { clientOfCall } = await import('../../client/client.ts');
-  return clientOfCall(await openCaller(...opening));
+export async function openClient(...opening: Parameters<typeof clientOptions>): Promise<Client> {
+  const { createClient } = await import('../../client/client.ts');
+  return createClient(clientOptions(...opening));
 }

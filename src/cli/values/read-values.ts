@@ -26,14 +26,15 @@ export async function readValues(command: Command, written: Written, context: Co
   async function readOption(name: string, spec: OptionSpec): Promise<unknown> {
     const { flags, kind, env = '', takesList, choices } = spec;
     const given = written.options[name];
+    const inEnv = io.env[env] || undefined;
     if (kind === 'switch') return given === true;
-    if (kind === 'negation') return given !== false && (!io.env[env] || readSwitch(io.env, env));
+    if (kind === 'negation') return given !== false && (inEnv === undefined || readSwitch(io.env, env));
     const flag = longFlag(flags);
-    const picked =
-      given === undefined && !io.env[env] && isNeeded(spec, written) ? await pickValue(spec.pick) : undefined;
+    const isOpen = given === undefined && inEnv === undefined && isNeeded(spec, written);
+    const picked = isOpen ? await pickValue(spec.pick) : undefined;
     if (picked !== undefined) pickedWords.push(flag, picked);
-    const text = given ?? picked ?? (io.env[env] || undefined);
-    if (text === undefined && kind === 'required' && isNeeded(spec, written)) throw missingOptions([spec]);
+    else if (isOpen && kind === 'required') throw missingOptions([spec]);
+    const text = given ?? picked ?? inEnv;
     if (text === undefined) return undefined;
     const parse = (one: string) => {
       if (choices?.includes(one) === false) throw new UsageError(`'${one}' is not one of ${choices.join(', ')}`);

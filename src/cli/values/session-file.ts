@@ -3,9 +3,10 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { SessionKeys } from '../../client/with-session.ts';
 import { argument } from '../command.ts';
-import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
+import { LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { openDestination } from '../output/destination.ts';
+import { type Destination, openDestination } from '../output/destination.ts';
+import { unwritable } from '../output/standard-output.ts';
 import { readText } from './files.ts';
 
 /** The argument of commands that speak for a session. Its secret stays in the file, out of the shell's history. */
@@ -24,15 +25,11 @@ export interface FiledSession extends SessionKeys {
   readonly productId: string;
   readonly licenseKey: string;
   /** Makes sure, before anything is sent, that the session can be written back. Throws `LocalError`. */
-  prepareUpdate(): Promise<SessionUpdate>;
+  prepareUpdate(): Promise<Pick<Destination, 'discard'> & { readonly write: WriteSession }>;
 }
 
-interface SessionUpdate {
-  /** Writes the session back with these changes; nowhere when it came from stdin or another pipe. */
-  write(changes: { readonly nextNonce: string; readonly expiresAt: string }): Promise<void>;
-  /** Leaves the file as it is; does nothing after `write`. */
-  discard(): void;
-}
+/** Writes the session back with these changes; nowhere when it came from stdin or another pipe. */
+type WriteSession = (changes: { readonly nextNonce: string; readonly expiresAt: string }) => Promise<void>;
 
 /** Reads the file of a session. Throws `LocalError` when it is none. */
 export async function readSession(path: string, io: Io): Promise<FiledSession> {
@@ -50,11 +47,11 @@ export async function readSession(path: string, io: Io): Promise<FiledSession> {
       if (path === '-' || !statSync(full).isFile()) return { write: async () => {}, discard: () => {} };
       // Behind a link the file itself is replaced.
       const destination = await openDestination(realpathSync(full), true, io);
-      const write: SessionUpdate['write'] = async (changes) => {
+      const write: WriteSession = async (changes) => {
         const text = `${JSON.stringify({ ...session, ...changes }, null, 2)}\n`;
         await destination.write(text, { secret: true }).catch((cause: unknown) => {
           const hint = 'The session was prolonged. Repeat the command soon: the nonce in the file is taken once more.';
-          throw new LocalError(`cannot write ${path} (${codeOf(cause)})`, [hint], { cause });
+          throw unwritable(path, cause, { hints: [hint] });
         });
       };
       return { write, discard: destination.discard };
