@@ -4,16 +4,16 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   type Stats,
   writeFileSync,
 } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import { codeOf, LocalError } from '../failure/errors.ts';
+import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
+import { readLocalFile } from '../values/files.ts';
 
 type Place = Pick<Io, 'env' | 'home' | 'platform'>;
 
@@ -40,20 +40,8 @@ function folderIn({ env, home, platform }: Place, [ofWindows, inside]: Named, [v
 }
 
 /** Reads a file that holds a secret; a pipe, as of `<(pass show lkm)`, as it is. Throws `LocalError` as `checkPrivate` does. */
-export function readPrivateFile(path: string, io: Io): string {
-  try {
-    const file = openSync(resolve(io.cwd, path), 'r');
-    try {
-      checkPrivate(fstatSync(file), path, io);
-      return readFileSync(file, 'utf8');
-    } finally {
-      closeSync(file);
-    }
-  } catch (cause) {
-    if (cause instanceof LocalError) throw cause;
-    throw new LocalError(`cannot read ${path} (${codeOf(cause)})`, [], { cause });
-  }
-}
+export const readPrivateFile = (path: string, io: Io): string =>
+  readLocalFile(path, io, (file) => checkPrivate(fstatSync(file), path, io));
 
 export function isPrivateFolder(folder: string, { uid }: Io): boolean {
   const stats = lstatSync(folder, { throwIfNoEntry: false });

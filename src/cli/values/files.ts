@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
@@ -27,10 +27,18 @@ export async function readWholeText(path: string, io: Io): Promise<string> {
 export const readIfPresent = (path: string, io: Io): string | undefined =>
   existsSync(resolve(io.cwd, path)) ? readLocalFile(path, io) : undefined;
 
-function readLocalFile(path: string, io: Io): string {
+/** The text of a file. `check` sees it open, before it is read. Throws `LocalError`. */
+export function readLocalFile(path: string, { cwd }: Pick<Io, 'cwd'>, check?: (file: number) => void): string {
   try {
-    return readFileSync(resolve(io.cwd, path), 'utf8');
-  } catch (error) {
-    throw new LocalError(`cannot read ${path} (${codeOf(error)})`, [], { cause: error });
+    const file = openSync(resolve(cwd, path), 'r');
+    try {
+      check?.(file);
+      return readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
+  } catch (cause) {
+    if (cause instanceof LocalError) throw cause;
+    throw new LocalError(`cannot read ${path} (${codeOf(cause)})`, [], { cause });
   }
 }
