@@ -165,7 +165,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
       return connection;
     },
     get pendingKey() {
-      return changes?.pendingKey ?? null;
+      return changes?.pendingKey() ?? null;
     },
     get foundWords() {
       const [product] = products.values();

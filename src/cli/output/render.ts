@@ -21,11 +21,7 @@ interface Layout {
   readonly hasHeader?: boolean;
 }
 
-export async function renderResult(
-  result: WholeResult,
-  context: RenderContext,
-  layout: Layout = {},
-): Promise<TableText> {
+export async function renderResult(result: WholeResult, context: RenderContext, layout?: Layout): Promise<TableText> {
   const { settings, io } = context;
   const own = result.kind === 'rows' ? result.fields : undefined;
   const fields = own ?? context.fields;
@@ -38,10 +34,8 @@ export async function renderResult(
   return render(result, { format, fields, chosen, quiet: settings.quiet, view, ...layout });
 }
 
-interface Rendering extends Layout {
+interface Rendering extends Layout, Pick<RenderContext, 'fields' | 'chosen'> {
   readonly format: Format;
-  readonly fields: readonly Field[];
-  readonly chosen: readonly Field[] | null;
   readonly quiet: boolean;
   readonly view: View;
 }

@@ -5,6 +5,7 @@ import { encodeInput, readBaseUrl } from '../../client/request.ts';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { withoutPassword } from '../config/location.ts';
+import type { CommandContext } from '../context.ts';
 import { InterruptedError, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
@@ -17,7 +18,6 @@ import {
   findGiven,
   type RequestIdentity,
 } from '../state/journal.ts';
-import type { State } from '../state/state.ts';
 import { inProcessUrl } from './connection.ts';
 import type { Target } from './target.ts';
 
@@ -38,15 +38,9 @@ export interface PreparedChange<T> {
   send(): Promise<Changed<T>>;
 }
 
-interface ChangesContext {
-  readonly io: Io;
-  readonly dryRun: boolean;
+interface ChangesContext extends Pick<CommandContext, 'io' | 'dryRun' | 'state' | 'target' | 'caller' | 'say'> {
   readonly givenKey: string | undefined;
   readonly observation: { readonly replayed: boolean };
-  state(): Promise<State>;
-  target(): Promise<Target>;
-  caller(): Promise<CallEndpoint>;
-  say(note: Note): Promise<void>;
 }
 
 /** The changes of one command, each under its idempotency key. */
@@ -103,8 +97,10 @@ export function openChanges(context: ChangesContext) {
       return { answer, idempotencyKey, replayed: context.observation.replayed };
     } catch (error) {
       const isSettled = !io.stop.aborted && isSettledBy(error, entry);
-      if (isSettled) pendingKey = null;
-      if (isSettled) open.delete(entry);
+      if (isSettled) {
+        pendingKey = null;
+        open.delete(entry);
+      }
       if (!isSettled || (entries.size > 1 && !isRefusal(error))) isUnfinished = true;
       throw error;
     }
@@ -123,13 +119,7 @@ export function openChanges(context: ChangesContext) {
     }
   }
 
-  return {
-    prepare,
-    complete,
-    get pendingKey() {
-      return pendingKey;
-    },
-  };
+  return { prepare, complete, pendingKey: () => pendingKey };
 }
 
 /** Whether an error ends a request for good: then nothing is left to repeat. */

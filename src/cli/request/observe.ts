@@ -21,12 +21,6 @@ export function traced({ verbose, debug, ...settings }: Settings, io: Io) {
   } satisfies Told;
 }
 
-interface Observation extends Told {
-  /** Whether the last response was that of an earlier request with the same idempotency key. */
-  readonly replayed: boolean;
-  end(): void;
-}
-
 const TICK_MS = 1_000;
 /** A request that takes longer than this is worth a line. */
 const SILENCE_MS = 2_000;
@@ -34,7 +28,7 @@ const SILENCE_MS = 2_000;
 const MIN_SHOWN_MS = 500;
 
 /** Says what `traced` does, and on a terminal what is waited for. */
-export function observe(settings: Settings, io: Io): Observation {
+export function observe(settings: Settings, io: Io): Told & { readonly replayed: boolean; end(): void } {
   const trace = traced(settings, io);
   let replayed = false;
   let clear = (): void => {};
@@ -54,6 +48,7 @@ export function observe(settings: Settings, io: Io): Observation {
 
   return {
     ...trace,
+    /** Whether the last response was that of an earlier request with the same idempotency key. */
     get replayed() {
       return replayed;
     },
