@@ -1,12 +1,23 @@
+import type { Client } from '../../client/client.ts';
+import { isMaskedKey } from '../../domain/license-key.ts';
 import { type Command, type CommandEntry, type OptionSpec, optionsOf } from '../command.ts';
-import { globalOptions } from '../global-options.ts';
+import { formats, readSettings } from '../config/settings.ts';
+import { openContext } from '../context.ts';
+import { type GlobalFlags, globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import { isPlainWord } from '../output/words.ts';
+import { sanitise } from '../output/terminal.ts';
+import { isPlainWord, usageInBrief } from '../output/words.ts';
 import { commandEntries, groups } from '../tree.ts';
 import { longFlag } from '../values/read-values.ts';
-import { type Candidate, describeObjects, type GivenOptions } from './objects.ts';
 
-/** The words that may come next, or that the name of a file may. */
+interface Candidate {
+  readonly word: string;
+  readonly about?: string;
+}
+
+/** The options on the command line, by their long form, with their values. */
+type GivenOptions = Readonly<Record<string, string>>;
+
 export type Completion = readonly Candidate[] | 'files';
 
 /**
@@ -45,16 +56,12 @@ export function printCompletion(completion: Completion): string {
   return plain.map(({ word, about }) => `${word}${about === undefined ? '' : `\t${about}`}\n`).join('');
 }
 
-/** Stands for the names of files. */
 export const FILES = ':files';
 
-/** A command line as far as it was typed. */
 interface Line {
-  /** The words of the command, as far as they lead into the tree. */
   readonly path: readonly string[];
   readonly command: Command | undefined;
   readonly positional: readonly string[];
-  /** The options that were given, by their long form, with their values. */
   readonly given: GivenOptions;
   /** The option that still waits for its value. */
   readonly open: Flag | undefined;
@@ -62,7 +69,6 @@ interface Line {
 
 /** An option as it is looked up, or what an argument has of one. */
 interface Flag extends Partial<Pick<OptionSpec, 'field' | 'choices' | 'takesList'>> {
-  /** Its long form. */
   readonly name: string;
   /** As in the help: `-P, --product <ID>`. */
   readonly flags: string;
@@ -110,7 +116,6 @@ function nameOf(word: string, path: readonly string[]): string {
   return aliased?.path.slice(group.length + 1) ?? word;
 }
 
-/** The groups and commands that may follow. */
 function wordsAfter(path: readonly string[]): Candidate[] {
   const start = path.map((word) => `${word} `).join('');
   const entries = commandEntries.filter((entry) => entry.path.startsWith(start));
@@ -143,7 +148,6 @@ function optionInFrontOf(typed: string, { open, command }: Line): [option: Flag 
   return [option, option?.takesList ? start + typed.slice(start.length, typed.lastIndexOf(',') + 1) : start];
 }
 
-/** The values that an option or an argument may have. */
 async function valuesOf(flag: Flag, line: Line, io: Io): Promise<Completion> {
   const { name, field, choices } = flag;
   if (field && !choices) return describeObjects(field, line.given, io);
@@ -155,7 +159,7 @@ async function valuesOf(flag: Flag, line: Line, io: Io): Promise<Completion> {
 
 /** The values of what the contract does not know: of an option by its name, else by what stands for them in the help. */
 const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> = {
-  '--format': async () => (await import('../config/settings.ts')).formats,
+  '--format': async () => formats,
   '--color': async () => ['auto', 'always', 'never'],
   '--profile': profileNames,
   PROFILE: profileNames,
@@ -166,4 +170,63 @@ const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> 
 async function profileNames(io: Io): Promise<readonly string[]> {
   const { readConfig } = await import('../config/config-file.ts');
   return Object.keys((await readConfig(io)).profiles);
+}
+
+/** How long TAB waits for a list of the service. */
+const LIST_TIMEOUT_MS = 1_500;
+
+/** How many objects of the service are offered at most. */
+const MAX_OFFERED = 100;
+
+/** The objects of the service that a field of the contract may name; none where the service does not list them in time. */
+async function describeObjects(field: string, given: GivenOptions, io: Io): Promise<readonly Candidate[]> {
+  const list = lists[field];
+  if (list === undefined) return [];
+  const flags = flagsFrom(given);
+  const settings = { ...readSettings({ ...flags, quiet: true }, io), timeoutMs: LIST_TIMEOUT_MS, maxRetries: 0 };
+  const context = openContext({ flags, settings, options: {}, io });
+  try {
+    const objects = await list(await context.client(), given);
+    // A key that looks like an option would be taken for one.
+    return objects
+      .filter(({ word }) => !word.startsWith('-'))
+      .map(({ word, about = '' }) => ({ word, about: sanitise(about) }));
+  } finally {
+    await context.close();
+  }
+}
+
+const lists: Readonly<Record<string, (client: Client, given: GivenOptions) => Promise<readonly Candidate[]>>> = {
+  productId: async ({ products }) =>
+    (await products.list({ limit: MAX_OFFERED })).items.map(({ id, name }) => ({ word: id, about: name })),
+  // As the caller may see them: a masked key names nothing, so it is not offered.
+  licenseKey: async ({ keys }, { '--product': productId }) =>
+    (await keys.list({ productId, page: 1, limit: MAX_OFFERED })).items
+      .filter(({ key }) => !isMaskedKey(key))
+      .map(({ key, activations, maxActivations, customerId }) => ({
+        word: key,
+        about: `${usageInBrief(activations, maxActivations)} ${customerId ?? ''}`.trim(),
+      })),
+  customerId: async ({ customers }) =>
+    (await customers.list({ limit: MAX_OFFERED })).items.map(({ id, name, email }) => ({
+      word: id,
+      about: email === null ? name : `${name} <${email}>`,
+    })),
+  tokenId: async ({ tokens }) =>
+    (await tokens.list({ limit: MAX_OFFERED })).items
+      .filter(({ revokedAt }) => revokedAt === null)
+      .map(({ id, name }) => ({ word: id, about: name })),
+};
+
+/** The flags that say which service is meant. */
+function flagsFrom(given: GivenOptions): GlobalFlags {
+  const { '--db': db, '--profile': profile, '--base-url': baseUrl, '--token-file': tokenFile } = given;
+  // A token on stdin is for the command itself.
+  const file = tokenFile === '-' ? undefined : tokenFile;
+  return {
+    ...(db && { db }),
+    ...(profile && { profile }),
+    ...(baseUrl && { baseUrl }),
+    ...(file && { tokenFile: file }),
+  };
 }

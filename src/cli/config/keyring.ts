@@ -21,7 +21,6 @@ export function keyringOf({ platform, env }: Pick<Io, 'platform' | 'env'>): Keyr
   return { ...keyring, store };
 }
 
-/** The Secret Service of the desktop, by `secret-tool` of libsecret. */
 function secretService(env: Io['env']): Keyring {
   const call = (words: readonly string[], input = '') => run('secret-tool', words, input, env);
   const named = (entry: string) => ['service', 'lkm', 'profile', entry];

@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { type Hint, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 
-/** Whether the text is the address of a PostgreSQL database, and not the path of a file. */
 export const isPostgres = (text: string): boolean => /^postgres(ql)?:\/\//.test(text);
 
 /** The address or the absolute path of a database. Throws `UsageError` for an address that can be read in two ways. */

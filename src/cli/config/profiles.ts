@@ -61,7 +61,6 @@ export const originOf = (url: string): string => (URL.canParse(url) ? new URL(ur
 const isServedHere = ({ db, baseUrl }: Profile): boolean =>
   db !== undefined && !isPostgres(db) && /^http:\/\/(127\.|localhost|\[::1\])/.test(baseUrl);
 
-/** Throws `LocalError` for a profile whose server does not run. */
 export function checkRunning({ name, db = '', baseUrl, isStopped }: NamedProfile): void {
   if (!isStopped) return;
   throw new LocalError(`the server of profile ${name} is not running, last at ${baseUrl}`, [

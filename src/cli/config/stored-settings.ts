@@ -13,7 +13,6 @@ interface Setting {
   parse(text: string): unknown;
 }
 
-/** The options that can be stored, by their names. */
 export const storable: Readonly<Record<string, Setting>> = {
   product: { env: 'LKM_PRODUCT', about: 'the product', parse: parseProduct },
   ...optionTexts,

@@ -2,7 +2,7 @@ import type { NetworkError } from '../../client/errors.ts';
 import type { ApiError, Reason } from '../../contract/errors.ts';
 import { listEndpoints } from '../../contract/index.ts';
 import { firstLower, moment, typedDuration } from '../output/words.ts';
-import type { Hint } from './errors.ts';
+import type { CommandError, Hint } from './errors.ts';
 
 export interface Situation {
   /** Null as long as none is chosen. */
@@ -13,16 +13,10 @@ export interface Situation {
   rerun(idempotencyKey: string): string;
 }
 
-/** The address of the service, in a sentence about it. */
 export const addressIn = ({ baseUrl }: Situation): string => baseUrl ?? 'this';
 
-export interface Advice {
-  readonly message: string;
-  readonly hints: readonly Hint[];
-}
-
 /** What an error of the service means to the person at the command line, and what to do about it. */
-export function adviseOn(error: ApiError, situation: Situation): Advice {
+export function adviseOn(error: ApiError, situation: Situation): Pick<CommandError, 'message' | 'hints'> {
   const { status, reason } = error;
   const { tokenFrom } = situation;
   if (status === 401) {
@@ -37,13 +31,8 @@ export function adviseOn(error: ApiError, situation: Situation): Advice {
   if (reason === 'scopeMissing') {
     const scope = endpointOf(error.call?.operation)?.scope ?? 'SCOPE';
     const file = tokenFrom === '--token-file' ? ' --token-file FILE' : '';
-    return {
-      message,
-      hints: [
-        `The token lacks ${scope}. With an admin token, one that has it can be made:`,
-        ['', `lkm tokens create --kind scoped --scope ${scope} --name NAME${file}`],
-      ],
-    };
+    const hint = `The token lacks ${scope}. With an admin token, one that has it can be made:`;
+    return { message, hints: [hint, ['', `lkm tokens create --kind scoped --scope ${scope} --name NAME${file}`]] };
   }
   return { message, hints: (reason && hintsByReason[reason]) ?? [] };
 }
@@ -65,9 +54,8 @@ function paramsHint({ call, fields }: ApiError): Hint {
   }
   if (fields.length === 0) return 'A field is missing or has a value that the service does not take.';
   const wrong = `Missing, or with a value that the service does not take: ${fields.join(', ')}`;
-  return fields.includes('maxConcurrentSessions')
-    ? `${wrong}. Only a floating key has sessions: --type floating makes it one.`
-    : wrong;
+  const isFloating = fields.includes('maxConcurrentSessions');
+  return isFloating ? `${wrong}. Only a floating key has sessions: --type floating makes it one.` : wrong;
 }
 
 /** `Retry-After` in words: how long, and until when. */
@@ -145,7 +133,6 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
 export interface FixSubject {
   readonly key: string;
   readonly product: string;
-  /** The host that wanted to use the key. */
   readonly host: string;
 }
 
@@ -167,7 +154,6 @@ export function explainConnection(error: NetworkError): { readonly message: stri
   return null;
 }
 
-/** Node's and OpenSSL's codes, what they mean, and what to do. */
 const sentences: readonly (readonly [code: RegExp, meaning: string, hint: string])[] = [
   [/^ECONNREFUSED$/, 'nothing listens there (ECONNREFUSED)', 'Is the service running, and is this its address?'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'its name cannot be resolved', 'Check the name and the network.'],

@@ -12,7 +12,6 @@ import { firstLower } from '../output/words.ts';
 import { addressIn, adviseOn, explainConnection, type Situation } from './advice.ts';
 import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
 
-/** An error as it is reported: as text to people, as JSON to programs. */
 export interface Report {
   readonly code: string;
   readonly message: string;
@@ -22,14 +21,12 @@ export interface Report {
   readonly hints: readonly Hint[];
   readonly status: number | null;
   readonly apiCode: number | null;
-  /** `POST /create-key`. */
   readonly operation: string | null;
   /** Whether the same command may succeed later. */
   readonly retryable: boolean;
   readonly idempotencyKey: string | null;
 }
 
-/** Turns any error into a report: its name, its message, the exit code and what to do next. */
 export function toReport(error: unknown, situation: Situation): Report {
   if (error instanceof CommandError) {
     const { code, message, exitCode, hints, idempotencyKey } = error;

@@ -23,7 +23,9 @@ export const meanings = {
 
 const options: readonly GlobalOption[] = globalOptions;
 
-/** What each topic says, in its order: paragraphs, and terms with their meanings. */
+/** A paragraph, or terms with their meanings. */
+type Block = string | readonly Row[];
+
 const texts = {
   environment: [
     'A flag goes before its variable, a variable before the profile.',
@@ -141,16 +143,16 @@ const texts = {
       '  KEY=$(lkm keys create)',
     'Decide by exit code: lkm help exit-codes.',
   ],
-} satisfies Readonly<Record<string, readonly (string | readonly Row[])[]>>;
+} satisfies Readonly<Record<string, readonly Block[]>>;
 
 /** Renders a help topic; without a view as for a pipe. */
 export type Topic = (view?: HelpView) => string;
 
-/** What `lkm help TOPIC` explains, in the order in which it is listed. */
+const topicOf =
+  (blocks: readonly Block[]): Topic =>
+  (view = plainHelp) =>
+    blocks.map((block) => (typeof block === 'string' ? prose(block, view) : rows(block, view))).join('\n');
+
 export const topics = Object.fromEntries(
-  Object.entries(texts).map(([name, blocks]: [string, readonly (string | readonly Row[])[]]): [string, Topic] => [
-    name,
-    (view = plainHelp) =>
-      blocks.map((block) => (typeof block === 'string' ? prose(block, view) : rows(block, view))).join('\n'),
-  ]),
+  Object.entries(texts).map(([name, blocks]) => [name, topicOf(blocks)]),
 ) as Readonly<Record<keyof typeof texts, Topic>>;

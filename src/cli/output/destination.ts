@@ -54,7 +54,6 @@ export async function openDestination(path: string, force: boolean, io: Io): Pro
 
 const refusal = (message: string, hint: string): LocalError => new LocalError(message, [`Nothing was sent. ${hint}`]);
 
-/** What a path leads to; null for nothing. */
 function follow(full: string, path: string): Stats | null {
   try {
     return statSync(full, { throwIfNoEntry: false }) ?? null;

@@ -5,7 +5,6 @@ import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { unwritable } from './standard-output.ts';
 
-/** The option that hands a result on to the next steps of a job in GitHub Actions. */
 export const githubOutput = option(
   '--github-output <NAME>',
   'in GitHub Actions: set this output of the step to the key',

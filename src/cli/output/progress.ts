@@ -43,7 +43,6 @@ export function showProgress(settings: Settings, io: Io) {
 const FRAME_MS = 100;
 const LINE_EVERY_MS = 10_000;
 
-/** A work of many items that are alike: how many are settled, how many of these in vain. */
 interface Items {
   /** What is done to them: `created`. */
   readonly word: string;

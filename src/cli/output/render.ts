@@ -94,7 +94,6 @@ function renderJson(result: WholeResult, { format, chosen, isIndented }: Renderi
   return lines.map((line) => `${sanitiseJson(JSON.stringify(line ?? {}, null, indent))}\n`).join('');
 }
 
-/** A flat object of the chosen fields, or one for each row. */
 function pick(result: WholeResult, chosen: readonly Field[]): unknown {
   const picked = (row: unknown) =>
     Object.fromEntries(chosen.map((field) => [field.name, isRow(row) ? cellValue(field, row) : null]));

@@ -25,7 +25,6 @@ export interface Field<Row = Record<string, unknown>> {
 }
 
 interface Common {
-  /** What `--json` prints, in the API's own names. */
   readonly data: unknown;
   /** What `-q` prints: bare identifiers. */
   readonly quiet: readonly string[];
@@ -67,7 +66,6 @@ export type CommandResult =
       readonly fields?: readonly Field[];
       readonly draw?: Draw;
     })
-  /** A document; `-o` names the file it becomes. */
   | (Common & { readonly kind: 'file'; readonly content: string })
   /** A text that the command renders itself; `rows` is what csv, env and `--fields` show of it. */
   | (Common & { readonly kind: 'text'; readonly draw: Draw; readonly rows?: readonly Row[] })
@@ -75,7 +73,6 @@ export type CommandResult =
   | (Common & {
       readonly kind: 'stream';
       readonly stream: AsyncIterable<readonly Row[]>;
-      /** What `-q` prints of a row as it comes. */
       quietOf(row: Row): string;
     })
   /** A document of any length, as it comes; `-o` names the file it becomes. */

@@ -20,7 +20,13 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   const becomesFile = result.kind === 'file' && destination !== null;
   const isIndented = becomesFile || (destination === null && io.stdout.isTTY && result.afterwards === undefined);
   const { text, hidden } = await renderResult(result, context, { isIndented });
-  if (destination !== null) await writeTo(destination, becomesFile ? result.content : text, result, context);
+  if (destination !== null) {
+    const content = becomesFile ? result.content : text;
+    await result.beforeFile?.(content);
+    await destination.write(content, { secret: result.secret ?? false }).catch((error: unknown) => {
+      throw unwritable(String(settings.output), error, howToRepeat(result, context, 'for another file'));
+    });
+  }
   const isPrinted = destination === null || (becomesFile && settings.format.startsWith('json'));
   const repeat = () => howToRepeat(result, context, 'where it can be written');
   const isTaken = !isPrinted || (await print(result.kind === 'file' ? printable(text, io) : text, io, repeat));
@@ -81,20 +87,6 @@ function hiddenNote(hidden: readonly Field[]): Note[] {
   return [
     { tone: 'hint', text: `no room for ${names.join(', ')}; --json shows ${names.length === 1 ? 'it' : 'them'}` },
   ];
-}
-
-async function writeTo(
-  destination: Destination,
-  text: string,
-  result: WholeResult,
-  context: WriteContext,
-): Promise<void> {
-  await result.beforeFile?.(text);
-  try {
-    await destination.write(text, { secret: result.secret ?? false });
-  } catch (error) {
-    throw unwritable(String(context.settings.output), error, howToRepeat(result, context, 'for another file'));
-  }
 }
 
 /** How to get the response of a change that was made and could not be written; empty for a read. */

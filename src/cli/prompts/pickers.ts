@@ -12,14 +12,12 @@ import type { Choice } from './prompt.ts';
 /** Something to pick: what names it, and what is shown of it, in columns. */
 type Row = readonly [value: string, ...cells: string[]];
 
-/** The rows that fit what was typed so far. */
 type FindRows = (typed: string, signal: AbortSignal) => Promise<readonly Row[]>;
 
 type Values = Readonly<Record<string, unknown>>;
 
 interface Picker {
   readonly question: string;
-  /** Sees the values of the command that are known. */
   open(client: Client, context: CommandContext, values: Values): Promise<FindRows> | FindRows;
 }
 

@@ -74,14 +74,9 @@ export async function checkFiltersExist(
   client: Client,
   { productId, customerId }: { readonly productId: string | undefined; readonly customerId?: string | undefined },
 ): Promise<void> {
-  if (productId !== undefined) await checkExists(client.products.get({ productId }));
-  if (customerId !== undefined) await checkExists(client.customers.get({ customerId }));
-}
-
-async function checkExists(lookUp: Promise<unknown>): Promise<void> {
-  try {
-    await lookUp;
-  } catch (error) {
+  const throwUnseen = (error: unknown) => {
     if (!(error instanceof ApiError && error.reason === 'scopeMissing')) throw error;
-  }
+  };
+  if (productId !== undefined) await client.products.get({ productId }).catch(throwUnseen);
+  if (customerId !== undefined) await client.customers.get({ customerId }).catch(throwUnseen);
 }

@@ -133,7 +133,6 @@ type Spec = ArgumentSpec | OptionSpec;
 const nameOf = (spec: Spec): string =>
   'flags' in spec ? longFlag(spec.flags) : spec.usage.replaceAll(/[<>[\]]|\.{3}/g, '');
 
-/** Whether a value gives names with values. */
 function isEntries(schema: z.ZodType, value: unknown): value is readonly (readonly [string, unknown])[] {
   const inner = unwrap(schema);
   return (inner instanceof z.ZodRecord || inner instanceof z.ZodObject) && Array.isArray(value);

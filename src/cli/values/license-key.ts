@@ -9,7 +9,6 @@ const licenseKey = { field: 'licenseKey', pick: 'key', parse: parseLicenseKey, s
 /** The KEY argument of a command: the key itself, `-` for stdin or `@FILE`, which stay out of the shell's history. */
 export const licenseKeyArgument = argument('<KEY>', 'the licence key, - for stdin, or @FILE', licenseKey);
 
-/** The same for several keys. */
 export const licenseKeyArguments = argumentList(
   '<KEY...>',
   'the licence keys, each as it is, - for stdin, or @FILE',

@@ -12,7 +12,6 @@ import { readText } from './files.ts';
 /** The argument of commands that speak for a session. Its secret stays in the file, out of the shell's history. */
 export const sessionFileArgument = argument('<FILE>', 'what keys checkout --json -o FILE wrote, - for stdin');
 
-/** A session as `keys checkout --json` prints it. */
 const SessionFile = z.looseObject({
   productId: z.string(),
   licenseKey: z.string(),
