@@ -83,7 +83,7 @@ async function readOnce({ parsed, values, settings, chosen, state }: Watched): P
     if (result.kind === 'stream' || result.kind === 'chunks') {
       throw new Error(`${parsed.command.path} is watchable, and its result comes in parts`);
     }
-    const { text } = await renderResult(result, { settings, io, fields: parsed.command.fields ?? [], chosen });
+    const text = await renderResult(result, { settings, io, fields: parsed.command.fields ?? [], chosen });
     return text + notesBelow(result, io, settings);
   } finally {
     // Others may open the file in between, and change what is shown.

@@ -55,7 +55,7 @@ describe('a table of many rows', () => {
       n: at,
     }));
     const fields = [{ name: 'id' }, { name: 'name' }, { name: 'n', isNumber: true }];
-    const lines = renderTable(fields, rows, { columns: 80, now: 0, paint: plain }).text.trimEnd().split('\n');
+    const lines = renderTable(fields, rows, { columns: 80, now: 0, paint: plain }).trimEnd().split('\n');
     const width = 'the-widest-of-all'.length;
     expect(lines).toEqual([
       `${'ID'.padEnd(width)}  NAME    N`,
@@ -70,7 +70,7 @@ describe('a column that is cut', () => {
     const fields = [{ name: 'id' }, { name: 'name', cuts: true }];
     const rows = [{ id: 'x'.repeat(20), name: text }];
     const view = { columns: 32, now: 0, paint: plain };
-    return renderTable(fields, rows, view).text.split('\n')[1]?.slice(22) ?? '';
+    return renderTable(fields, rows, view).split('\n')[1]?.slice(22) ?? '';
   };
 
   it.each([

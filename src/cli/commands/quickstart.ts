@@ -83,7 +83,7 @@ function drawTour({ db, file, product, customer, key, verdicts, issued, signed }
     const fields = licenseFields.filter(({ name }) => names.includes(name));
     return linesOf(renderRecord(fields, withStatus(lookup, view.now), view));
   };
-  const devices = linesOf(renderTable(deviceFields, signed.license.devices, view).text);
+  const devices = linesOf(renderTable(deviceFields, signed.license.devices, view));
   const steps: Step[] = [
     [
       'choose a database file',

@@ -64,7 +64,7 @@ const MAX_SHOWN = 5;
 async function renderStats(data: Stats, named: readonly Product[], view: View): Promise<string> {
   const { renderTable } = await import('../output/table.ts');
   const table = (fields: readonly Field[], rows: readonly Numbers[]) =>
-    rows.length === 0 ? 'none\n' : renderTable(fields, rows, view).text;
+    rows.length === 0 ? 'none\n' : renderTable(fields, rows, view);
   const names = new Map(named.map(({ id, name }) => [id, name]));
   const products = data.products.map((counts) => ({
     ...counts,

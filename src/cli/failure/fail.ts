@@ -62,11 +62,9 @@ function textOf({ message, hints }: Report, paint: Paint): string {
   return `${paint.red('error:')} ${sanitise(message)}\n${lines.join('')}`;
 }
 
-function jsonOf(report: Report): string {
-  const { code, message, exitCode, status, apiCode, operation, retryable, idempotencyKey, hints } = report;
+function jsonOf({ request: _, hints, ...error }: Report): string {
   const hint = hints.map(hintText).join('\n') || null;
-  const error = { code, message, exitCode, status, apiCode, operation, retryable, idempotencyKey, hint };
-  return `${sanitiseJson(JSON.stringify({ error }))}\n`;
+  return `${sanitiseJson(JSON.stringify({ error: { ...error, hint } }))}\n`;
 }
 
 /** A message repeats what was typed, which can be of any length. */

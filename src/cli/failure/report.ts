@@ -131,6 +131,7 @@ const retryableExitCodes: readonly ExitCode[] = [
 ];
 
 function newReport(code: string, message: string, exitCode: ExitCode, hints: readonly Hint[] = []): Report {
-  const nothing = { request: null, status: null, apiCode: null, operation: null, idempotencyKey: null };
-  return { code, message, exitCode, hints, ...nothing, retryable: retryableExitCodes.includes(exitCode) };
+  const retryable = retryableExitCodes.includes(exitCode);
+  const call = { request: null, status: null, apiCode: null, operation: null, retryable, idempotencyKey: null };
+  return { code, message, exitCode, ...call, hints };
 }

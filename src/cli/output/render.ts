@@ -2,7 +2,6 @@ import type { Format, Settings } from '../config/settings.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { cellValue, type Field, rawCell, type View, type WholeResult } from './result.ts';
-import type { TableText } from './table.ts';
 import { createPaint, sanitise, sanitiseJson } from './terminal.ts';
 
 type Row = Record<string, unknown>;
@@ -19,9 +18,11 @@ interface Layout {
   readonly isIndented?: boolean;
   /** Whether csv begins with the names of its columns: yes unless it goes on from an earlier part. */
   readonly hasHeader?: boolean;
+  /** Gets the names of the columns that a table has no room for. */
+  readonly hidden?: Set<string>;
 }
 
-export async function renderResult(result: WholeResult, context: RenderContext, layout?: Layout): Promise<TableText> {
+export async function renderResult(result: WholeResult, context: RenderContext, layout?: Layout): Promise<string> {
   const { settings, io } = context;
   const own = result.kind === 'rows' ? result.fields : undefined;
   const fields = own ?? context.fields;
@@ -40,45 +41,40 @@ interface Rendering extends Layout, Pick<RenderContext, 'fields' | 'chosen'> {
   readonly view: View;
 }
 
-async function render(result: WholeResult, rendering: Rendering): Promise<TableText> {
+async function render(result: WholeResult, rendering: Rendering): Promise<string> {
   const { format, quiet } = rendering;
-  if (format === 'json' || format === 'jsonl') return allShown(renderJson(result, rendering));
-  if (result.kind === 'file') return allShown(result.content.replace(/\n?$/, '\n'));
-  if (quiet && rendering.chosen === null) return allShown(result.quiet.map((line) => `${sanitise(line)}\n`).join(''));
+  if (format === 'json' || format === 'jsonl') return renderJson(result, rendering);
+  if (result.kind === 'file') return result.content.replace(/\n?$/, '\n');
+  if (quiet && rendering.chosen === null) return result.quiet.map((line) => `${sanitise(line)}\n`).join('');
   const isText = rendering.chosen === null && (format === 'table' || format === 'tsv');
-  if (result.kind === 'text' && (isText || !result.rows)) return allShown(await result.draw(rendering.view));
-  if (result.kind === 'done' && isText) return allShown('');
-  if (result.kind === 'value' && isText) return allShown(`${sanitise(result.value)}\n`);
+  if (result.kind === 'text' && (isText || !result.rows)) return await result.draw(rendering.view);
+  if (result.kind === 'done' && isText) return '';
+  if (result.kind === 'value' && isText) return `${sanitise(result.value)}\n`;
   return renderFields(result, quiet && format === 'table' ? { ...rendering, format: 'tsv' } : rendering);
 }
 
-const allShown = (text: string): TableText => ({ text, hidden: [] });
-
 type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' | 'text' | 'done' }>;
 
-async function renderFields(result: Fielded, rendering: Rendering): Promise<TableText> {
-  const { format, fields, chosen, view } = rendering;
+async function renderFields(result: Fielded, rendering: Rendering): Promise<string> {
+  const { format, fields, chosen, view, hidden } = rendering;
   const medium = format === 'table' ? 'table' : 'data';
   const shown = chosen ?? fields.filter(({ shown }) => shown === undefined || shown === medium);
   const rows = rowsOf(result);
-  if (format === 'tsv') return allShown(renderTsv(shown, rows));
-  if (format === 'csv') return allShown(await renderCsv(shown, rows, rendering));
-  if (format === 'env') return allShown(renderEnv(shown, rows));
-  if (rows.length === 0) return allShown('');
+  if (format === 'tsv') return renderTsv(shown, rows);
+  if (format === 'csv') return await renderCsv(shown, rows, rendering);
+  if (format === 'env') return renderEnv(shown, rows);
+  if (rows.length === 0) return '';
   const draw = chosen === null && 'draw' in result ? result.draw : undefined;
-  if (draw !== undefined) return allShown(await draw(view));
+  if (draw !== undefined) return await draw(view);
   // Loaded late: most commands print one value, and counting columns takes a while to load.
   const { renderRecord, renderTable } = await import('./table.ts');
   // What was asked for by name is not left out.
   const kept = chosen === null ? shown : shown.map(({ drops: _, ...field }) => field);
-  if (result.kind === 'rows') return renderTable(kept, rows, view);
+  if (result.kind === 'rows') return renderTable(kept, rows, view, hidden);
   const record = rows.map((row) => renderRecord(shown, row, view)).join('');
   const parts = chosen === null && result.kind === 'record' ? (result.parts ?? []) : [];
-  const tables = parts.filter(({ rows }) => rows.length > 0).map((part) => renderTable(part.fields, part.rows, view));
-  return {
-    text: [record, ...tables.map(({ text }) => text)].join('\n'),
-    hidden: tables.flatMap(({ hidden }) => hidden),
-  };
+  const tables = parts.filter(({ rows }) => rows.length > 0);
+  return [record, ...tables.map((part) => renderTable(part.fields, part.rows, view, hidden))].join('\n');
 }
 
 function rowsOf(result: Fielded): readonly Row[] {

@@ -4,12 +4,6 @@ import { type Field, shownCell, type View } from './result.ts';
 
 type Row = Record<string, unknown>;
 
-/** A rendered text, and the columns that the terminal has no room for. */
-export interface TableText {
-  readonly text: string;
-  readonly hidden: readonly Field[];
-}
-
 const GAP = 2;
 
 const noLines = {
@@ -33,12 +27,7 @@ export function layOut(
   for (let start = 0; start < cells.length; start += PART) {
     const table = new Table({ colWidths: [...widths], colAligns, chars: noLines, style });
     table.push(...cells.slice(start, start + PART).map((row) => [...row]));
-    lines.push(
-      ...table
-        .toString()
-        .split('\n')
-        .map((line) => line.trimEnd()),
-    );
+    for (const line of table.toString().split('\n')) lines.push(line.trimEnd());
   }
   return lines;
 }
@@ -51,21 +40,27 @@ const labelOf = ({ label, name }: Field): string => label ?? name;
 export const renderRecord = (fields: readonly Field[], row: Row, { paint, now }: View): string =>
   linesOf(layOut(fields.map((field) => [paint.dim(labelOf(field)), shownCell(field, row, now)])));
 
-/** Renders rows below an upper-case header; where the identifiers do not fit, a record for each row. */
-export function renderTable(fields: readonly Field[], rows: readonly Row[], view: View): TableText {
+/**
+ * Renders rows below an upper-case header; where the identifiers do not fit, a record for each row. `hidden` gets the names
+ * of the columns that there is no room for.
+ */
+export function renderTable(
+  fields: readonly Field[],
+  rows: readonly Row[],
+  view: View,
+  hidden: Set<string> = new Set(),
+): string {
   const columns = fields.map((field) => readColumn(field, rows, view));
   const fitted = fitColumns(columns, view.columns);
-  if (!fitted) return { text: rows.map((row) => renderRecord(fields, row, view)).join('\n'), hidden: [] };
+  if (!fitted) return rows.map((row) => renderRecord(fields, row, view)).join('\n');
 
   const header = fitted.map(({ label, width }) => view.paint.dim(cut(label, width)));
   const lines = rows.map((_, at) => fitted.map(({ cells, width }) => cut(cells[at] ?? '', width)));
   const widths = fitted.map(({ width }) => width);
   const shown = fitted.map(({ field }) => field);
+  for (const field of fields) if (!shown.includes(field)) hidden.add(field.name);
   const areNumbers = shown.map(({ isNumber }) => isNumber);
-  return {
-    text: linesOf(layOut([header, ...lines], widths, areNumbers)),
-    hidden: fields.filter((field) => !shown.includes(field)),
-  };
+  return linesOf(layOut([header, ...lines], widths, areNumbers));
 }
 
 const linesOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');

@@ -2,7 +2,7 @@ import type { Format } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import type { Destination } from './destination.ts';
 import { type RenderContext, renderResult } from './render.ts';
-import type { CommandResult, Field, WholeResult } from './result.ts';
+import type { CommandResult, WholeResult } from './result.ts';
 import { print, type Repeat, unwritable } from './standard-output.ts';
 import { type Note, sanitise, talk } from './terminal.ts';
 
@@ -19,7 +19,8 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   // The document goes into the file; what is on stdout describes it.
   const becomesFile = result.kind === 'file' && destination !== null;
   const isIndented = becomesFile || (destination === null && io.stdout.isTTY && result.afterwards === undefined);
-  const { text, hidden } = await renderResult(result, context, { isIndented });
+  const hidden = new Set<string>();
+  const text = await renderResult(result, context, { isIndented, hidden });
   if (destination !== null) {
     const content = becomesFile ? result.content : text;
     await result.beforeFile?.(content);
@@ -61,7 +62,7 @@ async function writeStream(
   const inLines = { ...context, settings: { ...settings, fileFormat: lineFormat(settings.format) } };
   const printRows = async (rows: readonly Record<string, unknown>[], hasHeader: boolean): Promise<boolean> => {
     const part: WholeResult = { kind: 'rows', rows, data: rows, quiet: rows.map(quietOf), empty: '' };
-    return print((await renderResult(part, inLines, { hasHeader })).text, io);
+    return print(await renderResult(part, inLines, { hasHeader }), io);
   };
   // Not with the first row: whoever reads knows the columns while they wait for it.
   if (!(await printRows([], true))) return false;
@@ -81,12 +82,10 @@ const printable = (text: string, { stdout }: Io): string =>
 const emptyNote = (result: WholeResult): Note[] =>
   result.kind === 'rows' && result.rows.length === 0 ? [{ tone: 'hint', text: result.empty }] : [];
 
-function hiddenNote(hidden: readonly Field[]): Note[] {
-  const names = [...new Set(hidden.map(({ name }) => name))];
-  if (names.length === 0) return [];
-  return [
-    { tone: 'hint', text: `no room for ${names.join(', ')}; --json shows ${names.length === 1 ? 'it' : 'them'}` },
-  ];
+function hiddenNote(hidden: ReadonlySet<string>): Note[] {
+  if (hidden.size === 0) return [];
+  const shows = `--json shows ${hidden.size === 1 ? 'it' : 'them'}`;
+  return [{ tone: 'hint', text: `no room for ${[...hidden].join(', ')}; ${shows}` }];
 }
 
 /** How to get the response of a change that was made and could not be written; empty for a read. */

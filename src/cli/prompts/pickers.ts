@@ -6,7 +6,7 @@ import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import { cut, layOut } from '../output/table.ts';
 import { sanitise } from '../output/terminal.ts';
-import { nothing, relative, usageInBrief } from '../output/words.ts';
+import { expiryInBrief, nothing, relative, usageInBrief } from '../output/words.ts';
 import type { Choice } from './prompt.ts';
 
 /** Something to pick: what names it, and what is shown of it, in columns. */
@@ -46,11 +46,12 @@ const pickers: Readonly<Record<Pickable, Picker>> = {
       searching(async (text) => {
         const productId = typeof product === 'string' ? product : undefined;
         const { items } = await keys.list({ productId, text, page: 1, limit: MAX_CHOICES });
+        const expiry = (at: string | null = null): string => `expires ${expiryInBrief(at, io.now())}`;
         const names = await namesOf(new Set(items.flatMap(({ customerId }) => customerId ?? [])), customers);
         return items.flatMap(({ key, customerId, activations, maxActivations, expirationDate }): Row[] => {
           if (isMaskedKey(key)) return [];
           const customer = names.get(customerId ?? '') ?? customerId ?? nothing;
-          return [[key, key, customer, usageInBrief(activations, maxActivations), expiry(expirationDate, io.now())]];
+          return [[key, key, customer, usageInBrief(activations, maxActivations), expiry(expirationDate)]];
         });
       }),
   },
@@ -93,11 +94,6 @@ export async function pickObject(what: Pickable, context: CommandContext, values
   if (first.length === 0) return null;
   return prompter.search(question, async (typed, signal) => asChoices(await find(typed, signal), stderr.columns));
 }
-
-const expiry = (expiresAt: string | null | undefined, now: number): string => {
-  if (!expiresAt) return 'never expires';
-  return `${Date.parse(expiresAt) > now ? 'expires' : 'expired'} ${relative(expiresAt, now)}`;
-};
 
 const MARK_WIDTH = 2;
 
