@@ -13,9 +13,9 @@ export function renderBars(bars: readonly Bar[], columns: number): string {
     .map(({ label, count }) => {
       // What there is at all is to be seen.
       const width = count === 0 ? 0 : Math.max(1, Math.round((count / most) * room));
-      return `${label.padEnd(labelWidth)}  ${String(count).padStart(numberWidth)}  ${'█'.repeat(width)}`.trimEnd();
+      const line = `${label.padEnd(labelWidth)}  ${String(count).padStart(numberWidth)}  ${'█'.repeat(width)}`;
+      return `${line.trimEnd()}\n`;
     })
-    .map((line) => `${line}\n`)
     .join('');
 }
 

@@ -15,9 +15,8 @@ export interface RemoteTarget {
 
 /** Chooses the service: flags, then the environment, then the profile. Throws `UsageError` when there is none. */
 export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> {
-  checkOneService(flags, io);
-  if (flags.db) return database(flags.db, io);
-  if (!flags.baseUrl && !flags.profile && io.env.LKM_DB) return database(io.env.LKM_DB, io);
+  const db = namedDatabase(flags, io);
+  if (db !== null) return { kind: 'database', db };
   // Loaded late: a database needs no configuration.
   const { checkRunning, chooseProfile, originOf } = await import('../config/profiles.ts');
   const profile = await chooseProfile(flags, io);
@@ -36,23 +35,23 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
   return { kind: 'remote', baseUrl, profile, ca };
 }
 
-/** A flag goes before the variable of another, but two flags, or two variables, name two services: decision 0033. */
-function checkOneService({ db, baseUrl, profile }: GlobalFlags, { env }: Io): void {
+/**
+ * The database that is named, or null. A flag goes before the variable of another, but two flags, or two variables, name two
+ * services, which throws `UsageError`: decision 0033.
+ */
+function namedDatabase({ db, baseUrl, profile }: GlobalFlags, io: Io): string | null {
   if (db && baseUrl) throw new UsageError('--db and --base-url name two services; give one of them');
-  const isChosenByFlag = Boolean(db || baseUrl || profile);
-  if (!isChosenByFlag && env.LKM_DB && env.LKM_BASE_URL) {
-    throw new UsageError('LKM_DB and LKM_BASE_URL name two services; set one of them');
-  }
+  const { LKM_DB, LKM_BASE_URL } = db || baseUrl || profile ? {} : io.env;
+  if (LKM_DB && LKM_BASE_URL) throw new UsageError('LKM_DB and LKM_BASE_URL name two services; set one of them');
+  const named = db || LKM_DB;
+  return named ? locate(named, io) : null;
 }
-
-const database = (location: string, io: Io): Target => ({ kind: 'database', db: locate(location, io) });
 
 /** The database of an operator's command: `--db` or `LKM_DB`. Throws `UsageError` for a service, or nothing. */
 export function chooseDatabase(flags: GlobalFlags, io: Io): string {
+  const db = namedDatabase(flags, io);
+  if (db !== null) return db;
   const named = flags.baseUrl ? '--base-url' : flags.profile ? '--profile' : undefined;
-  checkOneService(flags, io);
-  const db = flags.db ?? (named === undefined ? io.env.LKM_DB : undefined);
-  if (db) return locate(db, io);
   const instead = named === undefined ? ', and none is named' : `; ${named} names a service`;
   throw new UsageError(`this command works on a database itself${instead}`, [
     ['Give it:', '--db FILE, or postgres://…'],
