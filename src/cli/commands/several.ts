@@ -4,7 +4,7 @@ import { exitCodes, UsageError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import { doneNote, type Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
-import { confirmByTyping } from '../prompts/questions.ts';
+import { confirm } from '../prompts/questions.ts';
 import { isRefusal, type Send } from '../request/changes.ts';
 import type { Fields } from './results.ts';
 
@@ -92,7 +92,8 @@ async function confirmOne(
 ): Promise<void> {
   const name = nameOf(id);
   const [first, ...more] = context.settings.interactive ? await describe(await context.client(), id) : [];
-  await confirmByTyping(context, name.replace('…', ''), {
+  await confirm(context, {
+    question: { typed: name.replace('…', '') },
     about: [`this deletes the ${noun} for ever:`, `  ${name}  ${first}`, ...more],
     action: `deleting ${name}`,
     flag: confirmFlag?.(id) ?? '--yes',

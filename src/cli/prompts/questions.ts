@@ -4,36 +4,24 @@ import { sanitise } from '../output/terminal.ts';
 
 interface Question {
   readonly about: readonly string[];
-  readonly question: string;
+  /** A question for a yes or no, or a text that is to be typed. */
+  readonly question: string | { readonly typed: string };
   /** What the error calls it when there is no terminal to ask on: `deleting cus_…`. */
   readonly action: string;
   readonly flag: string;
 }
 
-/** Asks yes or no. Throws `NotConfirmedError` unless the answer is yes. */
-export const confirm = (context: CommandContext, { question, ...rest }: Question): Promise<void> =>
-  ask(context, rest, () => context.io.prompter.confirm(sanitise(question)));
-
-/** Asks the person to type `expected`. Throws `NotConfirmedError` when anything else is typed. */
-export const confirmByTyping = (
-  context: CommandContext,
-  expected: string,
-  rest: Omit<Question, 'question'>,
-): Promise<void> =>
-  ask(context, rest, async () => {
-    const typed = await context.io.prompter.type(`type ${sanitise(expected)} to confirm:`);
-    return typed.trim() === expected;
-  });
-
-async function ask(
-  { settings, io }: CommandContext,
-  { about, action, flag }: Omit<Question, 'question'>,
-  isConfirmed: () => Promise<boolean>,
-): Promise<void> {
+/** Asks a person. Throws `NotConfirmedError` unless the answer is yes, or the very text. */
+export async function confirm({ settings, io }: CommandContext, asked: Question): Promise<void> {
+  const { about, question, action, flag } = asked;
   if (!settings.interactive) {
     const why = `${action} needs confirmation, and nothing can be asked: ${settings.notInteractive}`;
     throw new NotConfirmedError(why, [['Nothing was sent. Run it again with:', flag]]);
   }
   await io.stderr.write(about.map((line) => `${sanitise(line)}\n`).join(''));
-  if (!(await isConfirmed())) throw new NotConfirmedError(`${action} was not confirmed`, ['Nothing was sent.']);
+  const isConfirmed =
+    typeof question === 'string'
+      ? await io.prompter.confirm(sanitise(question))
+      : (await io.prompter.type(`type ${sanitise(question.typed)} to confirm:`)).trim() === question.typed;
+  if (!isConfirmed) throw new NotConfirmedError(`${action} was not confirmed`, ['Nothing was sent.']);
 }
