@@ -20,11 +20,7 @@ type GivenOptions = Readonly<Record<string, string>>;
 
 export type Completion = readonly Candidate[] | 'files';
 
-/**
- * The words with which a command line may go on.
- *
- * @param words after `lkm`; the last one is being typed, and may be empty
- */
+/** The words with which a command line may go on. Of those after `lkm` the last is being typed, and may be empty. */
 export async function complete(words: readonly string[], io: Io): Promise<Completion> {
   const typed = words.at(-1) ?? '';
   const found = await candidatesFor(typed, await readLine(words.slice(0, -1)), io);

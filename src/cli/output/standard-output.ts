@@ -5,12 +5,7 @@ import type { Io, Output } from '../io.ts';
 
 const FALLBACK_COLUMNS = 80;
 
-/**
- * A standard stream of the process, stdout or stderr.
- *
- * @param stream opens it; called when it is used
- * @param reports whether a write rejects with an error of the system, other than that nobody reads any more
- */
+/** stdout or stderr, opened when it is used. What `reports` rejects with the errors of the system, but not when nobody reads. */
 export function outputOf(fd: number, stream: () => WriteStream, { reports }: { readonly reports: boolean }): Output {
   const isTTY = isatty(fd);
   let opened: WriteStream | undefined;

@@ -13,10 +13,7 @@ import { longFlag } from './read-values.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/**
- * Checks each value that is a field of the contract by the contract's own schema, before anything is sent.
- * Throws `UsageError` and says what the option or argument needs.
- */
+/** Checks each value that is a field of the contract, before anything is sent. Throws `UsageError` and names the option. */
 export function checkFields(command: Command, values: Values): void {
   for (const [name, spec] of specsOf(command)) {
     const field = fieldOf(command, name, spec);
