@@ -47,23 +47,16 @@ export async function withStoredSettings(flags: GlobalFlags, io: Io): Promise<Io
   return Object.create(io, { env: { value: env } });
 }
 
-interface Layer {
-  readonly from: string;
-  /** What names that place on a command line. */
-  readonly profileFlag: string;
-  readonly settings: StoredSettings;
-}
-
 /** What is stored, the first to count first. A profile counts only where nothing else names the service. */
-async function storedLayers(flags: GlobalFlags, io: Io): Promise<Layer[]> {
+async function storedLayers(flags: GlobalFlags, io: Io) {
   const config = await readConfig(io);
   const { env } = io;
   const name = namedProfile(flags, io) ?? config.currentProfile;
   const isElsewhere = Boolean(flags.db || flags.baseUrl || (!flags.profile && (env.LKM_DB || env.LKM_BASE_URL)));
-  const ofAll = { from: 'config', profileFlag: '', settings: config.settings ?? {} };
+  const layer = (from: string, profileFlag: string, settings: StoredSettings = {}) => ({ from, profileFlag, settings });
+  const ofAll = layer('config', '', config.settings);
   if (name === null || isElsewhere) return [ofAll];
-  const settings = config.profiles[name]?.settings ?? {};
-  return [{ from: `profile ${name}`, profileFlag: ` -p ${quote(name)}`, settings }, ofAll];
+  return [layer(`profile ${name}`, ` -p ${quote(name)}`, config.profiles[name]?.settings), ofAll];
 }
 
 /** Stores a setting, or with null forgets it: for one profile, or for all commands. Throws `UsageError` for a wrong one. */

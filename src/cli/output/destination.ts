@@ -15,8 +15,9 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../config/files.ts';
-import { codeOf, LocalError } from '../failure/errors.ts';
+import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
+import { unwritable } from './standard-output.ts';
 
 /** Where `-o` writes: opened before anything is sent, so that what prevents the writing is known by then. */
 export interface Destination {
@@ -58,13 +59,11 @@ function follow(full: string, path: string): Stats | null {
   try {
     return statSync(full, { throwIfNoEntry: false }) ?? null;
   } catch (cause) {
-    throw unwritable(path, cause);
+    throw unopened(path, cause);
   }
 }
 
-function unwritable(path: string, cause: unknown): LocalError {
-  return new LocalError(`cannot write ${path} (${codeOf(cause)})`, ['Nothing was sent.'], { cause });
-}
+const unopened = (path: string, cause: unknown) => unwritable(path, cause, { hints: ['Nothing was sent.'] });
 
 /** A file beside the destination, which takes its place once it is whole. */
 function openFile(path: string, full: string, replaced: Stats | null, io: Io): Destination {
@@ -110,7 +109,7 @@ function reserve(path: string, full: string, aside: string): number {
     return openSync(aside, 'r+');
   } catch (cause) {
     rmSync(aside, { force: true });
-    throw unwritable(path, cause);
+    throw unopened(path, cause);
   }
 }
 
@@ -119,7 +118,7 @@ async function openStream(path: string, full: string, { stop }: Io): Promise<Des
   // Its errors are those of the calls that wait for it.
   const stream = createWriteStream(full, { signal: stop }).on('error', () => {});
   await once(stream, 'open', { signal: stop }).catch((cause: unknown) => {
-    throw unwritable(path, cause);
+    throw unopened(path, cause);
   });
   return {
     discard: () => void stream.destroy(),
