@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { toInstant } from '../../domain/time.ts';
 import type { Io } from '../io.ts';
-import type { State, StateRow } from './state.ts';
+import type { State } from './state.ts';
 
 export interface RequestIdentity {
   /** Base URL, absolute path of a database file, or address of a PostgreSQL database without its password. */
@@ -82,12 +82,12 @@ export function beginChanges(
         state.run('DELETE FROM change WHERE id = ?', id);
       }
       const idempotencyKey = newKeys[at] ?? uuid();
-      const [made] = state.all(
+      const made = state.all<{ id: number }>(
         `INSERT INTO change (writer, request, origin, method, path, body, idempotency_key, created_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
         ...[writer, request, origin, method, path, body, idempotencyKey, toInstant(now())],
       );
-      return { idempotencyKey, repeats: false, ids: [Number(made?.id)] };
+      return { idempotencyKey, repeats: false, ids: made.map(({ id }) => id) };
     });
     return { entries, repeated, tooOld };
   });
@@ -97,8 +97,8 @@ export function beginChanges(
 export function findGiven(state: State | null, requests: readonly RequestIdentity[], idempotencyKey: string): Begun {
   const entries = requests.map((request): Entry => {
     const sql = 'SELECT id FROM change WHERE request = ? AND idempotency_key = ?';
-    const rows = state?.all(sql, fingerprintOf(request), idempotencyKey) ?? [];
-    return { idempotencyKey, repeats: rows.length > 0, ids: rows.map(({ id }) => Number(id)) };
+    const rows = state?.all<{ id: number }>(sql, fingerprintOf(request), idempotencyKey) ?? [];
+    return { idempotencyKey, repeats: rows.length > 0, ids: rows.map(({ id }) => id) };
   });
   return { entries, repeated: [], tooOld: [] };
 }
@@ -109,34 +109,24 @@ export function completeChanges(state: State, entries: readonly Entry[]): void {
   });
 }
 
+const PENDING = 'id, method, path, body, idempotency_key AS idempotencyKey, created_at AS createdAt';
+
 /** The changes of a service that have no answer yet. */
 export const pendingOf = (state: State, origin: string): readonly Pending[] =>
-  state.all('SELECT * FROM change WHERE origin = ? ORDER BY id', origin).map(pendingFrom);
+  state.all(`SELECT ${PENDING} FROM change WHERE origin = ? ORDER BY id`, origin);
 
 const fingerprintOf = ({ origin, method, path, body }: RequestIdentity): string =>
-  createHash('sha256')
-    .update(JSON.stringify([origin, method, path, body]))
-    .digest('base64url');
+  hash('sha256', JSON.stringify([origin, method, path, body]), 'base64url');
 
-const pendingFrom = ({ id, method, path, body, idempotency_key, created_at }: StateRow): Pending => ({
-  id: Number(id),
-  method: String(method),
-  path: String(path),
-  body: body === null ? null : String(body),
-  idempotencyKey: String(idempotency_key),
-  createdAt: String(created_at),
-});
-
-function readEnded(state: State, request: string): Pending[] {
-  const rows = state.all('SELECT * FROM change WHERE request = ? ORDER BY id', request);
-  const writers = [...new Set(rows.map(({ writer }) => String(writer)))];
-  const ended = new Set(writers.filter((writer) => writer !== state.writer() && !state.isRunning(writer)));
-  return rows.filter(({ writer }) => ended.has(String(writer))).map(pendingFrom);
-}
+const readEnded = (state: State, request: string): Pending[] =>
+  state
+    .all<Pending & { writer: string }>(`SELECT ${PENDING}, writer FROM change WHERE request = ? ORDER BY id`, request)
+    .filter(({ writer }) => writer !== state.writer() && !state.isRunning(writer));
 
 /** Removes changes that are old beside the newest one; those of a time to come are of a clock that was wrong. */
 function sweep(state: State, now: number): void {
-  const [newest] = state.all('SELECT max(created_at) AS at FROM change WHERE created_at <= ?', toInstant(now));
-  if (typeof newest?.at !== 'string') return;
-  state.run('DELETE FROM change WHERE created_at < ?', toInstant(Date.parse(newest.at) - KEPT_MS));
+  const sql = 'SELECT max(created_at) AS newest FROM change WHERE created_at <= ?';
+  for (const { newest } of state.all<{ newest: string | null }>(sql, toInstant(now))) {
+    if (newest !== null) state.run('DELETE FROM change WHERE created_at < ?', toInstant(Date.parse(newest) - KEPT_MS));
+  }
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, lstatSync, openSync } from 'node:fs';
+import { closeSync, lstatSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf } from '../failure/errors.ts';
 
@@ -45,9 +45,8 @@ export function isLocked(path: string): boolean {
 
 /** Makes an empty file for its owner, unless there is something of that name; never follows a link. */
 export function makeOwnFile(path: string): void {
-  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = constants;
   try {
-    closeSync(openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600));
+    closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }

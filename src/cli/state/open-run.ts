@@ -3,12 +3,10 @@ import { LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { repeatableSpan } from './journal.ts';
 import type { Run, StoredRun } from './runs.ts';
-import type { State, StateRow } from './state.ts';
-
-const kinds = ['open', 'done', 'failed', 'unknown'] as const;
+import type { State } from './state.ts';
 
 /** `open`: not known to be answered; `unknown`: sent so long ago that only a person can tell. */
-export type RowKind = (typeof kinds)[number];
+export type RowKind = 'open' | 'done' | 'failed' | 'unknown';
 
 export interface RunRow {
   /** Its number, from 1. */
@@ -51,8 +49,9 @@ export function openRun(
   /** Takes the run over; whether a process has worked on it before. Throws `LocalError` while another one does. */
   function takeOver(): { readonly isBegun: boolean } {
     return state.transaction(() => {
-      const [{ writer = null } = {}] = state.all('SELECT writer FROM run WHERE number = ?', number);
-      if (writer !== null && state.isRunning(String(writer))) {
+      const sql = 'SELECT writer FROM run WHERE number = ?';
+      const [{ writer } = { writer: null }] = state.all<{ writer: string | null }>(sql, number);
+      if (writer !== null && state.isRunning(writer)) {
         throw new LocalError(`run ${run.id} is being worked on by another process`, [
           'Wait until it ends; then the same command prints the same rows.',
         ]);
@@ -65,9 +64,10 @@ export function openRun(
   function counts(): Counts {
     const counted = { open: 0, done: 0, failed: 0, unknown: 0, existing: 0 };
     const sql = `SELECT ${KIND} AS kind, count(*) AS rows, sum(status = 'exists') AS existing FROM row WHERE run = ? GROUP BY 1`;
-    for (const { kind, rows, existing } of state.all(sql, ...span(), number)) {
-      counted[kindOf(kind)] = Number(rows);
-      counted.existing += Number(existing);
+    const found = state.all<{ kind: RowKind; rows: number; existing: number }>(sql, ...span(), number);
+    for (const { kind, rows, existing } of found) {
+      counted[kind] = rows;
+      counted.existing += existing;
     }
     return counted;
   }
@@ -80,7 +80,7 @@ export function openRun(
   function* read(): Generator<RunRow> {
     const sql = `SELECT ${COLUMNS}, ${KIND} AS kind FROM row WHERE run = ? AND row > ? ORDER BY row LIMIT ${PAGE}`;
     for (let last = 0; ; ) {
-      const page = state.all(sql, ...span(), number, last).map((row) => runRow(row, run));
+      const page = state.all<StoredRow>(sql, ...span(), number, last).map((row) => runRow(row, run));
       yield* page;
       if (page.length < PAGE) return;
       last = page.at(-1)?.row ?? 0;
@@ -94,7 +94,7 @@ export function openRun(
       const sql = `SELECT ${COLUMNS}, 'open' AS kind FROM row
         WHERE run = ? AND row > ? AND kind IS NULL AND (sent_at IS NULL OR sent_at BETWEEN ? AND ?)
         ORDER BY row LIMIT ${PAGE}`;
-      const page = state.all(sql, number, after, ...span()).map((row) => runRow(row, run));
+      const page = state.all<StoredRow>(sql, number, after, ...span()).map((row) => runRow(row, run));
       for (const { row } of page) {
         // The first time counts: what was sent then is what the service may have forgotten.
         const note = 'UPDATE row SET sent_at = coalesce(sent_at, ?) WHERE run = ? AND row = ?';
@@ -126,26 +126,22 @@ export function openRun(
     keepAnswers: (answers: readonly Settled[]) => state.transaction(() => answers.forEach(settle)),
     reopen,
     /** The ids of what the rows refer to, by need. */
-    readPrepared: () =>
-      new Map(
-        state
-          .all('SELECT need, id FROM prepared WHERE run = ?', number)
-          .map((row) => [String(row.need), String(row.id)]),
-      ),
+    readPrepared(): Map<string, string> {
+      const sql = 'SELECT need, id FROM prepared WHERE run = ?';
+      return new Map(state.all<{ need: string; id: string }>(sql, number).map(({ need, id }) => [need, id]));
+    },
     keepPrepared: (ids: Iterable<readonly [need: string, id: string]>): void =>
       state.transaction(() => {
         const sql = 'INSERT OR IGNORE INTO prepared (run, need, id) VALUES (?, ?, ?)';
         for (const [need, id] of ids) state.run(sql, number, need, id);
       }),
     /** The SHA-256 of each content that the run has written to a file. */
-    readOutputs: (path: string): readonly string[] =>
-      state
-        .all('SELECT digest FROM output WHERE run = ? AND path = ?', number, path)
-        .map(({ digest }) => String(digest)),
-    keepOutput: (path: string, digest: string): void =>
-      state.transaction(() => {
-        state.run('INSERT OR IGNORE INTO output (run, path, digest) VALUES (?, ?, ?)', number, path, digest);
-      }),
+    readOutputs(path: string): readonly string[] {
+      const sql = 'SELECT digest FROM output WHERE run = ? AND path = ?';
+      return state.all<{ digest: string }>(sql, number, path).map(({ digest }) => digest);
+    },
+    keepOutput: (path: string, digest: string): number =>
+      state.run('INSERT OR IGNORE INTO output (run, path, digest) VALUES (?, ?, ?)', number, path, digest),
   };
 }
 
@@ -155,21 +151,16 @@ const unanswered = {
   message: 'no answer is known, and it was sent more than 23 hours ago, or the clock was set since',
 };
 
-function runRow(stored: StateRow, run: Run): RunRow {
-  const { row, line, body, attempt, status, result, error } = stored;
-  const kind = kindOf(stored.kind);
-  return {
-    row: Number(row),
-    line: line === null ? null : Number(line),
-    body: parsed(body) ?? run.body ?? {},
-    attempt: Number(attempt),
-    kind,
-    status: String(status ?? kind),
-    result: parsed(result) ?? {},
-    error: parsed(error) ?? (kind === 'unknown' ? unanswered : null),
-  };
-}
+/** A row as `state.db` has it: objects as JSON. */
+type StoredRow = Pick<RunRow, 'row' | 'line' | 'attempt' | 'kind'> &
+  Readonly<Record<'body' | 'status' | 'result' | 'error', string | null>>;
 
-const parsed = (text: unknown) => (text === null ? null : JSON.parse(String(text)));
+const runRow = ({ row, line, body, attempt, kind, status, result, error }: StoredRow, run: Run): RunRow => ({
+  ...{ row, line, attempt, kind },
+  body: parsed(body) ?? run.body ?? {},
+  status: status ?? kind,
+  result: parsed(result) ?? {},
+  error: parsed(error) ?? (kind === 'unknown' ? unanswered : null),
+});
 
-const kindOf = (value: unknown): RowKind => kinds.find((kind) => kind === value) ?? 'open';
+const parsed = (text: string | null) => (text === null ? null : JSON.parse(text));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formats } from '../config/settings.ts';
 import { LocalError, NotFoundError } from '../failure/errors.ts';
-import type { State, StateRow } from './state.ts';
+import type { State } from './state.ts';
 
 /** A bulk run: stored once, before its first request. */
 export const Run = z.object({
@@ -38,10 +38,10 @@ export interface StoredRun {
 
 /** Every run, oldest first. */
 export const listRuns = (state: State): readonly StoredRun[] =>
-  state.all('SELECT number, id, description FROM run ORDER BY number').map(storedRun);
+  state.all<DescribedRun>('SELECT number, id, description FROM run ORDER BY number').map(storedRun);
 
 export const readRun = (state: State, id: string): StoredRun | null =>
-  state.all('SELECT number, id, description FROM run WHERE id = ?', id).map(storedRun)[0] ?? null;
+  state.all<DescribedRun>('SELECT number, id, description FROM run WHERE id = ?', id).map(storedRun)[0] ?? null;
 
 /** The run that an id, the start of one, or a name stands for. Throws `NotFoundError`. */
 export function findRun(state: State | null, text: string): StoredRun {
@@ -54,10 +54,16 @@ export function findRun(state: State | null, text: string): StoredRun {
   throw new NotFoundError(what, [['See them:', 'lkm jobs list']]);
 }
 
-function storedRun({ number, id, description }: StateRow): StoredRun {
-  const { data, error } = Run.safeParse(JSON.parse(String(description)));
-  if (data === undefined) throw new LocalError(`this version of lkm cannot read run ${id}`, [], { cause: error });
-  return { run: data, number: Number(number) };
+interface DescribedRun {
+  readonly number: number;
+  readonly id: string;
+  readonly description: string;
+}
+
+function storedRun({ number, id, description }: DescribedRun): StoredRun {
+  const { data: run, error } = Run.safeParse(JSON.parse(description));
+  if (run === undefined) throw new LocalError(`this version of lkm cannot read run ${id}`, [], { cause: error });
+  return { run, number };
 }
 
 /** Keeps rows aside while a file is read; they are gone with the process unless a run is made of them. */
@@ -65,9 +71,7 @@ export function keepAside(state: State): (row: { readonly line: number | null; r
   state.run('DROP TABLE IF EXISTS temp.aside');
   state.run('CREATE TEMP TABLE aside (row INTEGER PRIMARY KEY, line INTEGER, body TEXT NOT NULL) STRICT');
   state.all('PRAGMA temp.journal_mode = OFF');
-  return ({ line, body }) => {
-    state.run('INSERT INTO temp.aside (line, body) VALUES (?, ?)', line, JSON.stringify(body));
-  };
+  return ({ line, body }) => state.run('INSERT INTO temp.aside (line, body) VALUES (?, ?)', line, JSON.stringify(body));
 }
 
 /** Makes a run of the rows that were kept aside, or of rows of one body; another process may have made it meanwhile. */
@@ -75,8 +79,7 @@ export function createRun(state: State, run: Run): StoredRun {
   return state.transaction(() => {
     const meanwhile = readRun(state, run.id);
     if (meanwhile !== null) return meanwhile;
-    const sql = 'INSERT INTO run (id, description) VALUES (?, ?) RETURNING number';
-    const number = Number(state.all(sql, run.id, JSON.stringify(run))[0]?.number);
+    const number = state.run('INSERT INTO run (id, description) VALUES (?, ?)', run.id, JSON.stringify(run));
     if (run.body === null) {
       const copy = 'INSERT INTO row (run, row, line, body) SELECT ?, row, line, body FROM temp.aside ORDER BY row';
       state.run(copy, number);

@@ -11,8 +11,8 @@ export interface RunningServer {
 /** Records that this process serves a database, and removes the records of servers that have ended. */
 export function recordServer(state: State, { url, db, ca }: RunningServer, { host, now }: Io): void {
   state.transaction(() => {
-    for (const { writer } of state.all('SELECT writer FROM server')) {
-      if (!state.isRunning(String(writer))) state.run('DELETE FROM server WHERE writer = ?', writer ?? null);
+    for (const { writer } of state.all<{ writer: string }>('SELECT writer FROM server')) {
+      if (!state.isRunning(writer)) state.run('DELETE FROM server WHERE writer = ?', writer);
     }
     const sql = 'INSERT INTO server (writer, url, db, ca, host, started_at) VALUES (?, ?, ?, ?, ?, ?)';
     state.run(sql, state.writer(), url, db, ca ?? null, host, now());
@@ -28,12 +28,13 @@ export function runningServers(io: Io): RunningServer[] {
   if (!hasState(io)) return [];
   const state = openState(io);
   try {
-    return state.transaction(() => {
-      const records = state.all('SELECT * FROM server WHERE host = ? ORDER BY started_at DESC', io.host);
-      return records
-        .filter(({ writer }) => state.isRunning(String(writer)))
-        .map(({ url, db, ca }) => ({ url: String(url), db: String(db), ca: ca === null ? undefined : String(ca) }));
-    });
+    const sql = 'SELECT writer, url, db, ca FROM server WHERE host = ? ORDER BY started_at DESC';
+    return state.transaction(() =>
+      state
+        .all<{ writer: string; url: string; db: string; ca: string | null }>(sql, io.host)
+        .filter(({ writer }) => state.isRunning(writer))
+        .map(({ url, db, ca }) => ({ url, db, ca: ca ?? undefined })),
+    );
   } finally {
     state.close();
   }

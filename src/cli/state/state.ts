@@ -1,14 +1,12 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { isPrivateFolder, stateDir } from '../config/files.ts';
 import { CommandError, codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 import { isLocked, type Lock, makeOwnFile, SQLITE_BUSY, sqliteCode, takeLock, withLock } from './lock.ts';
 import { STATE_TABLES, STATE_VERSION } from './schema.ts';
-
-export type StateRow = Readonly<Record<string, SQLOutputValue>>;
 
 /** What commands remember of their changes and bulk runs until they are done: the file `state.db` of this user. */
 export type State = ReturnType<typeof stateOf>;
@@ -71,7 +69,7 @@ const NETWORK_TYPES = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997];
 const isOnNetwork = (folder: string): boolean => NETWORK_TYPES.includes(statfsSync(folder).type);
 
 function makeTables(database: DatabaseSync, state: State, path: string): void {
-  const version = () => Number(state.all('PRAGMA user_version')[0]?.user_version);
+  const version = () => state.all<{ user_version: number }>('PRAGMA user_version')[0]?.user_version ?? 0;
   if (version() === 0) {
     state.transaction(() => {
       if (version() === 0) database.exec(`${STATE_TABLES} PRAGMA user_version = ${STATE_VERSION}`);
@@ -104,13 +102,13 @@ function stateOf(database: DatabaseSync, folder: string, io: Io) {
     }
   }
 
-  /** The rows of a statement, which is prepared once. */
-  const all = (sql: string, ...values: readonly SQLInputValue[]): readonly StateRow[] =>
-    guarded(() => prepared(sql).all(...values));
+  /** The rows of a statement, which is prepared once. Their type is the caller's word: the tables are STRICT. */
+  const all = <R extends object>(sql: string, ...values: readonly SQLInputValue[]): readonly R[] =>
+    guarded(() => prepared(sql).all(...values) as R[]);
 
-  function run(sql: string, ...values: readonly SQLInputValue[]): void {
-    guarded(() => prepared(sql).run(...values));
-  }
+  /** Runs a statement; returns the number of the row that it has inserted. */
+  const run = (sql: string, ...values: readonly SQLInputValue[]): number =>
+    guarded(() => Number(prepared(sql).run(...values).lastInsertRowid));
 
   /** All or nothing of it is on the disk when it returns. Throws `LocalError` when it cannot be written. */
   function transaction<T>(work: () => T): T {
