@@ -1,11 +1,11 @@
 import type { Client } from '../../client/client.ts';
 import { walkList } from '../../client/lists.ts';
 import type { Customer } from '../../contract/customers.ts';
-import { ApiError } from '../../contract/errors.ts';
 import type { Device } from '../../contract/keys/licenses.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
 import { isMaskedKey } from '../../domain/license-key.ts';
 import { UsageError } from '../failure/errors.ts';
+import { unlessRefused } from '../request/look-ups.ts';
 import { guard } from './read-file.ts';
 
 interface Export {
@@ -28,26 +28,22 @@ export async function* exportKeys(
 ): AsyncGenerator<string> {
   const keys = () => walkList(client.keys.list, { productId, customerId });
   const ownerOf = rememberOwners(client);
-  const csv = form === 'csv' ? await csvLines(keys()) : null;
-  if (csv !== null) yield csv.header;
-  if (form === 'json') yield '[';
-  let separator = '\n';
+  const { start, between, end, write } = form === 'csv' ? await csvOf(keys()) : forms[form];
+  let before = start;
   for await (const part of inParts(keys())) {
-    const found = (await Promise.all(part.map((license) => complete(client, license, ownerOf)))).filter(
-      (key) => key !== null,
-    );
-    const lines = found.map((key) => {
-      if (csv !== null) return csv.lineOf(key);
-      if (form === 'jsonl') return `${JSON.stringify(key)}\n`;
-      const line = `${separator}${JSON.stringify(key)}`;
-      separator = ',\n';
-      return line;
-    });
-    await beforePart(found.map(({ key }) => String(key)));
-    yield lines.join('');
+    const found = await Promise.all(part.map((license) => complete(client, license, ownerOf)));
+    const left = found.filter((key) => key !== null);
+    await beforePart(left.map(({ key }) => String(key)));
+    yield before + left.map(write).join(between);
+    before = left.length === 0 ? before : between;
   }
-  if (form === 'json') yield '\n]\n';
+  yield end;
 }
+
+const forms = {
+  json: { start: '[\n', between: ',\n', end: '\n]\n', write: (key: ExportedKey) => JSON.stringify(key) },
+  jsonl: { start: '', between: '', end: '', write: (key: ExportedKey) => `${JSON.stringify(key)}\n` },
+};
 
 async function* inParts(keys: AsyncIterable<ListedLicense>): AsyncGenerator<readonly ListedLicense[]> {
   let part: ListedLicense[] = [];
@@ -76,7 +72,7 @@ async function complete(
     ]);
   }
   if (activations === 0) return exportedKey(license, customerId == null ? null : await ownerOf(customerId), []);
-  const found = await unlessGone(client.keys.get({ productId, licenseKey: key }), 'licenseNotFound');
+  const found = await unlessRefused('licenseNotFound', client.keys.get({ productId, licenseKey: key }));
   return found && exportedKey(license, found.customer, found.license.devices);
 }
 
@@ -87,19 +83,10 @@ function rememberOwners(client: Client): (id: string) => Promise<Owner | null> {
   const known = new Map<string, Promise<Owner | null>>();
   return (customerId) => {
     if (known.size > MAX_OWNERS) known.clear();
-    const owner = known.get(customerId) ?? unlessGone(client.customers.get({ customerId }), 'customerNotFound');
+    const owner = known.get(customerId) ?? unlessRefused('customerNotFound', client.customers.get({ customerId }));
     known.set(customerId, owner);
     return owner;
   };
-}
-
-async function unlessGone<T>(found: Promise<T>, reason: ApiError['reason']): Promise<T | null> {
-  try {
-    return await found;
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === reason) return null;
-    throw error;
-  }
 }
 
 /** The properties of an exported key; CSV has columns for entries of metadata before `devices`, and the rest at its end. */
@@ -132,7 +119,7 @@ function exportedKey(license: ListedLicense, owner: Owner | null, devices: reado
 }
 
 /** The header, and a line for each key. Texts of the metadata of any key have columns of their own. */
-async function csvLines(keys: AsyncIterable<ListedLicense>) {
+async function csvOf(keys: AsyncIterable<ListedLicense>) {
   const { stringify } = await import('csv-stringify/sync');
   const found = new Set<string>();
   for await (const { metadata = {} } of keys) for (const name of textsOf(metadata).keys()) found.add(name);
@@ -140,8 +127,9 @@ async function csvLines(keys: AsyncIterable<ListedLicense>) {
   const middle = names.indexOf('metadata');
   const [before, after] = [names.slice(0, middle), names.slice(middle + 1)];
   return {
-    header: stringify([[...before, ...own.map((name) => guard(`metadata.${name}`)), ...after, 'metadata']]),
-    lineOf(key: ExportedKey): string {
+    ...{ between: '', end: '' },
+    start: stringify([[...before, ...own.map((name) => guard(`metadata.${name}`)), ...after, 'metadata']]),
+    write(key: ExportedKey): string {
       const metadata = Object(key.metadata);
       const texts = textsOf(metadata);
       const others = Object.entries(metadata).filter(([name]) => !texts.has(name) || !found.has(name));

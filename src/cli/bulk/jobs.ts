@@ -8,7 +8,7 @@ import { blockKeys, createCustomers, renewKeys, updateKeys } from './operations/
 import { createKeys } from './operations/create-keys.ts';
 import { importKeys } from './operations/import-keys.ts';
 import { resultOf } from './results.ts';
-import { type BulkRun, bulkRun } from './run.ts';
+import type { BulkRun } from './run.ts';
 
 const operations = [createKeys, importKeys, updateKeys, renewKeys, blockKeys, createCustomers];
 
@@ -45,5 +45,5 @@ export async function findBulkRun(text: string, context: CommandContext): Promis
   if (operation === undefined) {
     throw new UsageError(`this version of lkm does not know the command of run ${stored.run.id}`);
   }
-  return bulkRun(await context.state(), stored, operation, context.io);
+  return openRun(await context.state(), stored, operation, context.io);
 }

@@ -14,6 +14,9 @@ export type Body = Readonly<Record<string, unknown>>;
 /** What the results show of a row that was done; `status` when it is another word than that of the operation. */
 type Outcome = Readonly<Record<string, unknown>> & { readonly status?: string };
 
+/** A void outcome has nothing to show. */
+type Sending = Promise<Outcome> | Promise<void>;
+
 /** What a bulk command does with each row of a file. */
 export interface BulkOperation {
   readonly command: string;
@@ -34,12 +37,12 @@ export interface BulkOperation {
   refusesAgain?(body: Body): boolean;
   /** What the results show besides number, status and error, from the body or the outcome. */
   readonly fields: readonly Field[];
-  send(client: Client, body: unknown, call: CallOptions, mode: Mode): Promise<Outcome>;
+  send(client: Client, body: unknown, call: CallOptions, mode: Mode): Sending;
 }
 
 interface Spec<S extends z.ZodObject> extends Omit<BulkOperation, 'schema' | 'columns' | 'send'> {
   readonly schema: S;
-  send(client: Client, input: z.output<S>, call: CallOptions, mode: Mode): Promise<Outcome>;
+  send(client: Client, input: z.output<S>, call: CallOptions, mode: Mode): Sending;
 }
 
 /** Declares a bulk operation; its columns and the type of its input follow from its schema. */
@@ -48,5 +51,3 @@ export const bulkOperation = <S extends z.ZodObject>(spec: Spec<S>): BulkOperati
   columns: columnsOf(spec.schema),
   send: (client, body, call, mode) => spec.send(client, spec.schema.parse(body), call, mode),
 });
-
-export const given = (object: Body): Record<string, unknown> => JSON.parse(JSON.stringify(object));

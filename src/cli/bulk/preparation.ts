@@ -1,10 +1,10 @@
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
-import { ApiError } from '../../contract/errors.ts';
 import { UsageError } from '../failure/errors.ts';
+import { unlessRefused } from '../request/look-ups.ts';
 import type { Lane } from './lane.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
-import type { Problems } from './problems.ts';
+import type { Problems } from './read-rows.ts';
 import { type BulkRun, preparationKey } from './run.ts';
 
 /** Something that rows refer to and that has to be there before they are sent. */
@@ -27,6 +27,8 @@ export interface Preparation {
   /** The body of a row with the id of its last need. */
   fill?(body: Body, id: string): Body;
 }
+
+const taken = { customer: 'emailTaken', product: 'productTaken', version: 'versionTaken' } as const;
 
 const keyOf = ({ kind, name }: Need): string => `${kind} ${name}`;
 
@@ -80,18 +82,12 @@ export async function prepare(
 
   async function findOrMake(need: Need): Promise<string> {
     const call = { idempotencyKey: preparationKey(run.id, [need.kind, need.name]), signal: stop };
-    try {
-      if (need.input !== null) return await make(client, need, call);
-      const id = await find(client, need);
-      // Rows are checked before a run begins: what one of them lacks has been there then.
-      if (id === null) throw new UsageError(need.lacks ?? `${need.name} is missing`);
-      return id;
-    } catch (error) {
-      // Somebody else has made it since it was looked for.
-      const id = isTaken(error) ? await find(client, need) : null;
-      if (id === null) throw error;
-      return id;
-    }
+    // Taken: somebody else has made it since it was looked for.
+    const made = need.input && (await unlessRefused(taken[need.kind], make(client, need, call)));
+    const id = made ?? (await find(client, need));
+    // Rows are checked before a run begins: what one of them lacks has been there then.
+    if (id === null) throw new UsageError(need.lacks ?? `${need.kind} ${need.name} is missing`);
+    return id;
   }
 
   // Products come before their versions.
@@ -110,6 +106,3 @@ export async function prepare(
     return id === undefined || fill === undefined ? body : fill(body, id);
   };
 }
-
-const isTaken = (error: unknown): boolean =>
-  error instanceof ApiError && ['emailTaken', 'productTaken', 'versionTaken'].includes(error.reason ?? '');

@@ -5,8 +5,9 @@ import type { Io } from '../io.ts';
 import { explainIssue } from '../values/check-fields.ts';
 import { type Column, findColumn, guessColumn, isObject, setAt, valueAt } from './columns.ts';
 import type { Body, BulkOperation } from './operation.ts';
-import type { Problems } from './problems.ts';
+
 import type { RawRow } from './read-file.ts';
+import type { Problems } from './read-rows.ts';
 
 type NamedColumns = ReadonlyMap<string, Column>;
 

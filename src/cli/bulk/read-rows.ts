@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
+import { count } from '../output/words.ts';
 import { keepAside, listRuns, type Run, type StoredRun } from '../state/runs.ts';
 import type { State } from '../state/state.ts';
+import type { Columns } from './columns.ts';
 import type { Body, BulkOperation } from './operation.ts';
 import { Needs } from './preparation.ts';
-import { Problems } from './problems.ts';
 import { issuesOf, readBodies } from './read-bodies.ts';
-import { type RawRow, readFile } from './read-file.ts';
+import { type Problem, readFile } from './read-file.ts';
 import { hash } from './run.ts';
 import type { BulkRequest } from './run-bulk.ts';
 
@@ -24,40 +25,67 @@ const ignoredOptions = ['file', 'count', 'run', 'concurrency', 'dryRun', 'idempo
 
 /** Reads all rows once, checks them, and keeps them aside for a run. */
 export async function readRows(
-  { io, written, dryRun }: CommandContext,
+  context: CommandContext,
   operation: BulkOperation,
-  { file, count, defaults, mode = {}, map, delimiter }: BulkRequest,
+  request: BulkRequest,
   origin: string,
   state: State | null,
 ): Promise<ReadRows> {
-  const options = Object.entries(written)
+  const { file, count, mode = {} } = request;
+  const defaults: Body = JSON.parse(JSON.stringify(request.defaults));
+  const options = Object.entries(context.written)
     .filter(([name, text]) => text !== undefined && !ignoredOptions.includes(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  const product = defaults.productId ?? null;
+  const identity = [options, defaults.productId ?? null];
   const needs = new Needs(operation, mode);
-  const problems = new Problems();
-  if (file === undefined) {
-    const first = operation.arrange?.(defaults) ?? defaults;
-    const [issue] = issuesOf(first, operation);
-    if (issue !== undefined) throw new UsageError(`the options do not go together: ${issue}`, ['Nothing was sent.']);
-    needs.add(first, null);
-    const digest = hash([options, product, count]);
-    return { digest, rows: count ?? 0, file: null, first, needs, problems, repeated: [] };
+  if (file !== undefined) {
+    if (count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
+    const given = { ...request, file, defaults, origin, state, identity, needs };
+    return readRowsOfFile(context, operation, given);
   }
-  if (count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
-  const scope = hash([options, product]);
-  const report = problems.add.bind(problems);
-  const source = readFile(file, delimiter, report, io);
+  const first = operation.arrange?.(defaults) ?? defaults;
+  const [issue] = issuesOf(first, operation);
+  if (issue !== undefined) throw new UsageError(`the options do not go together: ${issue}`, ['Nothing was sent.']);
+  needs.add(first, null);
+  const digest = hash([...identity, count]);
+  return { digest, rows: count ?? 0, file: null, first, needs, problems: new Problems(), repeated: [] };
+}
+
+interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'defaults'> {
+  readonly file: string;
+  readonly origin: string;
+  readonly state: State | null;
+  /** The options and the product. */
+  readonly identity: readonly unknown[];
+  readonly needs: Needs;
+}
+
+async function readRowsOfFile(
+  { io, dryRun }: CommandContext,
+  operation: BulkOperation,
+  { file, map, delimiter, defaults, origin, state, identity, needs }: OfFile,
+): Promise<ReadRows> {
+  const problems = new Problems();
+  const source = readFile(file, delimiter, problems.add.bind(problems), io);
   const bodies = readBodies(operation, { mapping: new Map(map), defaults, problems, io });
-  const earlier = compareWithEarlierRuns(operation, state, { origin, scope });
   const keep = state === null || dryRun ? () => {} : keepAside(state);
+  const scope = hash(identity);
+  const earlier = (state === null ? [] : listRuns(state)).filter(
+    ({ run }) => run.command === operation.command && run.origin === origin && run.scope === scope,
+  );
+  const repeated: StoredRun[] = [];
+  const rowsHash = createHash('sha256');
   let rows = 0;
   let first: Body = {};
+  let hasUnsafeRow = false;
   for await (const row of source.rows) {
     const body = bodies.read(row);
     if (rows === 0) first = body;
     rows += 1;
-    earlier.add(row, body);
+    rowsHash.update(`${JSON.stringify(row.cells)}\n`);
+    hasUnsafeRow ||= operation.repeatsSafely !== true && operation.refusesAgain?.(body) !== true;
+    const asLong = hasUnsafeRow ? earlier.filter(({ run }) => run.rows === rows) : [];
+    repeated.push(...asLong.filter(({ run }) => run.rowsDigest === rowsHash.copy().digest('hex')));
     needs.add(body, row.line);
     // What is wrong is never sent: then there is nothing to write down.
     if (problems.count === 0) keep({ line: row.line, body });
@@ -65,35 +93,37 @@ export async function readRows(
   bodies.end();
   // Where rows need nothing, no service has to be asked to tell all problems.
   if (problems.count > 0 && needs.all.size === 0) throw problems.error(source.name, operation.columns, dryRun);
-  const digest = hash([options, product, source.digest()]);
-  const { repeated } = earlier;
-  return { digest, rows, file: source.name, scope, rowsDigest: earlier.digest(), first, needs, problems, repeated };
+  const digest = hash([...identity, source.digest()]);
+  const rowsDigest = rowsHash.digest('hex');
+  return { digest, rows, file: source.name, scope, rowsDigest, first, needs, problems, repeated };
 }
 
-/** Compares the rows of a file, as they come, with those of earlier runs of the same service and options. */
-function compareWithEarlierRuns(
-  { command, repeatsSafely = false, refusesAgain }: BulkOperation,
-  state: State | null,
-  { origin, scope }: Pick<Run, 'origin' | 'scope'>,
-) {
-  const earlier = (state === null ? [] : listRuns(state)).filter(
-    ({ run }) => run.command === command && run.origin === origin && run.scope === scope,
-  );
-  const repeated: StoredRun[] = [];
-  const whole = createHash('sha256');
-  let rows = 0;
-  let hasUnsafeRow = false;
+const SHOWN = 20;
+const MAX_SHOWN = 1_000;
 
-  function add({ cells }: RawRow, body: Body): void {
-    rows += 1;
-    whole.update(`${JSON.stringify(cells)}\n`);
-    hasUnsafeRow ||= !repeatsSafely && refusesAgain?.(body) !== true;
-    const asLong = hasUnsafeRow ? earlier.filter(({ run }) => run.rows === rows) : [];
-    if (asLong.length === 0) return;
-    const digest = whole.copy().digest('hex');
-    repeated.push(...asLong.filter(({ run }) => run.rowsDigest === digest));
+/** The problems of a file: all are counted, the first ones of its rows are kept. */
+export class Problems {
+  count = 0;
+  /** Whether a name was none of a column: then all of them are shown. */
+  showsFields = false;
+  readonly #kept: Problem[] = [];
+
+  add(problem: Problem): void {
+    this.count += 1;
+    if (problem.line === null || this.#kept.length < MAX_SHOWN) this.#kept.push(problem);
   }
 
-  /** SHA-256 of the rows, whatever the form of the file. */
-  return { add, repeated, digest: () => whole.digest('hex') };
+  /** The error for a file that cannot be sent as it is; `isWhole` shows as many problems as are kept. */
+  error(name: string, { single, families }: Columns, isWhole: boolean): UsageError {
+    const sorted = this.#kept.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+    const shown = sorted.slice(0, isWhole ? MAX_SHOWN : SHOWN);
+    const more = this.count - shown.length;
+    const how = this.count > MAX_SHOWN ? `${MAX_SHOWN} of them` : 'all';
+    const fields = [...single.map(({ name }) => name), ...families.map(({ prefix }) => `${prefix}NAME`)];
+    return new UsageError(`${name} has ${count(this.count, 'problem')}; nothing was sent`, [
+      ...shown.map(({ line, text }) => (line === null ? text : `line ${line}: ${text}`)),
+      ...(more > 0 ? [`and ${more} more${isWhole ? '' : `; --dry-run shows ${how}`}`] : []),
+      ...(this.showsFields ? [`known fields: ${fields.join(', ')}`] : []),
+    ]);
+  }
 }

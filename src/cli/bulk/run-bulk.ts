@@ -6,6 +6,7 @@ import { severalAsEnv } from '../output/render.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
+import { openRun } from '../state/open-run.ts';
 import { createRun, type Run, readRun } from '../state/runs.ts';
 import { type Finishing, finishRun } from './finish-run.ts';
 import { openLane } from './lane.ts';
@@ -14,7 +15,7 @@ import type { Needs } from './preparation.ts';
 import type { Delimiter } from './read-file.ts';
 import { readRows } from './read-rows.ts';
 import { refuseTaken } from './results.ts';
-import { type BulkRun, bulkRun, runId } from './run.ts';
+import { type BulkRun, runId } from './run.ts';
 
 export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSent'> {
   readonly file: string | undefined;
@@ -52,7 +53,7 @@ export async function runBulk(
   const known = state === null ? null : readRun(state, id);
   if (known !== null && known.run.digest !== digest) throw otherRun(known.run);
   if (known === null && state !== null && file !== null && name === null) {
-    for (const stored of repeated.toReversed()) refuseRepeated(bulkRun(state, stored, operation, io), { file, rows });
+    for (const stored of repeated.toReversed()) refuseRepeated(openRun(state, stored, operation, io), { file, rows });
   }
   const isPlanned = needs.all.size > 0 && (known === null || dryRun);
   const ids = isPlanned
@@ -60,7 +61,7 @@ export async function runBulk(
     : new Map<string, string>();
   if (problems.count > 0) throw problems.error(file ?? 'the command line', operation.columns, dryRun);
   if (dryRun || state === null) return previewRun(operation, rows, first, needs, ids);
-  if (known !== null) return finishRun(context, bulkRun(state, known, operation, io), request);
+  if (known !== null) return finishRun(context, openRun(state, known, operation, io), request);
   refuseTaken(() => [], settings, io);
   await request.confirm?.(rows);
   const stored = createRun(state, {
@@ -74,7 +75,7 @@ export async function runBulk(
     createdAt: toInstant(io.now()),
     body: file === null ? first : null,
   });
-  const run = bulkRun(state, stored, operation, io);
+  const run = openRun(state, stored, operation, io);
   run.keepPrepared(ids);
   return finishRun(context, run, request);
 }

@@ -1,18 +1,9 @@
-import { createHash } from 'node:crypto';
-import type { Io } from '../io.ts';
-import { type OpenRun, openRun } from '../state/open-run.ts';
-import type { Run, StoredRun } from '../state/runs.ts';
-import type { State } from '../state/state.ts';
+import { hash as digestOf } from 'node:crypto';
+import type { openRun } from '../state/open-run.ts';
+import type { Run } from '../state/runs.ts';
 import type { BulkOperation } from './operation.ts';
 
-export interface BulkRun extends OpenRun {
-  readonly operation: BulkOperation;
-}
-
-export const bulkRun = (state: State, stored: StoredRun, operation: BulkOperation, io: Io): BulkRun => ({
-  ...openRun(state, stored, operation, io),
-  operation,
-});
+export type BulkRun = ReturnType<typeof openRun<BulkOperation>>;
 
 /** The id of a run. One with a name is the same run whatever its rows are; the caller compares the digests. */
 export const runId = ({ command, origin, name, digest }: Pick<Run, 'command' | 'origin' | 'name' | 'digest'>): string =>
@@ -26,7 +17,7 @@ export const rowKey = (id: string, row: number, attempt: number): string =>
 export const preparationKey = (id: string, made: readonly string[]): string =>
   `lkm-${id}-${short(hash([id, ...made]))}`;
 
-export const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+export const hash = (value: unknown): string => digestOf('sha256', JSON.stringify(value));
 
 /** 60 bits of a hash, without letters that look alike. */
 const short = (hex: string): string =>

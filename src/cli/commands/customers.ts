@@ -5,9 +5,9 @@ import { argument, argumentList, change, command, flag, option, required, yes } 
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative, yesNo } from '../output/words.ts';
-import { findCustomerByEmail } from '../request/look-ups.ts';
+import { findCustomerByEmail, unlessRefused } from '../request/look-ups.ts';
 import { parseBoolean } from '../values/scalars.ts';
-import { changeCommand, customerArgument, ifUpdatedAt, limit, readCommand, unlessRefused } from './forms.ts';
+import { changeCommand, customerArgument, ifUpdatedAt, limit, readCommand } from './forms.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
 import { created, fieldsShown, firstOf, listOf, recordOf, updated } from './results.ts';
 import { changeEach } from './several.ts';

@@ -1,6 +1,5 @@
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
-import { ApiError } from '../../contract/errors.ts';
 import {
   type ArgumentSpec,
   argument,
@@ -188,13 +187,3 @@ export const ifUpdatedAt = option(
   'only if this is still its updatedAt, as get shows it',
   parseInstant,
 );
-
-/** What was asked for; null where the service refuses for this reason. */
-export async function unlessRefused<T>(reason: ApiError['reason'], asked: Promise<T>): Promise<T | null> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === reason) return null;
-    throw error;
-  }
-}

@@ -5,9 +5,9 @@ import { option, productFilter } from '../command.ts';
 import { renderBars } from '../output/bars.ts';
 import type { Field, View } from '../output/result.ts';
 import { count } from '../output/words.ts';
-import { checkFiltersExist } from '../request/look-ups.ts';
+import { checkFiltersExist, unlessRefused } from '../request/look-ups.ts';
 import { parsePositive } from '../values/scalars.ts';
-import { readCommand, unlessRefused } from './forms.ts';
+import { readCommand } from './forms.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
 
 type Numbers = Readonly<Record<string, unknown>>;

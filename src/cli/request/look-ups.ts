@@ -74,9 +74,16 @@ export async function checkFiltersExist(
   client: Client,
   { productId, customerId }: { readonly productId: string | undefined; readonly customerId?: string | undefined },
 ): Promise<void> {
-  const throwUnseen = (error: unknown) => {
-    if (!(error instanceof ApiError && error.reason === 'scopeMissing')) throw error;
-  };
-  if (productId !== undefined) await client.products.get({ productId }).catch(throwUnseen);
-  if (customerId !== undefined) await client.customers.get({ customerId }).catch(throwUnseen);
+  if (productId !== undefined) await unlessRefused('scopeMissing', client.products.get({ productId }));
+  if (customerId !== undefined) await unlessRefused('scopeMissing', client.customers.get({ customerId }));
+}
+
+/** What the service answers; null when it refuses for this reason. */
+export async function unlessRefused<T>(reason: ApiError['reason'], asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === reason) return null;
+    throw error;
+  }
 }

@@ -35,16 +35,18 @@ const KIND = `coalesce(kind, iif(sent_at IS NULL OR sent_at BETWEEN ? AND ?, 'op
 
 const PAGE = 256;
 
-export type OpenRun = ReturnType<typeof openRun>;
+interface Operation {
+  /** Whether sending a row twice does no more than sending it once. */
+  readonly repeatsSafely?: boolean;
+}
 
-/** @param repeatsSafely whether sending a row twice does no more than sending it once */
-export function openRun(
+export function openRun<O extends Operation>(
   state: State,
   { run, number }: StoredRun,
-  { repeatsSafely = false }: { readonly repeatsSafely?: boolean },
+  operation: O,
   { now }: Pick<Io, 'now'>,
 ) {
-  const span = () => (repeatsSafely ? (['', '~'] as const) : repeatableSpan(now()));
+  const span = () => (operation.repeatsSafely ? (['', '~'] as const) : repeatableSpan(now()));
 
   /** Takes the run over; whether a process has worked on it before. Throws `LocalError` while another one does. */
   function takeOver(): { readonly isBegun: boolean } {
@@ -118,6 +120,7 @@ export function openRun(
 
   return {
     run,
+    operation,
     takeOver,
     counts,
     hasBegun,

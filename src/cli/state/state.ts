@@ -6,7 +6,6 @@ import { CommandError, codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 import { isLocked, type Lock, makeOwnFile, SQLITE_BUSY, sqliteCode, takeLock, withLock } from './lock.ts';
-import { STATE_TABLES, STATE_VERSION } from './schema.ts';
 
 /** What commands remember of their changes and bulk runs until they are done: the file `state.db` of this user. */
 export type State = ReturnType<typeof stateOf>;
@@ -67,6 +66,68 @@ const NETWORK_TYPES = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997];
 
 /** Whether the memory that WAL shares between processes may not reach all of them. */
 const isOnNetwork = (folder: string): boolean => NETWORK_TYPES.includes(statfsSync(folder).type);
+
+/** The version of the tables of `state.db`. */
+const STATE_VERSION = 1;
+
+const STATE_TABLES = `
+CREATE TABLE change (
+  id INTEGER PRIMARY KEY,
+  writer TEXT NOT NULL,
+  request TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  method TEXT NOT NULL,
+  path TEXT NOT NULL,
+  body TEXT,
+  idempotency_key TEXT NOT NULL,
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX change_request ON change (request, id);
+
+CREATE TABLE server (
+  writer TEXT PRIMARY KEY,
+  url TEXT NOT NULL,
+  db TEXT NOT NULL,
+  ca TEXT,
+  host TEXT NOT NULL,
+  started_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run (
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  description TEXT NOT NULL,
+  writer TEXT
+) STRICT;
+
+CREATE TABLE row (
+  run INTEGER NOT NULL REFERENCES run,
+  row INTEGER NOT NULL,
+  line INTEGER,
+  body TEXT,
+  attempt INTEGER NOT NULL DEFAULT 1,
+  sent_at TEXT,
+  kind TEXT,
+  status TEXT,
+  result TEXT,
+  error TEXT,
+  PRIMARY KEY (run, row)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE prepared (
+  run INTEGER NOT NULL REFERENCES run,
+  need TEXT NOT NULL,
+  id TEXT NOT NULL,
+  PRIMARY KEY (run, need)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE output (
+  run INTEGER NOT NULL REFERENCES run,
+  path TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  PRIMARY KEY (run, path, digest)
+) STRICT, WITHOUT ROWID;
+`;
 
 function makeTables(database: DatabaseSync, state: State, path: string): void {
   const version = () => state.all<{ user_version: number }>('PRAGMA user_version')[0]?.user_version ?? 0;

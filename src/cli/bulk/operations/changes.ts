@@ -3,7 +3,7 @@ import { BlockKeyRequest, RenewKeyRequest, UpdateKeyRequest } from '../../../con
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
-import { type Body, type BulkOperation, bulkOperation, given } from '../operation.ts';
+import { type Body, type BulkOperation, bulkOperation } from '../operation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
 export const updateKeys = bulkOperation({
@@ -13,11 +13,7 @@ export const updateKeys = bulkOperation({
   schema: UpdateKeyRequest,
   repeatsSafely: true,
   fields: [{ name: 'key' }],
-
-  async send(client, input, call) {
-    await client.keys.update(input, call);
-    return {};
-  },
+  send: async (client, input, call) => void (await client.keys.update(input, call)),
 });
 
 export const renewKeys = bulkOperation({
@@ -26,11 +22,7 @@ export const renewKeys = bulkOperation({
   noun: 'key',
   schema: RenewKeyRequest,
   fields: [{ name: 'key' }, { name: 'expirationDate', label: 'expires' }],
-
-  async send(client, input, call) {
-    const { expirationDate } = await client.keys.renew(input, call);
-    return { expirationDate };
-  },
+  send: async (client, input, call) => ({ expirationDate: (await client.keys.renew(input, call)).expirationDate }),
 });
 
 export const blockKeys = bulkOperation({
@@ -40,11 +32,7 @@ export const blockKeys = bulkOperation({
   schema: BlockKeyRequest,
   repeatsSafely: true,
   fields: [{ name: 'key' }],
-
-  async send(client, input, call) {
-    await client.keys.block(input, call);
-    return {};
-  },
+  send: async (client, input, call) => void (await client.keys.block(input, call)),
 });
 
 export const createCustomers = bulkOperation({
@@ -75,7 +63,7 @@ export async function changeKeysInBulk(
     throw new UsageError('KEY and -f name two lists of keys; give one of them', ['Nothing was sent.']);
   }
   if (ifUpdatedAt !== undefined) throw new UsageError('--if-updated-at is that of one key', ['Nothing was sent.']);
-  return runBulk(context, operation, { ...request, defaults: given({ productId: product, ...body }) });
+  return runBulk(context, operation, { ...request, defaults: { productId: product, ...body } });
 }
 
 export const createCustomersInBulk = (

@@ -8,7 +8,7 @@ import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { findCustomerByEmail } from '../../request/look-ups.ts';
 import { isObject } from '../columns.ts';
-import { type Body, bulkOperation, given } from '../operation.ts';
+import { type Body, bulkOperation } from '../operation.ts';
 import type { Preparation } from '../preparation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
@@ -110,13 +110,13 @@ export async function createKeysInBulk(
   if (ifAbsent && file === undefined) throw new UsageError('--if-absent needs a file with references');
   return runBulk(context, createKeys, {
     ...values,
-    defaults: given({
+    defaults: {
       productId: product,
       ...input,
       usesPerKey: usesPerKey == null ? undefined : String(usesPerKey),
       expiresAfter: expiresAfter && writeDuration(expiresAfter),
       gracePeriod: gracePeriod && writeDuration(gracePeriod),
-    }),
+    },
     mode: { ifAbsent },
     notesOnSent(rows) {
       const isWithoutEnd = ({ expiryDate, expiresAfter }: Body) =>

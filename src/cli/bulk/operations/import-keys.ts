@@ -1,11 +1,11 @@
 import type { Client } from '../../../client/client.ts';
-import { ApiError } from '../../../contract/errors.ts';
 import { ImportKeyRequest } from '../../../contract/keys/import.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
 import { originOf } from '../../request/changes.ts';
-import { bulkOperation, given } from '../operation.ts';
+import { unlessRefused } from '../../request/look-ups.ts';
+import { bulkOperation } from '../operation.ts';
 import type { Need, Preparation } from '../preparation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
@@ -34,13 +34,8 @@ const productsOfKeys: Preparation = {
 
 /** The ids of the versions of a product by their names; null when there is no such product. */
 async function findVersions(client: Client, productId: string): Promise<ReadonlyMap<string, string> | null> {
-  try {
-    const { versions } = await client.products.get({ productId });
-    return new Map(versions.map(({ version, id }) => [version, id]));
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'productNotFound') return null;
-    throw error;
-  }
+  const product = await unlessRefused('productNotFound', client.products.get({ productId }));
+  return product && new Map(product.versions.map(({ version, id }) => [version, id]));
 }
 
 export const importKeys = bulkOperation({
@@ -54,14 +49,9 @@ export const importKeys = bulkOperation({
   fields: [{ name: 'key' }, { name: 'id' }],
 
   async send(client, input, call, { ifAbsent }) {
-    try {
-      const { import: importKey } = client.keys;
-      return { id: (await importKey(input, call)).id };
-    } catch (error) {
-      const isThere = error instanceof ApiError && error.reason === 'keyTaken';
-      if (isThere && ifAbsent === true) return { status: 'exists' };
-      throw error;
-    }
+    const asked = client.keys.import(input, call);
+    const imported = await (ifAbsent === true ? unlessRefused('keyTaken', asked) : asked);
+    return imported === null ? { status: 'exists' } : { id: imported.id };
   },
 });
 
@@ -78,7 +68,7 @@ export function importKeysInBulk(context: CommandContext, values: Values): Promi
   const { product, ifAbsent, inUse, createProducts, yes } = values;
   return runBulk(context, importKeys, {
     ...values,
-    defaults: given({ productId: product, force: inUse || undefined }),
+    defaults: { productId: product, force: inUse || undefined },
     mode: { ifAbsent, createProducts },
     confirm: async (rows) => {
       if (yes) return;

@@ -2,9 +2,10 @@ import type { Event } from '../../../contract/events.ts';
 import { productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
+import { unlessRefused } from '../../request/look-ups.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { readItems } from '../events-and-audit/feed.ts';
-import { readCommand, unlessRefused } from '../forms.ts';
+import { readCommand } from '../forms.ts';
 import { fieldsShown, listOf } from '../results.ts';
 
 const historyFields: readonly Field[] = [

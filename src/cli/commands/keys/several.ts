@@ -5,8 +5,9 @@ import { change, command, flag, option, productOfKey, productOfKeyOrRows, yes } 
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
+import { unlessRefused } from '../../request/look-ups.ts';
 import { keyCheck, keysUnlessFile, licenseKeyArguments } from '../../values/license-key.ts';
-import { ifUpdatedAt, unlessRefused } from '../forms.ts';
+import { ifUpdatedAt } from '../forms.ts';
 import { changeEach } from '../several.ts';
 
 /** The fields of each row of a command on several keys. */
