@@ -112,13 +112,6 @@ export function findColumn({ single, families }: Columns, name: string): Column 
   return { name, path: [...path, name.slice(prefix.length)], ...more };
 }
 
-/** The one column whose name contains an unknown name, such as `customerEmail` for `Email`; `FIELD` for none or several. */
-export function guessColumn({ single }: Columns, name: string): string {
-  const wanted = plain(name);
-  const [found, ...more] = single.filter((column) => wanted.length > 2 && plain(column.name).includes(wanted));
-  return found === undefined || more.length > 0 ? 'FIELD' : found.name;
-}
-
 export function setAt(body: Record<string, unknown>, [name = '', ...inner]: readonly string[], value: unknown): void {
   const found = Object.hasOwn(body, name) ? body[name] : undefined;
   const next: Record<string, unknown> = isObject(found) ? { ...found } : {};

@@ -31,14 +31,12 @@ export type Delimiter = keyof typeof delimiters;
  */
 export function readFile(path: string, delimiter: Delimiter | undefined, report: Report, io: Io) {
   const hash = createHash('sha256');
-  const shownPath = path === '-' ? 'stdin' : path;
+  const isStdin = path === '-';
+  const shownPath = isStdin ? 'stdin' : path;
+  const bytes = isStdin ? readStdin(io) : readBytes(path, io);
   return {
     name: basename(shownPath),
-    rows: readRows(readTexts(path === '-' ? readStdin(io) : readBytes(path, io), hash, shownPath), {
-      path: shownPath,
-      delimiter,
-      report,
-    }),
+    rows: readRows(readTexts(bytes, hash, shownPath), shownPath, delimiter, report),
     /** SHA-256 of its bytes, hexadecimal; only once all rows are read. */
     digest: () => hash.digest('hex'),
   };
@@ -75,16 +73,15 @@ async function* readTexts(parts: AsyncIterable<Uint8Array>, hash: Hash, path: st
   }
 }
 
-interface Form {
-  readonly path: string;
-  readonly delimiter: Delimiter | undefined;
-  readonly report: Report;
-}
-
 /** The characters that are read to tell the form of a file, at most. */
 const START_LENGTH = 1_000_000;
 
-async function* readRows(texts: AsyncGenerator<string>, { path, delimiter, report }: Form): AsyncGenerator<RawRow> {
+async function* readRows(
+  texts: AsyncGenerator<string>,
+  path: string,
+  delimiter: Delimiter | undefined,
+  report: Report,
+): AsyncGenerator<RawRow> {
   let start = '';
   // Until the first line that is not blank is there.
   while (start.length < START_LENGTH && !start.trimStart().includes('\n')) {
@@ -93,14 +90,14 @@ async function* readRows(texts: AsyncGenerator<string>, { path, delimiter, repor
     start += value;
   }
   if (start.trim() === '') throw new UsageError(`${path} is empty`);
-  async function* all(): AsyncGenerator<string> {
+  const all = (async function* () {
     yield start;
     yield* texts;
-  }
+  })();
   const form = formOf(path, start);
-  if (form === 'json') yield* readJson(all(), report);
-  else if (form === 'jsonl') yield* readJsonLines(all(), report);
-  else yield* readCsv(all(), delimiter === undefined ? guessDelimiter(start) : delimiters[delimiter], report);
+  if (form === 'json') yield* readJson(all, report);
+  else if (form === 'jsonl') yield* readJsonLines(all, report);
+  else yield* readCsv(all, delimiter === undefined ? guessDelimiter(start) : delimiters[delimiter], report);
 }
 
 function formOf(path: string, start: string): 'csv' | 'json' | 'jsonl' {
@@ -113,13 +110,8 @@ function formOf(path: string, start: string): 'csv' | 'json' | 'jsonl' {
 /** The delimiter that a header has most of. */
 function guessDelimiter(text: string): string {
   const header = (/^.*$/m.exec(text.trimStart())?.[0] ?? '').replaceAll(/"[^"]*"/g, '');
-  const counted = Object.values(delimiters).map((one) => ({ one, times: header.split(one).length - 1 }));
-  return counted.reduce((most, next) => (next.times > most.times ? next : most)).one;
-}
-
-interface CsvRecord {
-  readonly record: readonly string[];
-  readonly info: { readonly lines: number };
+  const timesIn = (one: string) => header.split(one).length;
+  return Object.values(delimiters).reduce((most, next) => (timesIn(next) > timesIn(most) ? next : most));
 }
 
 /** Reads RFC 4180 with a header. */
@@ -131,7 +123,7 @@ async function* readCsv(texts: AsyncIterable<string>, delimiter: string, report:
     relax_column_count: true,
     skip_empty_lines: true,
     skip_records_with_error: true,
-    on_skip: (error) => {
+    on_skip(error) {
       const line = error && 'lines' in error && typeof error.lines === 'number' ? error.lines : null;
       if (error) report({ line, text: error.message.replace(/ (at|on) line \d+.*$/, '') });
       return undefined;
@@ -139,10 +131,10 @@ async function* readCsv(texts: AsyncIterable<string>, delimiter: string, report:
   });
   // An error of the text ends the parser with it.
   pipeline(Readable.from(texts), parser, () => {});
-  let names: readonly string[] | null = null;
-  for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
+  let names: readonly string[] | undefined;
+  for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
     if (record.every((value) => value.trim() === '')) continue;
-    if (names === null) {
+    if (names === undefined) {
       names = record.map((name) => name.trim());
       continue;
     }

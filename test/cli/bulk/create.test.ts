@@ -240,15 +240,6 @@ describe('lkm keys create -f', () => {
     expect(stderr).toContain(message);
   });
 
-  it('guesses what a column is where one field has its name in it, and sends nothing', async () => {
-    await using shop = await bulkShop();
-    shop.write('rows.csv', 'Email,Activations,Customer,Id\na@b.example,5,Ada,x\n');
-    const { stderr } = await shop.at(['keys', 'create', '-f', 'rows.csv']);
-    const guesses = [...stderr.matchAll(/--map '(\w+=\w+)'/g)].map(([, guess]) => guess);
-    expect(guesses).toEqual(['Email=customerEmail', 'Activations=maxActivations', 'Id=FIELD']);
-    expect(shop.sent).toEqual([]);
-  });
-
   it('goes on when a row is refused, ends with 12, and says what to do', async () => {
     await using shop = await bulkShop();
     await shop.at(['keys', 'create', '--reference', 'o-2']);
