@@ -50,23 +50,14 @@ describe('lkm keys create --count', () => {
     expect(await shop.keys()).toHaveLength(5);
   });
 
-  it('is another run at another address of the same service, as the help on bulk commands says', async () => {
-    await using shop = await bulkShop();
-    const argv = ['keys', 'create', '--count', '1'];
-    await shop.at(argv);
-    await shop.at(argv, { env: { LKM_BASE_URL: 'https://replica.example.com' } });
-    expect(await shop.keys()).toHaveLength(2);
-    const help = (await shop.at(['help', 'bulk'])).stdout.replaceAll(/\s+/g, ' ');
-    expect(help).toContain('the address of the service');
-  });
-
-  it('is another run with other options, another product, another number', async () => {
+  it('is another run with other options, another product, another number, at another address', async () => {
     await using shop = await bulkShop();
     const other = (await shop.json('products', 'create', '--name', 'Other')).id;
     for (const more of [[], ['--max-activations', '3'], ['-P', other], ['--count', '2'], ['--trial']]) {
       expect((await shop.at(['keys', 'create', '--count', '1', ...more])).code).toBe(0);
     }
-    expect(await shop.keys()).toHaveLength(5);
+    await shop.at(['keys', 'create', '--count', '1'], { env: { LKM_BASE_URL: 'https://replica.example.com' } });
+    expect(await shop.keys()).toHaveLength(6);
     expect(await shop.json('keys', 'list', '-P', other)).toHaveLength(1);
   });
 
@@ -103,23 +94,10 @@ describe('lkm keys create -f', () => {
       '\ufeffreference,max activations,Expires,metadata.plan,feature.seats,customerName\r\no-1,3,2027-01-31,"a, b",5,Ada Ltd\r\n\r\no-2,unlimited,never,,,\r\n',
     );
     const rows = await shop.json('keys', 'create', '-f', 'orders.csv', '--max-activations', '9');
+    const made = { status: 'created', key: expect.stringMatching(KEY), idempotencyKey: expect.any(String) };
     expect(rows).toEqual([
-      {
-        row: 1,
-        line: 2,
-        status: 'created',
-        reference: 'o-1',
-        key: expect.stringMatching(KEY),
-        idempotencyKey: expect.any(String),
-      },
-      {
-        row: 2,
-        line: 4,
-        status: 'created',
-        reference: 'o-2',
-        key: expect.stringMatching(KEY),
-        idempotencyKey: expect.any(String),
-      },
+      { row: 1, line: 2, reference: 'o-1', ...made },
+      { row: 2, line: 4, reference: 'o-2', ...made },
     ]);
     const { license, customer } = await shop.json('keys', 'get', rows[0].key);
     expect(license).toMatchObject({
@@ -181,13 +159,6 @@ describe('lkm keys create -f', () => {
       code: 2,
       stderr: 'error: rows.csv has 1 problem; nothing was sent\n  line 2: productId is missing\n',
     });
-  });
-
-  it('names a column that is missing as a file would', async () => {
-    await using shop = await bulkShop();
-    shop.write('rows.csv', 'customerEmail\nada@example.com\n');
-    const { stderr } = await shop.at(['keys', 'create', '-f', 'rows.csv']);
-    expect(stderr).toContain('\n  line 2: customerName is missing: no customer has the address ada@example.com\n');
   });
 
   it('shows every problem of a file at once, with lines, and sends nothing', async () => {
@@ -302,24 +273,14 @@ describe('lkm keys create -f', () => {
 });
 
 describe('-o of a bulk command', () => {
-  it('writes the file once it is whole, and the same again', async () => {
-    await using shop = await bulkShop();
-    const argv = ['keys', 'create', '--count', '3', '--format', 'csv', '-o', 'keys.csv'];
-    expect((await shop.at(argv)).code).toBe(0);
-    const path = join(shop.cwd, 'keys.csv');
-    const first = readFileSync(path, 'utf8');
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(await shop.at(argv)).toMatchObject({ code: 0, stdout: '' });
-    expect(readFileSync(path, 'utf8')).toBe(first);
-    expect(shop.sent).toHaveLength(3);
-  });
-
-  it('overwrites no file that was changed since, unless it is told to', async () => {
+  it('writes the same file again, but overwrites none that was changed since unless it is told to', async () => {
     await using shop = await bulkShop();
     const argv = ['keys', 'create', '--count', '3', '-o', 'keys.csv'];
     await shop.at(argv);
     const path = join(shop.cwd, 'keys.csv');
     const first = readFileSync(path, 'utf8');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(await shop.at(argv)).toMatchObject({ code: 0, stdout: '' });
     shop.write('keys.csv', `${first}mine\n`);
     const { code, stderr } = await shop.at(argv);
     expect({ code, stderr }).toEqual({

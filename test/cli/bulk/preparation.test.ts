@@ -93,25 +93,10 @@ describe('the customers of a file of orders', () => {
     expect(others).toEqual([]);
     expect(await shop.json('customers', 'keys', id)).toHaveLength(3);
   });
-
-  it('are shown by a dry run: who is there, and who would be made', async () => {
-    await using shop = await bulkShop();
-    shop.write('orders.csv', 'reference,customerName,customerEmail\no-1,Ada Ltd,it@ada.example\n');
-    const { stdout } = await shop.at(['keys', 'create', '-f', 'orders.csv', '-n']);
-    expect(stdout).toContain('\ncustomers: 1 would be made, 0 are there\n');
-  });
 });
 
 describe('products that an import makes', () => {
   const rows = 'key,productId\nACME-0001-2019-AAAA-BBBB,prod_of_an_old_system_01\n';
-
-  it('leave no run behind where the import is not confirmed', async () => {
-    await using shop = await bulkShop();
-    shop.write('keys.csv', rows);
-    const { code } = await shop.at(['keys', 'import', '-f', 'keys.csv', '--create-products']);
-    expect(code).toBe(3);
-    expect((await shop.at(['jobs', 'list', '-q'])).stdout).toBe('');
-  });
 
   it('are made by jobs resume, where the first command did not come so far', async () => {
     await using shop = await bulkShop();

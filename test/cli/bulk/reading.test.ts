@@ -12,7 +12,7 @@ async function read(bytes: Buffer, size: number) {
   };
   const rows: unknown[] = [];
   const source = readFile('-', undefined, (problem) => rows.push(problem), { ...io, stdin: { ...io.stdin, chunks } });
-  for await (const row of source.rows) rows.push(row);
+  for await (const { line, cells } of source.rows) rows.push({ line, ...Object.fromEntries(cells) });
   return { rows, digest: source.digest() };
 }
 
@@ -25,15 +25,9 @@ describe('a file that comes in parts', () => {
       'a JSON array',
       nested,
       [
-        {
-          line: 1,
-          cells: [
-            ['reference', 'a,]}"é'],
-            ['metadata', { list: [1, { b: ']' }] }],
-          ],
-        },
-        { line: 2, cells: [['reference', '\\']] },
-        { line: 3, cells: [['n', []]] },
+        { line: 1, reference: 'a,]}"é', metadata: { list: [1, { b: ']' }] } },
+        { line: 2, reference: '\\' },
+        { line: 3, n: [] },
       ],
     ],
     ['an empty array', '[ ]', []],
@@ -41,8 +35,8 @@ describe('a file that comes in parts', () => {
       'JSON lines',
       '{"reference":"é"}\n\n{"n":1}\nx\n[]',
       [
-        { line: 1, cells: [['reference', 'é']] },
-        { line: 3, cells: [['n', 1]] },
+        { line: 1, reference: 'é' },
+        { line: 3, n: 1 },
         { line: 4, text: 'is not JSON' },
         { line: 5, text: 'is not an object' },
       ],
@@ -51,20 +45,8 @@ describe('a file that comes in parts', () => {
       'CSV',
       csv,
       [
-        {
-          line: 2,
-          cells: [
-            ['reference', 'o,\n1'],
-            ['name', '日本'],
-          ],
-        },
-        {
-          line: 5,
-          cells: [
-            ['reference', 'o-2'],
-            ['name', 'é "x"'],
-          ],
-        },
+        { line: 2, reference: 'o,\n1', name: '日本' },
+        { line: 5, reference: 'o-2', name: 'é "x"' },
       ],
     ],
   ])('is read as it is whole: %s', async (_, text, expected) => {
