@@ -22,43 +22,38 @@ database.exec(`
 
 type Row = Readonly<Record<string, string | number | null>>;
 
-const findToken = database.prepare('SELECT account_id, id, kind, scopes FROM tokens WHERE hash = ?');
-const findProduct = database.prepare('SELECT active FROM products WHERE account_id = ? AND id = ?');
-const findLicense = database.prepare(
-  'SELECT * FROM licenses WHERE account_id = ? AND license_key = ? AND product_id = ?',
-);
-const listDevices = database.prepare('SELECT * FROM devices WHERE account_id = ? AND license_id = ?');
-const findDevice = database.prepare('SELECT id FROM devices WHERE account_id = ? AND license_id = ? AND host_id = ?');
-const takeSlot = database.prepare(
+const sql = database.prepare.bind(database);
+const findToken = sql('SELECT account_id, id, kind, scopes FROM tokens WHERE hash = ?');
+const findProduct = sql('SELECT active FROM products WHERE account_id = ? AND id = ?');
+const findLicense = sql('SELECT * FROM licenses WHERE account_id = ? AND license_key = ? AND product_id = ?');
+const listDevices = sql('SELECT * FROM devices WHERE account_id = ? AND license_id = ?');
+const findDevice = sql('SELECT id FROM devices WHERE account_id = ? AND license_id = ? AND host_id = ?');
+const takeSlot = sql(
   'UPDATE licenses SET activations = activations + 1, updated_at = ? WHERE account_id = ? AND id = ? ' +
     'AND (max_activations IS NULL OR activations < max_activations)',
 );
-const insertDevice = database.prepare(
+const insertDevice = sql(
   'INSERT INTO devices (account_id, license_id, host_id, id, tag, ip_address, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
 );
-const insertLicense = database.prepare(
+const insertLicense = sql(
   'INSERT INTO licenses (account_id, id, product_id, license_key, customer_id, max_activations, activations, expires_at, ' +
     'features, is_trial, allowed_hosts, license_type, max_sessions, heartbeat_seconds, lease_seconds, ' +
     'customer_can_self_reset, vendor_disabled, version_id, created_at, updated_at) ' +
     "VALUES (?, ?, ?, ?, NULL, NULL, 0, ?, '{}', 0, NULL, 'node-locked', NULL, 300, 900, 0, 0, NULL, ?, ?)",
 );
-const findResponse = database.prepare('SELECT * FROM bare_responses WHERE account_id = ? AND key = ?');
-const insertResponse = database.prepare('INSERT INTO bare_responses VALUES (?, ?, ?, 200, ?, ?)');
-const insertFile = database.prepare(
+const findResponse = sql('SELECT * FROM bare_responses WHERE account_id = ? AND key = ?');
+const insertResponse = sql('INSERT INTO bare_responses VALUES (?, ?, ?, 200, ?, ?)');
+const insertFile = sql(
   'INSERT INTO license_files (account_id, id, license_id, host_id, kid, signed_at, ends_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
 );
-const insertPhrase = database.prepare(
+const insertPhrase = sql(
   "INSERT INTO search_phrases (account_id, phrase, kind, owner_id, detail) VALUES (?, ?, 'device', ?, ?)",
 );
-const insertAudit = database.prepare(
-  'INSERT INTO audit (account_id, seq, operation, content, hash) VALUES (?, ?, ?, ?, ?)',
-);
-const insertEvent = database.prepare(
-  'INSERT INTO events (account_id, seq, type, subject_id, content) VALUES (?, ?, ?, ?, ?)',
-);
-const lastNumbers = database.prepare('SELECT * FROM record_heads WHERE account_id = ?');
-const begin = database.prepare('BEGIN IMMEDIATE');
-const commit = database.prepare('COMMIT');
+const insertAudit = sql('INSERT INTO audit (account_id, seq, operation, content, hash) VALUES (?, ?, ?, ?, ?)');
+const insertEvent = sql('INSERT INTO events (account_id, seq, type, subject_id, content) VALUES (?, ?, ?, ?, ?)');
+const lastNumbers = sql('SELECT * FROM record_heads WHERE account_id = ?');
+const begin = sql('BEGIN IMMEDIATE');
+const commit = sql('COMMIT');
 
 let waiting: { work(): object; done(value: object): void }[] = [];
 
@@ -207,9 +202,9 @@ const signers = new Map<string, { readonly kid: string; readonly key: KeyObject 
 function signerOf(accountId: string): { readonly kid: string; readonly key: KeyObject } {
   const known = signers.get(accountId);
   if (known !== undefined) return known;
-  const row = database
-    .prepare('SELECT kid, private_pem FROM signing_keys WHERE account_id = ? ORDER BY created_at DESC LIMIT 1')
-    .get(accountId) as Row;
+  const row = sql(
+    'SELECT kid, private_pem FROM signing_keys WHERE account_id = ? ORDER BY created_at DESC LIMIT 1',
+  ).get(accountId) as Row;
   const signer = { kid: String(row.kid), key: createPrivateKey(String(row.private_pem)) };
   signers.set(accountId, signer);
   return signer;

@@ -23,16 +23,12 @@ export async function timeCommands(oneRoot: string, otherRoot: string): Promise<
   try {
     for (const [form, prefix] of forms) {
       for (const name of names) {
-        const rounds = Array.from({ length: ROUNDS }, () => ({
-          bare: time([process.execPath, '-e', '0'], {}),
-          times: sides.map((side) => side.time(form, name)),
-        }));
-        timed.push({
-          name: `${prefix}${name}`,
-          one: middle(rounds.map(({ times }) => times[0] ?? 0)),
-          other: middle(rounds.map(({ times }) => times[1] ?? 0)),
-          bare: middle(rounds.map(({ bare }) => bare)),
-        });
+        const rounds = Array.from({ length: ROUNDS }, () => [
+          time([process.execPath, '-e', '0'], {}),
+          ...sides.map((side) => side.time(form, name)),
+        ]);
+        const [bare = 0, one = 0, other = 0] = [0, 1, 2].map((at) => middle(rounds.map((round) => round[at] ?? 0)));
+        timed.push({ name: `${prefix}${name}`, one, other, bare });
       }
     }
   } finally {

@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Cluster } from '../faults/world.ts';
-import { prepare } from '../faults/world.ts';
+import { type Cluster, openCluster, prepare } from '../faults/world.ts';
 import type { AccountId, Instant, ProductId } from '../src/contract/scalars.ts';
 import { newId } from '../src/domain/ids.ts';
 import type { License } from '../src/domain/license.ts';
 import { mintKey } from '../src/domain/license-key.ts';
 import { createRandom } from '../src/service/context.ts';
-import { openStore } from '../src/store/store.ts';
+import { openStore, type Repositories, type Store } from '../src/store/store.ts';
 import { licenseWith } from '../test/domain/examples.ts';
+import { endUnavailable } from '../test/support/postgres-server.ts';
 
 /** A database made for measuring. */
 export interface Fixture {
@@ -21,6 +21,16 @@ export interface Fixture {
   /** A sample of its keys; each is unlimited and never expires. */
   readonly keys: readonly string[];
   remove(): Promise<void>;
+}
+
+/** Runs `work` with a PostgreSQL server of its own. */
+export async function onCluster(work: (cluster: Cluster) => Promise<void>): Promise<void> {
+  const cluster = await openCluster().catch(endUnavailable);
+  try {
+    await work(cluster);
+  } finally {
+    await cluster.stop();
+  }
 }
 
 const SAMPLE = 1_000;
@@ -49,18 +59,29 @@ async function fill(db: string, accountId: AccountId, productId: ProductId, coun
   const store = await openStore(db);
   const keys: string[] = [];
   const start = Date.now() - count;
-  for (let from = 0; from < count; from += 10_000) {
-    await store.transaction(async (repositories) => {
-      for (let index = from; index < Math.min(from + 10_000, count); index += 1) {
-        const now = new Date(start + index).toISOString() as Instant;
-        const license = freshLicense(accountId, productId, now);
-        keys.push(license.key);
-        await repositories.keys.insert(license);
-      }
-    });
-  }
+  await insertMany(store, count, async (repositories, index) => {
+    const license = freshLicense(accountId, productId, new Date(start + index).toISOString() as Instant);
+    keys.push(license.key);
+    await repositories.keys.insert(license);
+  });
   await store.close();
   return keys;
+}
+
+const PER_TRANSACTION = 10_000;
+
+/** Calls `insert` so many times, in large transactions. */
+export async function insertMany(
+  store: Store,
+  count: number,
+  insert: (repositories: Repositories, index: number) => Promise<void>,
+): Promise<void> {
+  for (let from = 0; from < count; from += PER_TRANSACTION) {
+    await store.transaction(async (repositories) => {
+      for (let index = from; index < Math.min(from + PER_TRANSACTION, count); index += 1)
+        await insert(repositories, index);
+    });
+  }
 }
 
 export const random = createRandom();

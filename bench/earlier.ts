@@ -5,23 +5,12 @@ import { dirname, join } from 'node:path';
 import type { Fixture } from './database.ts';
 import { start } from './measure.ts';
 
-/** An earlier version of lkm, built in a folder of its own. */
-export interface Earlier {
-  /** The folder of its checkout. */
-  readonly root: string;
-  remove(): void;
-}
-
-/** Checks out a revision and builds it. Takes about a minute; needs the npm registry or a filled cache. */
-export function buildEarlier(revision: string): Earlier {
-  const root = mkdtempSync(join(tmpdir(), 'lkm-bench-earlier-'));
-  const archive = execFileSync('git', ['archive', revision], {
-    cwd: dirname(import.meta.dirname),
-    maxBuffer: 1_073_741_824,
-  });
-  execFileSync('tar', ['-x', '-C', root], { input: archive });
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: 'ignore' });
-  return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
+/** Checks out a revision and builds it, into a folder. Takes about a minute; needs the npm registry or a filled cache. */
+export function buildEarlier(revision: string, folder: string): void {
+  const cwd = dirname(import.meta.dirname);
+  const archive = execFileSync('git', ['archive', revision], { cwd, maxBuffer: 1_073_741_824 });
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'ignore' });
 }
 
 const SEED_CONNECTIONS = 16;
@@ -44,12 +33,8 @@ export async function seed(root: string, count: number): Promise<Fixture> {
   const keys: string[] = [];
   const createUntilEnough = async () => {
     while (keys.length < count) {
-      const response = await fetch(`${server.url}/create-key`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ productId, expiryDate: '2099-01-01T00:00:00.000Z' }),
-      });
-      keys.push(((await response.json()) as { key: string }).key);
+      const input = { productId, expiryDate: '2099-01-01T00:00:00.000Z' };
+      keys.push((await server.call<{ key: string }>('POST', '/create-key', input)).key);
     }
   };
   await Promise.all(Array.from({ length: SEED_CONNECTIONS }, createUntilEnough));

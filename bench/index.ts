@@ -1,9 +1,9 @@
-import { dirname } from 'node:path';
-import { openCluster } from '../faults/world.ts';
-import { endUnavailable } from '../test/support/postgres-server.ts';
+import { mkdtempDisposableSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { timeCommands } from './commands.ts';
 import { inTurns } from './compare.ts';
-import { makeDatabase } from './database.ts';
+import { makeDatabase, onCluster } from './database.ts';
 import { buildEarlier, seed } from './earlier.ts';
 import { print } from './figures.ts';
 import { type TimedRequest, timeLists } from './lists.ts';
@@ -21,36 +21,34 @@ import { benchWebhooks } from './webhooks.ts';
 //   npm run bench -- webhooks  create under a key with three webhooks beside without; deliveries per second, and their lag
 //   npm run bench -- since REV beside an earlier version, which is built first: rates, time to start, memory, commands
 
-const [mode, revision = 'HEAD~1'] = process.argv.slice(2);
-if (mode === 'bare') await besideBareHttp();
-else if (mode === 'million') {
-  await atSizes(1_000_000, '1 000 000 keys');
-  await listsOf(1_000_000);
-} else if (mode === 'lists') await listsOf(Number(process.argv[3] ?? 1_000_000));
-else if (mode === 'webhooks') await benchWebhooks();
-else if (mode === 'since') await since(revision);
-else {
+const [mode = '', given] = process.argv.slice(2);
+const modes: Readonly<Record<string, () => Promise<void>>> = {
+  bare: besideBareHttp,
+  million: async () => {
+    await atSizes(1_000_000, '1 000 000 keys');
+    await listsOf(1_000_000);
+  },
+  lists: () => listsOf(Number(given ?? 1_000_000)),
+  webhooks: benchWebhooks,
+  since: () => since(given ?? 'HEAD~1'),
+};
+const all = async () => {
   await besideBareHttp();
   await atSizes(200_000, '200 000 keys');
   await asReplicas();
-}
+};
+await (modes[mode] ?? all)();
 
-/** Compares two sides in some operations, and prints their rates; with `details` also time to start and memory. */
+/** Compares two sides in some operations, each with its goal, and prints their rates; with `details` also time to start and memory. */
 async function compare(
-  operations: readonly (readonly [Operation, goal?: number])[],
+  operations: Partial<Record<Operation, readonly number[]>>,
   one: Side,
   other: Side,
   details = false,
 ): Promise<void> {
-  for (const [operation, ...goal] of operations) {
-    const compared = await inTurns(operation, one, other);
-    print(
-      operation,
-      compared.one.rate,
-      compared.other.rate,
-      compared.ratio,
-      ...goal.filter((one) => one !== undefined),
-    );
+  for (const [operation, goal] of Object.entries(operations)) {
+    const compared = await inTurns(operation as Operation, one, other);
+    print(operation, compared.one.rate, compared.other.rate, compared.ratio, ...goal);
     if (!details) continue;
     print('  ready, ms', compared.one.readyMs, compared.other.readyMs);
     print('  memory, MiB', compared.one.memoryMib, compared.other.memoryMib);
@@ -60,27 +58,18 @@ async function compare(
 async function besideBareHttp(): Promise<void> {
   const fixture = () => makeDatabase(1_000);
   print('', 'bare node:http', 'lkm serve', 'ratio', 'goal');
-  const goals = [
-    ['create-key', 0.85],
-    ['create-key once', 0.85],
-    ['get', 0.7],
-    ['sign', 0.75],
-  ] as const;
+  const goals = { 'create-key': [0.85], 'create-key once': [0.85], get: [0.7], sign: [0.75] };
   await compare(goals, { server: 'bare', fixture }, { server: 'lkm serve', fixture });
 }
 
 async function atSizes(count: number, name: string): Promise<void> {
-  const large = await makeDatabase(count);
+  const fixture = await makeDatabase(count);
   const small: Side = { server: 'lkm serve', fixture: () => makeDatabase(1_000) };
   print('\n', '1 000 keys', name, 'ratio', 'goal');
   try {
-    const goals = [
-      ['create-key', 0.85],
-      ['get', 0.85],
-    ] as const;
-    await compare(goals, small, { server: 'lkm serve', fixture: large }, true);
+    await compare({ 'create-key': [0.85], get: [0.85] }, small, { server: 'lkm serve', fixture }, true);
   } finally {
-    await large.remove();
+    await fixture.remove();
   }
 }
 
@@ -90,40 +79,30 @@ async function listsOf(count: number): Promise<void> {
     for (const { name, ms, healthMs } of timed) print(name.padEnd(25), ms, healthMs);
   };
   show('SQLite', await timeLists(count));
-  const cluster = await openCluster().catch(endUnavailable);
-  try {
-    show('PostgreSQL', await timeLists(count, cluster));
-  } finally {
-    await cluster.stop();
-  }
+  await onCluster(async (cluster) => show('PostgreSQL', await timeLists(count, cluster)));
 }
 
 async function since(revision: string): Promise<void> {
-  const earlier = buildEarlier(revision);
+  using earlier = mkdtempDisposableSync(join(tmpdir(), 'lkm-bench-earlier-'));
+  buildEarlier(revision, earlier.path);
   const root = dirname(import.meta.dirname);
-  try {
-    print('', revision.slice(0, 14), 'this version', 'ratio');
-    const side = (at: string): Side => ({ server: 'lkm serve', root: at, fixture: () => seed(at, 1_000) });
-    await compare([['create-key'], ['create-key once'], ['get'], ['sign']], side(earlier.root), side(root), true);
-    print('\ncommands, ms', revision.slice(0, 14), 'this version', 'ratio', 'of node -e 0');
-    for (const { name, one, other, bare } of await timeCommands(earlier.root, root)) {
-      print(name, one, other, other / one, other / bare);
-    }
-  } finally {
-    earlier.remove();
+  print('', revision.slice(0, 14), 'this version', 'ratio');
+  const side = (at: string): Side => ({ server: 'lkm serve', root: at, fixture: () => seed(at, 1_000) });
+  const operations = { 'create-key': [], 'create-key once': [], get: [], sign: [] };
+  await compare(operations, side(earlier.path), side(root), true);
+  print('\ncommands, ms', revision.slice(0, 14), 'this version', 'ratio', 'of node -e 0');
+  for (const { name, one, other, bare } of await timeCommands(earlier.path, root)) {
+    print(name, one, other, other / one, other / bare);
   }
 }
 
 /** On this one machine the replicas share the cores with each other, the database and the load. */
 async function asReplicas(): Promise<void> {
-  const cluster = await openCluster().catch(endUnavailable);
-  try {
+  await onCluster(async (cluster) => {
     const fixture = await makeDatabase(1_000, cluster);
     print('\nPostgreSQL', 'one replica', 'two replicas', 'ratio');
     const one: Side = { server: 'lkm serve', fixture };
-    await compare([['create-key once'], ['get']], one, { ...one, replicas: 2 });
+    await compare({ 'create-key once': [], get: [] }, one, { ...one, replicas: 2 });
     await fixture.remove();
-  } finally {
-    await cluster.stop();
-  }
+  });
 }

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Cluster } from '../faults/world.ts';
-import { prepare } from '../faults/world.ts';
+import { type Cluster, prepare } from '../faults/world.ts';
 import type { AccountId, ProductId } from '../src/contract/scalars.ts';
 import { copyDatabase } from '../src/store/copy.ts';
 import { openDatabase } from '../src/store/database.ts';
@@ -34,8 +33,7 @@ export async function timeLists(count: number, cluster?: Cluster): Promise<reado
   const server = await start({ server: 'lkm serve', fixture });
   try {
     const timed: TimedRequest[] = [];
-    for (const [name, path] of requestsOf(productId, varied))
-      timed.push({ name, ...(await time(server, token, path)) });
+    for (const [name, path] of requestsOf(productId, varied)) timed.push(await time(server, name, path));
     return timed;
   } finally {
     await server.stop();
@@ -95,19 +93,13 @@ function requestsOf(
   ];
 }
 
-async function time({ url }: Running, token: string, path: string): Promise<Omit<TimedRequest, 'name'>> {
-  const [requests, healths]: [number[], number[]] = [[], []];
-  for (let repeat = 0; repeat < REPEATS; repeat += 1) {
-    requests.push(await once(`${url}${path}`, token));
-    healths.push(await once(`${url}/health`, token));
-  }
-  return { ms: middle(requests), healthMs: middle(healths) };
-}
-
-async function once(url: string, token: string): Promise<number> {
-  const started = performance.now();
-  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-  await response.text();
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  return performance.now() - started;
+async function time({ call }: Running, name: string, path: string): Promise<TimedRequest> {
+  const timed = async (path: string): Promise<number> => {
+    const started = performance.now();
+    await call('GET', path);
+    return performance.now() - started;
+  };
+  const rounds = await Array.fromAsync({ length: REPEATS }, async () => [await timed(path), await timed('/health')]);
+  const middleOf = (at: number) => middle(rounds.map((round) => round[at] ?? Number.NaN));
+  return { name, ms: middleOf(0), healthMs: middleOf(1) };
 }

@@ -3,7 +3,7 @@ import { newId } from '../src/domain/ids.ts';
 import type { IpAddress } from '../src/domain/ip-address.ts';
 import type { License } from '../src/domain/license.ts';
 import { openStore } from '../src/store/store.ts';
-import { freshLicense, random } from './database.ts';
+import { freshLicense, insertMany, random } from './database.ts';
 
 /** What a database of varied keys holds, as far as requests name it. */
 export interface Varied {
@@ -35,44 +35,33 @@ export async function fillVaried(
   const at = (index: number) => new Date(start + (index * YEARS * 365 * DAY_MS) / count).toISOString() as Instant;
   const products = [productId];
   const customers: string[] = [];
-  await store.transaction(async (repositories) => {
-    for (let index = 1; index < 10; index += 1) {
-      const id = newId('prod', at(0), random(10)) as ProductId;
-      await repositories.products.insert({ accountId, id, name: `Product ${index}`, now: at(0) });
-      products.push(id);
-    }
-    for (let index = 0; index < Math.ceil(count / 20); index += 1) {
-      const id = newId('cus', at(0), random(10));
-      const name = `Customer${index} ${index % 1_000 === 0 ? 'Engines' : 'Ltd'}`;
-      await repositories.customers.insert({ accountId, id, name, email: `it@customer${index}.example`, now: at(0) });
-      customers.push(id);
-    }
+  await insertMany(store, 9, async (repositories, index) => {
+    const id = newId('prod', at(0), random(10)) as ProductId;
+    await repositories.products.insert({ accountId, id, name: `Product ${index}`, now: at(0) });
+    products.push(id);
+  });
+  await insertMany(store, Math.ceil(count / 20), async (repositories, index) => {
+    const id = newId('cus', at(0), random(10));
+    const name = `Customer${index} ${index % 1_000 === 0 ? 'Engines' : 'Ltd'}`;
+    await repositories.customers.insert({ accountId, id, name, email: `it@customer${index}.example`, now: at(0) });
+    customers.push(id);
   });
   let middle: License | undefined;
-  for (let from = 0; from < count; from += 10_000) {
-    await store.transaction(async (repositories) => {
-      for (let index = from; index < Math.min(from + 10_000, count); index += 1) {
-        const product = index % 5 === 0 ? products[(index / 5) % 10] : productId;
-        const license = vary(freshLicense(accountId, product ?? productId, at(index)), index, customers);
-        if (index === Math.floor(count / 2)) middle = license;
-        await repositories.keys.insert(license);
-        // Like an imported one: the server has nothing to catch up with while it is timed.
-        if (license.expirationDate !== null) await repositories.licenseExpiries.markRecorded(license);
-        for (let device = 0; device < license.activations; device += 1) {
-          const now = license.createdAt;
-          const hostId = `host-${index}-${device}` as HostId;
-          const ipAddress = '203.0.113.7' as IpAddress;
-          await repositories.devices.insert(license, {
-            id: newId('dev', now, random(10)),
-            hostId,
-            deviceTag: null,
-            ipAddress,
-            activationTime: now,
-          });
-        }
-      }
-    });
-  }
+  await insertMany(store, count, async (repositories, index) => {
+    const product = index % 5 === 0 ? products[(index / 5) % 10] : productId;
+    const license = vary(freshLicense(accountId, product ?? productId, at(index)), index, customers);
+    if (index === Math.floor(count / 2)) middle = license;
+    await repositories.keys.insert(license);
+    // Like an imported one: the server has nothing to catch up with while it is timed.
+    if (license.expirationDate !== null) await repositories.licenseExpiries.markRecorded(license);
+    for (let device = 0; device < license.activations; device += 1) {
+      const { createdAt: activationTime } = license;
+      const hostId = `host-${index}-${device}` as HostId;
+      const ipAddress = '203.0.113.7' as IpAddress;
+      const id = newId('dev', activationTime, random(10));
+      await repositories.devices.insert(license, { id, hostId, deviceTag: null, ipAddress, activationTime });
+    }
+  });
   await store.close();
   if (middle === undefined) throw new Error('a database without keys has no middle');
   return { customerId: customers[0] ?? '', key: middle.key, middle: middle.id, first: at(0), last: at(count - 1) };

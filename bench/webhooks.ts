@@ -1,10 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { openCluster } from '../faults/world.ts';
-import { endUnavailable } from '../test/support/postgres-server.ts';
 import { inTurns, TURN_SECONDS, TURNS, WARM_UP_SECONDS } from './compare.ts';
-import { makeDatabase } from './database.ts';
+import { makeDatabase, onCluster } from './database.ts';
 import { print } from './figures.ts';
 import { listWebhooks, type Side, settle, start } from './measure.ts';
 
@@ -25,14 +23,11 @@ export async function benchWebhooks(): Promise<void> {
     print('\nwebhooks', 'deliveries/s', 'lag, ms', 'lag p99, ms');
     const fixture = () => makeDatabase(1_000);
     await deliveriesOf('one process', { server: 'lkm serve', fixture, receivers: urls }, receivers);
-    const cluster = await openCluster().catch(endUnavailable);
-    try {
+    await onCluster(async (cluster) => {
       const fixture = await makeDatabase(1_000, cluster);
       await deliveriesOf('two replicas', { server: 'lkm serve', fixture, receivers: urls, replicas: 2 }, receivers);
       await fixture.remove();
-    } finally {
-      await cluster.stop();
-    }
+    });
   } finally {
     for (const receiver of receivers) receiver.close();
   }
