@@ -60,7 +60,7 @@ export class Needs {
     });
     for (const { need, line } of this.#lacking) {
       const key = keyOf(need);
-      if (this.all.get(key)?.input === null && !ids.has(key)) problems.add({ line, text: need.lacks ?? '' });
+      if (this.all.get(key)?.input === null && !ids.has(key)) problems.add(line, need.lacks ?? '');
     }
     return ids;
   }

@@ -23,7 +23,7 @@ interface Reading {
 export function readBodies(operation: BulkOperation, { mapping, defaults, problems, io }: Reading) {
   const columns = new Map<string, Column | null>();
   const repeated = findRepeated(columns);
-  const report = (text: string) => problems.add({ line: null, text });
+  const report = (text: string) => problems.add(null, text);
 
   /** What a name in the file means. */
   function columnOf(name: string): Column | null {
@@ -52,7 +52,7 @@ export function readBodies(operation: BulkOperation, { mapping, defaults, proble
     const { texts, unread } = fill(body, row, columns, io);
     const arranged = operation.arrange?.(body) ?? body;
     const issues = issuesOf(arranged, operation, columns, unread);
-    for (const text of [...texts, ...issues, ...repeated(row.line, arranged)]) problems.add({ line: row.line, text });
+    for (const text of [...texts, ...issues, ...repeated(row.line, arranged)]) problems.add(row.line, text);
     return arranged;
   }
 

@@ -13,13 +13,8 @@ export interface RawRow {
   readonly cells: readonly (readonly [name: string, value: unknown])[];
 }
 
-/** One thing wrong with a file; `line` is null for the file as a whole. */
-export interface Problem {
-  readonly line: number | null;
-  readonly text: string;
-}
-
-type Report = (problem: Problem) => void;
+/** Takes one thing that is wrong with a file; `line` is null for the file as a whole. */
+export type Report = (line: number | null, text: string) => void;
 
 const delimiters = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
 
@@ -31,25 +26,23 @@ export type Delimiter = keyof typeof delimiters;
  */
 export function readFile(path: string, delimiter: Delimiter | undefined, report: Report, io: Io) {
   const hash = createHash('sha256');
-  const isStdin = path === '-';
-  const shownPath = isStdin ? 'stdin' : path;
-  const bytes = isStdin ? readStdin(io) : readBytes(path, io);
+  const shownPath = path === '-' ? 'stdin' : path;
   return {
     name: basename(shownPath),
-    rows: readRows(readTexts(bytes, hash, shownPath), shownPath, delimiter, report),
+    rows: readRows(readTexts(readBytes(path, io), hash, shownPath), shownPath, delimiter, report),
     /** SHA-256 of its bytes, hexadecimal; only once all rows are read. */
     digest: () => hash.digest('hex'),
   };
 }
 
-function readStdin({ stdin }: Io): AsyncIterable<Uint8Array> {
-  if (stdin.isTTY) throw new UsageError('-f - reads stdin, and stdin is a terminal: pipe something into it');
-  return stdin.chunks();
-}
-
 const PART_BYTES = 256 * 1_024;
 
-async function* readBytes(path: string, { cwd }: Io): AsyncGenerator<Uint8Array> {
+async function* readBytes(path: string, { stdin, cwd }: Io): AsyncGenerator<Uint8Array> {
+  if (path === '-') {
+    if (stdin.isTTY) throw new UsageError('-f - reads stdin, and stdin is a terminal: pipe something into it');
+    yield* stdin.chunks();
+    return;
+  }
   try {
     yield* createReadStream(resolve(cwd, path), { highWaterMark: PART_BYTES });
   } catch (cause) {
@@ -125,7 +118,7 @@ async function* readCsv(texts: AsyncIterable<string>, delimiter: string, report:
     skip_records_with_error: true,
     on_skip(error) {
       const line = error && 'lines' in error && typeof error.lines === 'number' ? error.lines : null;
-      if (error) report({ line, text: error.message.replace(/ (at|on) line \d+.*$/, '') });
+      if (error) report(line, error.message.replace(/ (at|on) line \d+.*$/, ''));
       return undefined;
     },
   });
@@ -140,7 +133,7 @@ async function* readCsv(texts: AsyncIterable<string>, delimiter: string, report:
     }
     const line = info.lines - (record.join(' ').match(/\r\n|\r|\n/g)?.length ?? 0);
     if (record.length !== names.length) {
-      report({ line, text: `has ${record.length} cells; the header has ${names.length}` });
+      report(line, `has ${record.length} cells; the header has ${names.length}`);
     }
     yield { line, cells: names.map((name, at) => [name, unguard(record[at] ?? '')]) };
   }
@@ -154,10 +147,10 @@ async function* readJsonLines(texts: AsyncIterable<string>, report: Report): Asy
     try {
       const value: unknown = JSON.parse(text);
       if (isObject(value)) yield { line, cells: cellsOf(value) };
-      else report({ line, text: 'is not an object' });
+      else report(line, 'is not an object');
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      report({ line, text: 'is not JSON' });
+      report(line, 'is not JSON');
     }
   }
 }
@@ -183,11 +176,11 @@ async function* readJson(texts: AsyncIterable<string>, report: Report): AsyncGen
   try {
     for await (const { key, value } of parser as AsyncIterable<{ readonly key: number; readonly value: unknown }>) {
       if (isObject(value)) yield { line: key + 1, cells: cellsOf(value) };
-      else report({ line: key + 1, text: 'is not an object' });
+      else report(key + 1, 'is not an object');
     }
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    report({ line: null, text: 'it is not a JSON array' });
+    report(null, 'it is not a JSON array');
   }
 }
 

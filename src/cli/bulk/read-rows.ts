@@ -8,7 +8,7 @@ import type { Columns } from './columns.ts';
 import type { Body, BulkOperation } from './operation.ts';
 import { Needs } from './preparation.ts';
 import { issuesOf, readBodies } from './read-bodies.ts';
-import { type Problem, readFile } from './read-file.ts';
+import { type Report, readFile } from './read-file.ts';
 import { hash } from './run.ts';
 import type { BulkRequest } from './run-bulk.ts';
 
@@ -66,7 +66,7 @@ async function readRowsOfFile(
   { file, map, delimiter, defaults, origin, state, identity, needs }: OfFile,
 ): Promise<ReadRows> {
   const problems = new Problems();
-  const source = readFile(file, delimiter, problems.add.bind(problems), io);
+  const source = readFile(file, delimiter, problems.add, io);
   const bodies = readBodies(operation, { mapping: new Map(map), defaults, problems, io });
   const keep = state === null || dryRun ? () => {} : keepAside(state);
   const scope = hash(identity);
@@ -106,12 +106,12 @@ export class Problems {
   count = 0;
   /** Whether a name was none of a column: then all of them are shown. */
   showsFields = false;
-  readonly #kept: Problem[] = [];
+  readonly #kept: { readonly line: number | null; readonly text: string }[] = [];
 
-  add(problem: Problem): void {
+  readonly add: Report = (line, text) => {
     this.count += 1;
-    if (problem.line === null || this.#kept.length < MAX_SHOWN) this.#kept.push(problem);
-  }
+    if (line === null || this.#kept.length < MAX_SHOWN) this.#kept.push({ line, text });
+  };
 
   /** The error for a file that cannot be sent as it is; `isWhole` shows as many problems as are kept. */
   error(name: string, { single, families }: Columns, isWhole: boolean): UsageError {

@@ -11,7 +11,10 @@ async function read(bytes: Buffer, size: number) {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   };
   const rows: unknown[] = [];
-  const source = readFile('-', undefined, (problem) => rows.push(problem), { ...io, stdin: { ...io.stdin, chunks } });
+  const source = readFile('-', undefined, (line, text) => rows.push({ line, text }), {
+    ...io,
+    stdin: { ...io.stdin, chunks },
+  });
   for await (const { line, cells } of source.rows) rows.push({ line, ...Object.fromEntries(cells) });
   return { rows, digest: source.digest() };
 }
