@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, hash, type KeyObject, randomBytes, sign as signBytes } from 'node:crypto';
+import { createHash, createPrivateKey, hash, randomBytes, sign as signBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
@@ -51,7 +51,6 @@ const insertPhrase = sql(
 );
 const insertAudit = sql('INSERT INTO audit (account_id, seq, operation, content, hash) VALUES (?, ?, ?, ?, ?)');
 const insertEvent = sql('INSERT INTO events (account_id, seq, type, subject_id, content) VALUES (?, ?, ?, ?, ?)');
-const lastNumbers = sql('SELECT * FROM record_heads WHERE account_id = ?');
 const begin = sql('BEGIN IMMEDIATE');
 const commit = sql('COMMIT');
 
@@ -105,17 +104,16 @@ function newId(prefix: string): string {
   return `${prefix}_${text}`;
 }
 
-const heads = new Map<string, { audit: number; event: number; hash: string }>();
+// The database has one account.
+const last = sql('SELECT audit_seq, event_seq, audit_hash FROM record_heads').get() as Row | undefined;
+const head = {
+  audit: Number(last?.audit_seq ?? 0),
+  event: Number(last?.event_seq ?? 0),
+  hash: String(last?.audit_hash ?? ''),
+};
 
 /** Writes what was done to the audit log, and what subscribers are told of it to the events. */
 function record(accountId: string, operation: string, at: string, licenseId: string, events: Record<string, object>) {
-  const row = heads.has(accountId) ? undefined : (lastNumbers.get(accountId) as Row | undefined);
-  const head = heads.get(accountId) ?? {
-    audit: Number(row?.audit_seq ?? 0),
-    event: Number(row?.event_seq ?? 0),
-    hash: String(row?.audit_hash ?? ''),
-  };
-  heads.set(accountId, head);
   const about = {
     at,
     actor: { type: 'token', id: 'tok' },
@@ -197,18 +195,8 @@ function get(accountId: string, { productId, licenseKey }: Input): object {
   return { data: { license, customer: null }, code: 0 };
 }
 
-const signers = new Map<string, { readonly kid: string; readonly key: KeyObject }>();
-
-function signerOf(accountId: string): { readonly kid: string; readonly key: KeyObject } {
-  const known = signers.get(accountId);
-  if (known !== undefined) return known;
-  const row = sql(
-    'SELECT kid, private_pem FROM signing_keys WHERE account_id = ? ORDER BY created_at DESC LIMIT 1',
-  ).get(accountId) as Row;
-  const signer = { kid: String(row.kid), key: createPrivateKey(String(row.private_pem)) };
-  signers.set(accountId, signer);
-  return signer;
-}
+const signingKey = sql('SELECT kid, private_pem FROM signing_keys ORDER BY created_at DESC LIMIT 1').get() as Row;
+const privateKey = createPrivateKey(String(signingKey.private_pem));
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
@@ -227,7 +215,6 @@ function sign(accountId: string, { productId, licenseKey, hostId, ttl }: Input):
     }
     events['device.activated'] = { licenseId, productId, hostId };
   }
-  const { kid, key } = signerOf(accountId);
   const fileId = newId('fil');
   const seconds = Math.floor(now.getTime() / 1_000);
   const claims = {
@@ -248,10 +235,10 @@ function sign(accountId: string, { productId, licenseKey, hostId, ttl }: Input):
     customer: null,
     v: 1,
   };
-  const signed = `${part({ alg: 'EdDSA', typ: 'lic+jwt', kid })}.${part(claims)}`;
-  const token = `${signed}.${signBytes(null, Buffer.from(signed), key).toString('base64url')}`;
+  const signed = `${part({ alg: 'EdDSA', typ: 'lic+jwt', kid: signingKey.kid })}.${part(claims)}`;
+  const token = `${signed}.${signBytes(null, Buffer.from(signed), privateKey).toString('base64url')}`;
   const endsAt = new Date((seconds + ttl) * 1_000).toISOString();
-  insertFile.run(accountId, fileId, licenseId, hostId, kid, at, endsAt);
+  insertFile.run(accountId, fileId, licenseId, hostId, signingKey.kid ?? '', at, endsAt);
   events['license.signed'] = { productId, hostId, fileId, expiresAt: endsAt };
   record(accountId, 'keys.sign', at, licenseId, events);
   return { file: JSON.stringify({ format: 'lkm-lic/1', licenseToken: token, signedKey: licenseKey, signedDate: at }) };

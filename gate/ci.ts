@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type Checkout, type Ended, run } from './checkout.ts';
@@ -10,22 +10,18 @@ export interface CiRun extends Ended {
 
 /** Runs `.ci/run` with an npm that only notes how it was called, and fails at the step that is named. */
 export function runCi(checkout: Checkout, failing: string | null): CiRun {
-  const folder = mkdtempSync(join(tmpdir(), 'lkm-gate-npm-'));
-  const calls = join(folder, 'calls');
-  const npm = join(folder, 'npm');
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'lkm-gate-npm-'));
+  const calls = join(folder.path, 'calls');
   writeFileSync(calls, '');
-  writeFileSync(npm, STAND_IN);
-  chmodSync(npm, 0o755);
+  writeFileSync(join(folder.path, 'npm'), STAND_IN, { mode: 0o755 });
   const ended = run(checkout.path, ['bash', '.ci/run'], {
-    PATH: [folder, process.env.PATH].join(delimiter),
+    PATH: [folder.path, process.env.PATH].join(delimiter),
     GATE_CALLS: calls,
     GATE_FAILING: failing ?? 'none',
     // Nothing is to be installed.
     LKM_TEST_VERIFIERS: '',
   });
-  const noted = readFileSync(calls, 'utf8').trim().split('\n');
-  rmSync(folder, { recursive: true });
-  return { ...ended, calls: noted };
+  return { ...ended, calls: readFileSync(calls, 'utf8').trim().split('\n') };
 }
 
 const STAND_IN = `#!/usr/bin/env bash

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copyCheckout } from '../gate/checkout.ts';
 import type { Mutant } from './find.ts';
-import { instrument } from './hits.ts';
+import { type Hits, instrument } from './hits.ts';
 import { runVitest } from './process.ts';
 
 /** Which tests reach which mutants. */
@@ -25,16 +25,13 @@ const TIMEOUT_MS = 60 * 60_000;
  */
 export async function cover(mutants: readonly Mutant[]): Promise<Coverage> {
   using checkout = copyCheckout();
-  const hits = mkdtempSync(join(tmpdir(), 'lkm-mutants-hits-'));
-  const instrumented = Object.entries(Object.groupBy(mutants, ({ file }) => file)).map(([file, all = []]) => [
-    file,
-    (source: string) => instrument(source, all),
-  ]);
-  await checkout.withFiles(Object.fromEntries(instrumented), () => runAll(checkout.path, { LKM_MUTANTS_HITS: hits }));
-  const records = readdirSync(hits).map(
-    (name) => JSON.parse(readFileSync(join(hits, name), 'utf8')) as { file: string; ms: number; hits: string[] },
+  using hits = mkdtempDisposableSync(join(tmpdir(), 'lkm-mutants-hits-'));
+  const instrumented = [...Map.groupBy(mutants, ({ file }) => file)].map(
+    ([file, all]) => [file, (source: string) => instrument(source, all)] as const,
   );
-  rmSync(hits, { recursive: true });
+  const env = { LKM_MUTANTS_HITS: hits.path };
+  await checkout.withFiles(Object.fromEntries(instrumented), () => runAll(checkout.path, env));
+  const records = globSync(join(hits.path, '*.json')).map((file): Hits => JSON.parse(readFileSync(file, 'utf8')));
 
   const quickest = records.toSorted((a, b) => a.ms - b.ms);
   await runAll(checkout.path, { LKM_MUTANTS_ORDER: quickest.map(({ file }) => file).join('\n') });

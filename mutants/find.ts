@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Node, parseSync, visitorKeys } from 'oxc-parser';
+import { createRandom } from '../faults/random.ts';
 import { type Edit, editsOf } from './operators.ts';
 
 /** A source file with one change. */
@@ -22,10 +23,7 @@ export function findMutants(file: string, source: string): Mutant[] {
   const found: Mutant[] = [];
   walk(program, null, '', (node, parent, key) => {
     for (const { site, ...edit } of editsOf(node, parent, key, source)) {
-      const id = createHash('sha256')
-        .update(JSON.stringify([source, edit]))
-        .digest('hex')
-        .slice(0, 12);
+      const id = hash('sha256', JSON.stringify([source, edit])).slice(0, 12);
       const line = source.slice(0, edit.start).split('\n').length;
       const code = (source.split('\n')[line - 1] ?? '').trim();
       const before = source.slice(edit.start, edit.end);
@@ -33,6 +31,27 @@ export function findMutants(file: string, source: string): Mutant[] {
     }
   });
   return found;
+}
+
+/**
+ * Chooses `count` mutants, the same ones for the same seed: each file has one at least, and larger files have more. The
+ * first mutant of every line of a file comes before the second of any of its lines.
+ */
+export function sample(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
+  const random = createRandom(seed);
+  const shuffled = mutants.map((mutant) => ({ mutant, rank: random.below(2 ** 32) })).sort((a, b) => a.rank - b.rank);
+  const queue = [...Map.groupBy(shuffled, ({ mutant }) => mutant.file).values()].flatMap((all) => {
+    const lines = Map.groupBy(all, ({ mutant }) => mutant.line);
+    const turns = [...lines.values()].flatMap((line) => line.map(({ mutant, rank }, turn) => ({ mutant, rank, turn })));
+    // A mutant is due when its file has had fewer than its share; the first one of a file is due at once.
+    return turns
+      .sort((a, b) => a.turn - b.turn || a.rank - b.rank)
+      .map(({ mutant }, index) => ({ mutant, due: index === 0 ? 0 : (index + 0.5) / all.length }));
+  });
+  const chosen = queue.sort((a, b) => a.due - b.due).slice(0, count);
+  return chosen
+    .map(({ mutant }) => mutant)
+    .sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.start - b.start));
 }
 
 /** The source with the mutant's change. */

@@ -3,6 +3,13 @@ import type { Mutant } from './find.ts';
 /** The name that an instrumented source calls, and `record-hits.ts` defines. */
 export const HIT = '__lkmMutantHit';
 
+/** What one test file has reached. */
+export interface Hits {
+  readonly file: string;
+  readonly ms: number;
+  readonly hits: readonly string[];
+}
+
 /** A source in which each mutant's site says that it is evaluated. */
 export function instrument(source: string, mutants: readonly Mutant[]): string {
   // Where several begin or end at one place, the longer one is outside.
@@ -13,11 +20,8 @@ export function instrument(source: string, mutants: readonly Mutant[]): string {
       { at: site.end, order: length - Number.MAX_SAFE_INTEGER, text: ')' },
     ];
   });
-  let written = '';
-  let from = 0;
-  for (const { at, text } of marks.sort((a, b) => a.at - b.at || a.order - b.order)) {
-    written += source.slice(from, at) + text;
-    from = at;
-  }
-  return written + source.slice(from);
+  // From the end, so that the places before stay where they are.
+  return marks
+    .sort((a, b) => b.at - a.at || b.order - a.order)
+    .reduce((written, { at, text }) => written.slice(0, at) + text + written.slice(at), source);
 }

@@ -6,9 +6,8 @@ import { copyCheckout, exitOnSignals } from '../gate/checkout.ts';
 import { endUnavailable } from '../test/support/postgres-server.ts';
 import accepted from './accepted.json' with { type: 'json' };
 import { cover } from './cover.ts';
-import { findMutants, type Mutant } from './find.ts';
+import { findMutants, type Mutant, sample } from './find.ts';
 import { keepCoverage, openRecord } from './record.ts';
-import { sample } from './sample.ts';
 import { openBench } from './try.ts';
 
 // Changes the sources in one small place at a time, and runs the tests that reach it: each should fail. Ends with 1 when

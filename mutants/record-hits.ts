@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { HIT } from './hits.ts';
+import { HIT, type Hits } from './hits.ts';
 
 // In every test file of the run over the instrumented copy: writes down which mutants' sites it evaluates, and how long
 // it takes.
@@ -17,6 +17,6 @@ beforeAll(() => {
 });
 
 afterAll(() => {
-  const record = { file, ms: performance.now() - start, hits: [...hits] };
+  const record: Hits = { file, ms: performance.now() - start, hits: [...hits] };
   writeFileSync(join(process.env.LKM_MUTANTS_HITS ?? '', `${randomUUID()}.json`), JSON.stringify(record));
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
@@ -10,11 +10,9 @@ import { build } from 'rolldown';
 const folder = 'release/binary';
 const name = `lkm-${process.platform}-${process.arch}${process.platform === 'win32' ? '.exe' : ''}`;
 const binary = join(folder, name);
-const [script, blob, config] = ['lkm.cjs', 'lkm.blob', 'sea.json'].map((file) => join(folder, file)) as [
-  string,
-  string,
-  string,
-];
+const script = join(folder, 'lkm.cjs');
+const blob = join(folder, 'lkm.blob');
+const config = join(folder, 'sea.json');
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 rmSync(folder, { recursive: true, force: true });
@@ -34,16 +32,8 @@ const { output } = await build({
   },
 });
 const viewer = globSync('viewer/*', { cwd: 'dist' }).map((file) => [file.replaceAll('\\', '/'), join('dist', file)]);
-writeFileSync(
-  config,
-  JSON.stringify({
-    main: script,
-    output: blob,
-    disableExperimentalSEAWarning: true,
-    useCodeCache: true,
-    assets: Object.fromEntries(viewer),
-  }),
-);
+const sea = { main: script, output: blob, disableExperimentalSEAWarning: true, useCodeCache: true };
+writeFileSync(config, JSON.stringify({ ...sea, assets: Object.fromEntries(viewer) }));
 execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: ['ignore', 'ignore', 'inherit'] });
 copyFileSync(process.execPath, binary);
 chmodSync(binary, 0o755);
@@ -55,13 +45,10 @@ execFileSync('node_modules/.bin/postject', [binary, 'NODE_SEA_BLOB', blob, ...fu
 const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []));
 writeFileSync(join(folder, `${name}.cdx.json`), `${JSON.stringify(componentsOf(modules), null, 2)}\n`);
 for (const file of [script, blob, config]) rmSync(file);
-const checksums = [name, `${name}.cdx.json`].map((file) => `${sha256(join(folder, file))}  ${file}\n`);
+const sumOf = (file: string) => hash('sha256', readFileSync(join(folder, file)));
+const checksums = [name, `${name}.cdx.json`].map((file) => `${sumOf(file)}  ${file}\n`);
 writeFileSync(join(folder, 'SHA256SUMS'), checksums.join(''));
 process.stdout.write(`${binary}\n`);
-
-function sha256(file: string): string {
-  return createHash('sha256').update(readFileSync(file)).digest('hex');
-}
 
 /** The packages in a bundle, and Node.js itself, as CycloneDX describes them. */
 function componentsOf(modules: readonly string[]): object {

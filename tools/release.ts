@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
@@ -28,11 +28,8 @@ function release(): void {
   const tag = `v${version}`;
   if (git('status', '--porcelain') !== '') throw new Error('the working tree has changes; commit or stash them first');
   if (git('tag', '--list', tag) !== '') throw new Error(`the tag ${tag} exists already`);
-  const changelog = releaseChangelog(
-    readFileSync('CHANGELOG.md', 'utf8'),
-    version,
-    new Date().toISOString().slice(0, 10),
-  );
+  const today = new Date().toISOString().slice(0, 10);
+  const changelog = releaseChangelog(readFileSync('CHANGELOG.md', 'utf8'), version, today);
   say('running the gate: npm run check');
   run('npm', 'run', 'check');
   if (git('status', '--porcelain') !== '')
@@ -60,10 +57,7 @@ function pack(version: string): void {
   mkdirSync('release', { recursive: true });
   run('npm', 'pack', '--silent', '--pack-destination', 'release');
   const name = `lkm-${version}.tgz`;
-  const sum = createHash('sha256')
-    .update(readFileSync(`release/${name}`))
-    .digest('hex');
-  writeFileSync('release/SHA256SUMS', `${sum}  ${name}\n`);
+  writeFileSync('release/SHA256SUMS', `${hash('sha256', readFileSync(`release/${name}`))}  ${name}\n`);
 }
 
 function git(...args: readonly string[]): string {

@@ -13,13 +13,11 @@ const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8',
 function linesOf(revision: string | null): Map<string, number> {
   const where = revision === null ? [] : [revision];
   const counts = git('grep', '-c', '', ...where, '--', ...folders.map((folder) => `${folder}/*.ts`));
-  const rows = counts.trimEnd().split('\n');
-  return new Map(
-    rows.map((row) => {
-      const [lines, path] = row.split(':').reverse();
-      return [path ?? '', Number(lines)];
-    }),
-  );
+  const rows = counts
+    .trimEnd()
+    .split('\n')
+    .map((row) => row.split(':').reverse());
+  return new Map(rows.map(([lines, path = '']) => [path, Number(lines)]));
 }
 
 function figuresOf(files: ReadonlyMap<string, number>): Readonly<Record<string, string>> {
@@ -34,12 +32,12 @@ function figuresOf(files: ReadonlyMap<string, number>): Readonly<Record<string, 
     const lines = found.reduce((sum, [, count]) => sum + count, 0);
     return [folder, `${lines} in ${found.length}`];
   });
-  return Object.fromEntries([
-    ...counted,
-    ['lines of a file of src: median', quantile(0.5)],
-    ['90th percentile', quantile(0.9)],
-    ['longest', quantile(1)],
-  ]);
+  return {
+    ...Object.fromEntries(counted),
+    'lines of a file of src: median': quantile(0.5),
+    '90th percentile': quantile(0.9),
+    longest: quantile(1),
+  };
 }
 
 const revisions = process.argv.slice(2);
@@ -49,8 +47,6 @@ const print = (label: string, cells: readonly string[]) =>
   process.stdout.write(`${label.padEnd(32)}${cells.map((cell) => cell.padStart(18)).join('')}\n`);
 print('', [...revisions.map((revision) => revision.slice(0, 16)), 'working tree']);
 for (const label of labels) {
-  print(
-    label,
-    columns.map((figures) => figures[label] ?? ''),
-  );
+  const cells = columns.map((figures) => figures[label] ?? '');
+  print(label, cells);
 }

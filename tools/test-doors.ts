@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, mkdtempDisposableSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -7,23 +7,20 @@ import { join } from 'node:path';
 // from the package `node` of npm. `npm run test:doors` builds first; it needs the registry.
 
 const lines = ['22', '24', '26'];
-const folder = mkdtempSync(join(tmpdir(), 'lkm-doors-'));
-try {
-  run('.', 'npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', folder);
-  const [tarball = ''] = globSync('*.tgz', { cwd: folder });
-  const app = projectIn('app', ['lkm', join(folder, tarball)]);
-  copyFileSync('test/support/door-program.mjs', join(app, 'program.mjs'));
-  const packages = globSync('node_modules/{*,@*/*}/package.json', { cwd: app }).length;
-  const bytes = globSync('node_modules/**/*', { cwd: app, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
-  process.stdout.write(`npm install lkm: ${packages} packages, ${(bytes / 1e6).toFixed(1)} MB\n`);
-  for (const line of lines) {
-    const node = projectIn(`node-${line}`, ['node', line]);
-    run(app, join(node, 'node_modules/.bin/node'), 'program.mjs');
-  }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+using temporary = mkdtempDisposableSync(join(tmpdir(), 'lkm-doors-'));
+const folder = temporary.path;
+run('.', 'npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', folder);
+const [tarball = ''] = globSync('*.tgz', { cwd: folder });
+const app = projectIn('app', ['lkm', join(folder, tarball)]);
+copyFileSync('test/support/door-program.mjs', join(app, 'program.mjs'));
+const packages = globSync('node_modules/{*,@*/*}/package.json', { cwd: app }).length;
+const bytes = globSync('node_modules/**/*', { cwd: app, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+process.stdout.write(`npm install lkm: ${packages} packages, ${(bytes / 1e6).toFixed(1)} MB\n`);
+for (const line of lines) {
+  const node = projectIn(`node-${line}`, ['node', line]);
+  run(app, join(node, 'node_modules/.bin/node'), 'program.mjs');
 }
 
 /** A project with one dependency, installed by npm. */
