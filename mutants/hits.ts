@@ -22,6 +22,6 @@ export function instrument(source: string, mutants: readonly Mutant[]): string {
   });
   // From the end, so that the places before stay where they are.
   return marks
-    .sort((a, b) => b.at - a.at || b.order - a.order)
-    .reduce((written, { at, text }) => written.slice(0, at) + text + written.slice(at), source);
+    .sort((a, b) => a.at - b.at || a.order - b.order)
+    .reduceRight((written, { at, text }) => written.slice(0, at) + text + written.slice(at), source);
 }
