@@ -28,8 +28,6 @@ export type Settled = Pick<RunRow, 'row' | 'kind' | 'status' | 'result' | 'error
 /** How many rows are of each kind, and how many of those that are done existed before. */
 export type Counts = Readonly<Record<RowKind | 'existing', number>>;
 
-const COLUMNS = 'row, line, body, attempt, status, result, error';
-
 /** What a row is: one that was sent and has no answer is open as long as it can be sent again. */
 const KIND = `coalesce(kind, iif(sent_at IS NULL OR sent_at BETWEEN ? AND ?, 'open', 'unknown'))`;
 
@@ -79,29 +77,26 @@ export function openRun<O extends Operation>(
     return state.all(sql, number).length > 0;
   }
 
+  /** The rows behind `after`, or those of them that are of one kind; only so many. */
+  function readPage(after: number, only: RowKind | null): readonly RunRow[] {
+    const sql = `SELECT * FROM (
+        SELECT row, line, body, attempt, status, result, error, ${KIND} AS kind FROM row WHERE run = ? AND row > ?
+      ) WHERE kind = coalesce(?, kind) ORDER BY row LIMIT ${PAGE}`;
+    return state.all<StoredRow>(sql, ...span(), number, after, only).map((row) => runRow(row, run));
+  }
+
   function* read(): Generator<RunRow> {
-    const sql = `SELECT ${COLUMNS}, ${KIND} AS kind FROM row WHERE run = ? AND row > ? ORDER BY row LIMIT ${PAGE}`;
-    for (let last = 0; ; ) {
-      const page = state.all<StoredRow>(sql, ...span(), number, last).map((row) => runRow(row, run));
-      yield* page;
-      if (page.length < PAGE) return;
-      last = page.at(-1)?.row ?? 0;
-    }
+    for (let page = readPage(0, null); page.length > 0; page = readPage(page.at(-1)?.row ?? 0, null)) yield* page;
   }
 
   /** Writes answers down, and notes the next open rows behind `after` as sent, before they are: in one transaction. */
   const takeOpen = (after: number, answers: readonly Settled[]): readonly RunRow[] =>
     state.transaction(() => {
       answers.forEach(settle);
-      const sql = `SELECT ${COLUMNS}, 'open' AS kind FROM row
-        WHERE run = ? AND row > ? AND kind IS NULL AND (sent_at IS NULL OR sent_at BETWEEN ? AND ?)
-        ORDER BY row LIMIT ${PAGE}`;
-      const page = state.all<StoredRow>(sql, number, after, ...span()).map((row) => runRow(row, run));
-      for (const { row } of page) {
-        // The first time counts: what was sent then is what the service may have forgotten.
-        const note = 'UPDATE row SET sent_at = coalesce(sent_at, ?) WHERE run = ? AND row = ?';
-        state.run(note, toInstant(now()), number, row);
-      }
+      const page = readPage(after, 'open');
+      // The first time counts: what was sent then is what the service may have forgotten.
+      const note = 'UPDATE row SET sent_at = coalesce(sent_at, ?) WHERE run = ? AND row > ? AND row <= ?';
+      state.run(note, toInstant(now()), number, after, page.at(-1)?.row ?? after);
       return page;
     });
 

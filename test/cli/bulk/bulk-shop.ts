@@ -12,6 +12,9 @@ interface Sent {
 /** What becomes of a request before the service sees it; null lets it through. */
 export type Meddle = (request: Request, number: number) => Promise<Response | null> | Response | null;
 
+/** The answer to a token that is not valid: it ends a run. */
+export const unauthorized = () => Response.json({ message: 'no', code: 1 }, { status: 401 });
+
 /** A whole service in this process with one product, the requests that it was sent, and commands that call it. */
 export async function bulkShop() {
   const cwd = tempFolder();

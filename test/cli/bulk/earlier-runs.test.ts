@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bulkShop } from './bulk-shop.ts';
+import { bulkShop, unauthorized } from './bulk-shop.ts';
 
 const create = ['keys', 'create', '-f', 'orders.csv'];
 
@@ -46,7 +46,7 @@ describe('a file that has grown since its run', () => {
   it('says how to finish a run that has not ended', async () => {
     await using shop = await bulkShop();
     shop.write('orders.csv', 'maxActivations\n1\n2\n');
-    shop.meddle((_, number) => (number === 2 ? Response.json({ message: 'no', code: 1 }, { status: 401 }) : null));
+    shop.meddle((_, number) => (number === 2 ? unauthorized() : null));
     expect((await shop.at([...create, '--concurrency', '1'])).code).toBe(4);
     shop.meddle(() => null);
     shop.write('orders.csv', 'maxActivations\n1\n2\n3\n');

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { readSettings } from '../../../src/cli/config/settings.ts';
 import { showBar } from '../../../src/cli/output/progress.ts';
 import { fakeIo, NOW } from '../fake-io.ts';
-import { bulkShop } from './bulk-shop.ts';
+import { bulkShop, unauthorized } from './bulk-shop.ts';
 
 const inactive = Response.json({ message: 'Product not found or inactive', code: 1 }, { status: 404 });
 
@@ -52,7 +52,7 @@ describe('lkm jobs', () => {
   it('resumes a run without its file, and prints the rows of all of it', async () => {
     await using shop = await bulkShop();
     shop.write('rows.csv', 'reference\na\nb\nc\n');
-    shop.meddle((_, number) => (number === 2 ? Response.json({ message: 'no', code: 1 }, { status: 401 }) : null));
+    shop.meddle((_, number) => (number === 2 ? unauthorized() : null));
     expect((await shop.at(['keys', 'create', '-f', 'rows.csv', '--concurrency', '1'])).code).toBe(4);
     shop.meddle(() => null);
     const [{ id, open }] = await shop.json('jobs', 'list');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bulkShop } from './bulk-shop.ts';
+import { bulkShop, unauthorized } from './bulk-shop.ts';
 
 type Shop = Awaited<ReturnType<typeof bulkShop>>;
 
@@ -81,11 +81,7 @@ describe('lkm keys export and lkm keys import', () => {
     const made = () => shop.sent.filter(({ path }) => path.startsWith('POST /product')).length;
     for (const last of [1, 3]) {
       const before = made();
-      shop.meddle((request) =>
-        request.method === 'POST' && made() - before > last
-          ? Response.json({ message: 'no', code: 1 }, { status: 401 })
-          : null,
-      );
+      shop.meddle((request) => (request.method === 'POST' && made() - before > last ? unauthorized() : null));
       expect((await run()).code).toBe(4);
     }
     shop.meddle(() => null);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lkm, type Surroundings, tempFolder } from '../fake-io.ts';
-import { bulkShop } from './bulk-shop.ts';
+import { bulkShop, unauthorized } from './bulk-shop.ts';
 import { issueOrders } from './orders.ts';
 
 describe('the customers of a file of orders', () => {
@@ -101,9 +101,7 @@ describe('products that an import makes', () => {
   it('are made by jobs resume, where the first command did not come so far', async () => {
     await using shop = await bulkShop();
     shop.write('keys.csv', rows);
-    shop.meddle((request) =>
-      request.method === 'POST' ? Response.json({ message: 'no', code: 1 }, { status: 401 }) : null,
-    );
+    shop.meddle((request) => (request.method === 'POST' ? unauthorized() : null));
     const argv = ['keys', 'import', '-f', 'keys.csv', '--create-products', '-y'];
     expect((await shop.at(argv)).code).toBe(4);
     shop.meddle(() => null);
@@ -149,7 +147,7 @@ describe('what is said in the end', () => {
   it('goes into the file of the run, also when another command goes on with it', async () => {
     await using shop = await bulkShop();
     const argv = ['keys', 'create', '--count', '2', '-o', 'keys.csv'];
-    shop.meddle(() => Response.json({ message: 'no', code: 1 }, { status: 401 }));
+    shop.meddle(() => unauthorized());
     expect((await shop.at(argv)).code).toBe(4);
     shop.meddle(() => null);
     const [{ id }] = await shop.json('jobs', 'list');
