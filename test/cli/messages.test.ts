@@ -1,19 +1,19 @@
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { toReport } from '../../src/cli/failure/report.ts';
 import { commandEntries } from '../../src/cli/tree.ts';
 import { fieldOf, fieldSchema } from '../../src/cli/values/check-fields.ts';
 import { mintToken } from '../../src/domain/token.ts';
 import { ApiError, NetworkError, ProtocolError } from '../../src/index.ts';
-import { lkm, NOW, type Surroundings } from './fake-io.ts';
-import { issued, KEY, listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
+import { lkm, NOW } from './fake-io.ts';
+import { against, brokenBy, issued, listed, PRODUCT, refusal } from './scripted-service.ts';
 
 const create = ['keys', 'create', '-P', PRODUCT];
 
 describe('a token', () => {
   const authorizationFor = async (token: string) => {
-    const { fetch, seen } = scriptedService(listed([]));
-    const ran = await lkm(['customers', 'list'], { fetch, env: { ...remote, LKM_TOKEN: token } });
+    const { seen, ...ran } = await against('customers list', [listed([])], { env: { LKM_TOKEN: token } });
     return { ...ran, sent: seen.map(({ authorization }) => authorization) };
   };
 
@@ -44,55 +44,30 @@ describe('a token', () => {
     ['a number', ['keys', 'list', '--limit', whole], 'lkm_admin_…'],
     ['half a word, for a program', ['keys', 'list', '--json', '-p', whole.slice(0, 50)], 'lkm_admin_…'],
   ])('that was typed as %s is not printed', async (_, argv, says) => {
-    const { fetch } = scriptedService(listed([]));
-    const { stdout, stderr } = await lkm([...argv, '--debug'], { fetch, env: remote });
+    const { stdout, stderr } = await against([...argv, '--debug'], [listed([])]);
     expect(stderr).toContain(says);
     expect(stdout + stderr).not.toContain(whole.slice(10, 30));
   });
 });
 
-describe('a number that is out of range', () => {
-  it.each<[argv: string[], says: string]>([
-    [['customers', 'list', '--limit', '0'], "--limit: '0' is not a whole number from 1 to 999999999"],
-    [['serve', '--rate-limit', '1000000000'], "'1000000000' is neither a whole number from 1 to 999999999 nor 'off'"],
-    [[...create, '--max-activations', '99999999999'], "from 1 to 999999999 nor 'unlimited'"],
-    [[...create, '--expires', '300000y'], "--expires: '300000y' ends after the year 9999"],
-    [[...create, '--timeout', '999999999y'], "--timeout: '999999999y' is longer than 8000 years"],
-  ])('%j says the range', async (argv, says) => {
-    const { code, stderr } = await lkm(argv, { env: remote, fetch: scriptedService().fetch });
-    expect(code).toBe(2);
-    expect(stderr).toContain(says);
-  });
-});
-
 describe('an option that takes one of a list', () => {
-  it('says the list when it is missing, and when it is none of it', async () => {
-    const { stderr } = await lkm(['tokens', 'create', '--name', 'n'], { env: remote });
-    expect(stderr).toBe(
-      'error: --kind is required\n  Give it:  --kind KIND\n  One of:   admin, read-only, client, scoped\n',
-    );
-    const wrong = await lkm(['tokens', 'create', '--name', 'n', '--kind', 'root'], { env: remote });
-    expect(wrong.stderr).toBe("error: --kind: 'root' is not one of admin, read-only, client, scoped\n");
+  it('says the list when it is none of it', async () => {
+    const { stderr } = await against('tokens create --name n --kind root', []);
+    expect(stderr).toBe("error: --kind: 'root' is not one of admin, read-only, client, scoped\n");
   });
 
   it('that may be given several times may have them in one text too', async () => {
-    const dryRun = async (...scopes: readonly string[]) => {
-      const argv = ['tokens', 'create', '--name', 'n', '--kind', 'scoped', '-n', '--json', ...scopes];
-      const { code, stdout, stderr } = await lkm(argv, { env: remote });
-      return { code, scopes: code === 0 ? JSON.parse(stdout).request.body.scopes : stderr };
-    };
-    const both = { code: 0, scopes: ['license:read', 'audit:read'] };
-    expect(await dryRun('--scope', 'license:read', '--scope', 'audit:read')).toEqual(both);
-    expect(await dryRun('--scope', 'license:read,audit:read')).toEqual(both);
-    expect(await dryRun('--scope', 'license:read,')).toMatchObject({
-      code: 2,
-      scopes: expect.stringContaining("--scope: '' is not one of license:read"),
-    });
+    const dryRun = (scopes: string) => against(`tokens create --name n --kind scoped -n --json --scope ${scopes}`, []);
+    for (const both of ['license:read --scope audit:read', 'license:read,audit:read']) {
+      const { stdout } = await dryRun(both);
+      expect(JSON.parse(stdout).request.body.scopes).toEqual(['license:read', 'audit:read']);
+    }
+    const wrong = await dryRun('license:read,');
+    expect(wrong.stderr).toContain("--scope: '' is not one of license:read");
   });
 
   it('keeps the commas of a text that may have them', async () => {
-    const argv = ['keys', 'create', '-P', PRODUCT, '--metadata', 'note=a,b', '-n', '--json'];
-    const { stdout } = await lkm(argv, { env: remote });
+    const { stdout } = await against([...create, '--metadata', 'note=a,b', '-n', '--json'], []);
     expect(JSON.parse(stdout).request.body.metadata).toEqual({ note: 'a,b' });
   });
 
@@ -146,48 +121,6 @@ describe('a word that is not a command', () => {
   });
 });
 
-it.each([
-  ['keys sign KEY 00000-00000-00000-00000-00000', "too many arguments for 'sign'. Expected 1 argument but got 2"],
-  ['keys create ACME-2019-0042-F3D9-77AB-10CE', "too many arguments for 'create'. Expected 0 arguments but got 1"],
-])("'%s' repeats no key", async (line, message) => {
-  const { stderr } = await lkm(line.split(' '));
-  expect(stderr).toContain(`error: ${message}\n`);
-  expect(stderr).not.toMatch(/00000-00000|ACME/);
-});
-
-describe('a question that cannot be asked', () => {
-  it.each<[says: string, argv: string[], surroundings: Surroundings]>([
-    ['CI is set', [], { terminal: true, env: { CI: '1' } }],
-    ['--no-input is given', ['--no-input'], { terminal: true }],
-    ['TERM is dumb', [], { terminal: true, env: { TERM: 'dumb' } }],
-    ['LKM_NO_INPUT is set', [], { terminal: true, env: { LKM_NO_INPUT: '1' } }],
-    ['the format is csv', ['--format', 'csv'], { terminal: true }],
-    ['stdin is not a terminal', [], { terminal: { stderr: true } }],
-    ['stderr is not a terminal', [], { terminal: { stdin: true } }],
-  ])('says why: %s', async (says, argv, surroundings) => {
-    const env = { ...remote, NO_COLOR: '1', ...surroundings.env };
-    const { code, stderr } = await lkm(['customers', 'delete', 'cus_1', ...argv], { ...surroundings, env });
-    expect(code).toBe(3);
-    expect(stderr).toContain(`error: deleting cus_1 needs confirmation, and nothing can be asked: ${says}\n`);
-  });
-});
-
-describe('a request that the service finds wrong (400/1)', () => {
-  const hintOf = async (argv: string[]) => {
-    const { fetch } = scriptedService(refusal(400, 1, 'Missing required params'));
-    return (await lkm(argv, { fetch, env: remote })).stderr;
-  };
-
-  it('speaks of --ttl where a file is signed, and nowhere else', async () => {
-    expect(await hintOf(['keys', 'sign', KEY, '-P', PRODUCT, '--host-id', 'h'])).toContain('--ttl 30d');
-    for (const argv of [create, ['customers', 'create', '--name', 'n'], ['products', 'create', '--name', 'n']]) {
-      const stderr = await hintOf(argv);
-      expect(stderr).not.toContain('--ttl');
-      expect(stderr).toContain('  A field is missing or has a value that the service does not take.\n');
-    }
-  });
-});
-
 describe('what the schema library says', () => {
   const deep = 'a.'.repeat(50_000);
   const long = 'x'.repeat(100_000);
@@ -198,10 +131,6 @@ describe('what the schema library says', () => {
     ['a feature with a long value', [...create, '--feature', `a=${long}`]],
     ['a feature that is a prototype', [...create, '--feature', '__proto__=1']],
     ['a feature without a name', [...create, '--feature', '=1']],
-    [
-      'more features than there may be',
-      [...create, ...Array.from({ length: 41 }, (_, at) => ['--feature', `f${at}`]).flat()],
-    ],
     ['metadata with a long name', [...create, '--metadata', `${deep}=1`]],
     ['metadata with a long value', [...create, '--metadata', `a=${long}`]],
     ['metadata with a control character', [...create, '--metadata', 'a=b\u0007']],
@@ -218,8 +147,7 @@ describe('what the schema library says', () => {
     ['an endless number', [...create, '--max-activations', '9'.repeat(10_000)]],
     ['a year without end', [...create, '--expires', `${'9'.repeat(9)}y${'9'.repeat(9)}mo`]],
   ])('is not shown for %s, which is a mistake and no bug', async (_, argv) => {
-    const { fetch, seen } = scriptedService();
-    const { code, stdout, stderr } = await lkm(argv, { fetch, env: remote });
+    const { code, stdout, stderr, seen } = await against(argv, []);
     expect({ code, stdout, seen }).toEqual({ code: 2, stdout: '', seen: [] });
     expect(stderr).toMatch(/^error: .+\n/);
     expect(stderr).not.toMatch(/Too (small|big)|Invalid|expected|bug/i);
@@ -230,7 +158,6 @@ describe('what the schema library says', () => {
     [features(41), '--feature does not fit: at most 40 members'],
     [metadata(50), ''],
     [metadata(51), '--metadata does not fit: at most 50 free entries'],
-    [metadata(60), '--metadata does not fit: at most 50 free entries'],
     [metadata(20, 'x'.repeat(480)), '--metadata does not fit: at most 8192 bytes as JSON'],
     [
       ['--metadata', `order=${'x'.repeat(501)}`],
@@ -243,8 +170,7 @@ describe('what the schema library says', () => {
     [['--metadata', 'a=1', '--metadata', 'b=2', '--metadata', 'a=3'], '--metadata a is given twice'],
     [['--feature', 'a', '--feature', 'b', '--feature', 'a=false'], '--feature a is given twice'],
   ])('is the bound of the contract in plain words (%#)', async (argv, message) => {
-    const { fetch, seen } = scriptedService(issued);
-    const { code, stderr } = await lkm([...create, '--expires', 'never', '-q', ...argv], { fetch, env: remote });
+    const { code, stderr, seen } = await against([...create, '--expires', 'never', '-q', ...argv], [issued]);
     const isTaken = message === '';
     expect({ code, stderr }).toEqual({ code: isTaken ? 0 : 2, stderr: isTaken ? '' : `error: ${message}\n` });
     expect(seen).toHaveLength(isTaken ? 1 : 0);
@@ -263,29 +189,22 @@ describe('a certificate', () => {
     ['for another name', 'ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another name'],
     ['none, since TLS is not spoken', 'ERR_SSL_WRONG_VERSION_NUMBER', 'it does not speak TLS'],
   ])('that is %s is explained without the words of OpenSSL', async (_, code, says) => {
-    const raw = 'write EPROTO 40E7:error:0A00010B:SSL routines:ssl3_get_record:../deps/openssl/';
-    const cause = new TypeError('fetch failed', { cause: Object.assign(new Error(raw), { code }) });
-    const { fetch } = scriptedService(cause);
-    const ran = await lkm([...create, '--max-retries', '0'], { fetch, env: remote });
+    const ran = await against([...create, '--max-retries', '0'], [brokenBy(code)]);
     expect(ran.code).toBe(11);
     expect(ran.stderr).toContain(`error: cannot connect to licensing.example.com: `);
     expect(ran.stderr).toContain(says);
-    expect(ran.stderr).not.toContain('SSL routines');
+    expect(ran.stderr).not.toContain('ssl3_get_record');
   });
 
   it('is not found at an address without TLS, said by a real connection', async () => {
-    const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    const env = { LKM_BASE_URL: `https://127.0.0.1:${port}`, LKM_TOKEN: 'lkm_admin_1' };
-    const { code, stderr } = await lkm([...create, '--max-retries', '0'], { env });
+    const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const env = { LKM_BASE_URL: `https://127.0.0.1:${port}` };
+    const { code, stderr } = await against([...create, '--max-retries', '0'], [], { env, fetch: undefined });
     server.close();
     expect(code).toBe(11);
-    expect(stderr).toBe(
-      `error: cannot connect to 127.0.0.1:${port}: it does not speak TLS\n` +
-        '  Nothing was sent. Check the port, or use http:// for a service on this machine.\n',
-    );
+    expect(stderr).toContain(`error: cannot connect to 127.0.0.1:${port}: it does not speak TLS\n`);
   });
 });
 
@@ -294,13 +213,8 @@ describe('an answer of the service', () => {
   const call = { operation: 'POST /create-key', idempotencyKey: 'k', attempts: 5 };
 
   it('that is a server error has its status and the attempts', async () => {
-    const { fetch } = scriptedService(refusal(500, 1, 'Server error'));
-    const ran = await lkm([...create, '--max-retries', '2'], { fetch, env: remote });
-    expect(ran.stderr).toContain('  POST /create-key answered 500 (code 1) at attempt 3, the last.\n');
-    const gone = scriptedService(refusal(503, 1, 'Service unavailable'));
-    expect((await lkm([...create, '--max-retries', '1'], { fetch: gone.fetch, env: remote })).stderr).toContain(
-      '  POST /create-key answered 503 (code 1) at attempt 2, the last. Nothing was changed.\n',
-    );
+    const { stderr } = await against([...create, '--max-retries', '2'], [refusal(500, 1, 'Server error')]);
+    expect(stderr).toContain('  POST /create-key answered 500 (code 1) at attempt 3, the last.\n');
   });
 
   it('that says when to come back is given with the time', () => {

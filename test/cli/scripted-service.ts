@@ -1,4 +1,5 @@
 import type { Fetch } from '../../src/contract/endpoint.ts';
+import { lkm, type Surroundings } from './fake-io.ts';
 
 /** A request as a test looks at it. */
 export interface Seen {
@@ -35,10 +36,24 @@ export function scriptedService(...answers: Scripted[]): { fetch: Fetch; seen: S
 /** The environment of a command that talks to a scripted service. */
 export const remote = { LKM_BASE_URL: 'https://licensing.example.com', LKM_TOKEN: 'lkm_admin_secret' };
 
+/** What a command does where the service gives these answers, and what it sent. */
+export async function against(line: string | readonly string[], answers: Scripted[], more: Surroundings = {}) {
+  const { fetch, seen } = scriptedService(...answers);
+  const argv = typeof line === 'string' ? line.split(' ') : line;
+  const ran = await lkm(argv, { fetch, ...more, env: { ...remote, ...more.env } });
+  return { ...ran, seen };
+}
+
 export const PRODUCT = 'prod_01jx0000000000000000000000';
 export const KEY = 'ABCD-EFGH-IJKL-MNOP-QRST-UVWX';
 
 export const refusal = (status: number, code: number, message: string): Scripted => [status, { message, code }];
+
+/** A connection that fails with a code, in a call of the system if that is named. */
+export const brokenBy = (code: string, syscall?: string): TypeError =>
+  new TypeError('fetch failed', {
+    cause: Object.assign(new Error(`write EPROTO ssl3_get_record ${code}`), { code, syscall }),
+  });
 
 export const issued: Scripted = [200, { code: 0, key: KEY }];
 
