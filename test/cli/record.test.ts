@@ -3,80 +3,49 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, wri
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { lkm, tempFolder } from './fake-io.ts';
+import { NOW } from './fake-io.ts';
+import { openShop } from './shop.ts';
 
-/** A folder with a database in which a key was issued, signed for a host, and freed. */
+/** A database in which a key was issued, signed for a host, and freed. */
 async function eventful() {
-  const cwd = tempFolder();
-  const run = async (...argv: string[]) => {
-    const ran = await lkm([...argv, '--db', 'lkm.db'], { cwd });
-    if (ran.code !== 0) throw new Error(`${argv.join(' ')}: ${ran.stderr}`);
-    return ran.stdout.trim();
-  };
-  const product = await run('products', 'create', '--name', 'Editor', '--create');
-  const key = await run(
-    'keys',
-    'create',
-    '-P',
-    product,
-    '--new-customer-name',
-    'Ada',
-    '--new-customer-email',
-    'ada@x.org',
-  );
-  await run('keys', 'sign', key, '-P', product, '--host-id', 'host-1', '-o', '-');
-  await run('keys', 'deactivate', key, '-P', product, '--host-id', 'host-1');
-  const again = (argv: readonly string[]) => lkm([...argv, '--db', 'lkm.db'], { cwd });
-  return { cwd, db: join(cwd, 'lkm.db'), product, key, run, again };
+  const shop = await openShop();
+  const { cwd, names, answer, at } = shop;
+  names.KEY = await answer('keys create --new-customer-name Ada --new-customer-email ada@x.org');
+  await answer('keys sign KEY --host-id host-1 -o -');
+  await answer('keys deactivate KEY --host-id host-1');
+  return { cwd, db: join(cwd, 'lkm.db'), key: names.KEY, answer, at };
 }
 
 describe('the record of a database that commands work on', () => {
   it('is numbered when each command ends', async () => {
-    const { run, key } = await eventful();
-    const events = await run('events', 'list', '--fields', 'seq,type');
-    expect(events.split('\n')).toEqual([
-      '1\tproduct.created',
-      '2\tcustomer.created',
-      '3\tlicense.created',
-      '4\tdevice.activated',
-      '5\tlicense.signed',
-      '6\tdevice.deactivated',
-    ]);
-    const audit = await run('audit', 'list', '--fields', 'seq,operation,outcome,door');
-    expect(audit.split('\n')).toEqual([
-      '1\taccounts.create\tdone\tdb',
-      '2\tproducts.create\tdone\tdb',
-      '3\tkeys.create\tdone\tdb',
-      '4\tkeys.sign\tdone\tdb',
-      '5\tkeys.deactivate\tdone\tdb',
-    ]);
-    const everything = (await run('events', 'list', '--json')) + (await run('audit', 'list', '--json'));
+    const { answer, key } = await eventful();
+    expect(await answer('events list --fields seq,type')).toBe(
+      '1\tproduct.created\n2\tcustomer.created\n3\tlicense.created\n' +
+        '4\tdevice.activated\n5\tlicense.signed\n6\tdevice.deactivated',
+    );
+    expect(await answer('audit list --fields seq,operation,outcome,door')).toBe(
+      '1\taccounts.create\tdone\tdb\n2\tproducts.create\tdone\tdb\n3\tkeys.create\tdone\tdb\n' +
+        '4\tkeys.sign\tdone\tdb\n5\tkeys.deactivate\tdone\tdb',
+    );
+    const everything = (await answer('events list --json')) + (await answer('audit list --json'));
     for (const secret of [key, 'ada@x.org', 'Ada']) expect(everything).not.toContain(secret);
   });
 
   it('is listed in parts', async () => {
-    const { again } = await eventful();
-    const { stdout, stderr } = await again(['events', 'list', '--after', '1', '--limit', '2', '--fields', 'seq']);
-    expect([stdout, stderr]).toEqual(['2\n3\n', 'these are the first 2; there are more: --after 3\n']);
-    const rest = await again(['audit', 'list', '--after', '4', '--limit', '1', '--fields', 'seq']);
-    expect([rest.stdout, rest.stderr]).toEqual(['5\n', '']);
-    const typed = await again([
-      'events',
-      'list',
-      '--type',
-      'license.signed',
-      '--type',
-      'device.activated',
-      '--fields',
-      'seq',
-    ]);
-    expect(typed.stdout).toBe('4\n5\n');
+    const { at } = await eventful();
+    for (const [line, stdout, stderr] of [
+      ['events list --after 1 --limit 2', '2\n3\n', 'these are the first 2; there are more: --after 3\n'],
+      ['audit list --after 4 --limit 1', '5\n', ''],
+      ['events list --type license.signed --type device.activated', '4\n5\n', ''],
+    ] as const) {
+      expect(await at(`${line} --fields seq`)).toEqual({ code: 0, stdout, stderr });
+    }
   });
 
   it('shows the history of one key, with its devices', async () => {
-    const { run, product, key } = await eventful();
-    await run('keys', 'create', '-P', product);
-    const rows = (await run('keys', 'history', key, '-P', product)).split('\n').map((line) => line.split('\t'));
+    const { answer } = await eventful();
+    await answer('keys create');
+    const rows = (await answer('keys history KEY')).split('\n').map((line) => line.split('\t'));
     expect(rows.map(([, ...row]) => row)).toEqual([
       ['license.created', '', 'owner of the database', '127.0.0.1'],
       ['device.activated', 'host-1', 'owner of the database', '127.0.0.1'],
@@ -86,56 +55,34 @@ describe('the record of a database that commands work on', () => {
   });
 
   it('is followed as it grows, until the reader goes or a signal comes', async () => {
-    const { again, cwd } = await eventful();
-    expect(await lkm(['events', 'tail', '--after', '4', '--db', 'lkm.db'], { cwd, stdout: 'EPIPE' })).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: '',
-    });
+    const { at } = await eventful();
+    const gone = await at('events tail --after 4', { stdout: 'EPIPE' });
+    expect(gone).toEqual({ code: 0, stdout: '', stderr: '' });
     const stopped = new AbortController();
     setTimeout(() => stopped.abort('SIGINT'), 200);
-    const { code, stdout } = await lkm(['events', 'tail', '--after', '4', '--json', '--db', 'lkm.db'], {
-      cwd,
-      stop: stopped.signal,
-    });
-    expect(code).toBe(0);
-    expect(
-      stdout
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line).type),
-    ).toEqual(['license.signed', 'device.deactivated']);
-    expect((await again(['events', 'tail', '-o', 'file'])).code).toBe(2);
+    const { code, stdout } = await at('events tail --after 4 --fields type', { stop: stopped.signal });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'license.signed\ndevice.deactivated\n' });
+    expect((await at('events tail -o file')).code).toBe(2);
   });
 });
 
 describe('lkm audit verify', () => {
   it('finds nothing wrong with a log that is whole', async () => {
-    const { again } = await eventful();
-    const { code, stdout, stderr } = await again(['audit', 'verify']);
-    expect({ code, stdout, stderr }).toEqual({
+    const { at } = await eventful();
+    expect(await at('audit verify')).toEqual({
       code: 0,
       stdout: 'ok\n',
       stderr: '5 rows · signed up to row 2, 2026-11-21 12:00 UTC\n',
     });
   });
 
+  const changed = 'row 3 was changed: its hash does not fit\n';
+  const replaced = (from: string, to: string) =>
+    `update audit set content = replace(content, '${from}', '${to}') where seq = 3`;
   it.each([
-    [
-      'a changed row',
-      `update audit set content = replace(content, 'done', 'dane') where seq = 3`,
-      'row 3 was changed: its hash does not fit\n',
-    ],
-    [
-      'another operation beside the row',
-      `update audit set operation = 'keys.get' where seq = 3`,
-      'row 3 was changed: its hash does not fit\n',
-    ],
-    [
-      'a member that stands twice in a row',
-      `update audit set content = replace(content, '{"actor"', '{"outcome":"refused","actor"') where seq = 3`,
-      'row 3 was changed: its hash does not fit\n',
-    ],
+    ['a changed row', replaced('done', 'dane'), changed],
+    ['another operation beside the row', `update audit set operation = 'keys.get' where seq = 3`, changed],
+    ['a member that stands twice in a row', replaced('{"actor"', '{"outcome":"refused","actor"'), changed],
     ['a removed row', 'delete from audit where seq = 3', 'row 3 is missing\n'],
     ['a cut-off end', 'delete from audit where seq > 3', 'rows 4 to 5 are missing at the end\n'],
     [
@@ -149,40 +96,36 @@ describe('lkm audit verify', () => {
       'no key of the account has signed the checkpoint of row 2\n',
     ],
   ])('names %s', async (_, sql, problem) => {
-    const { again, db } = await eventful();
+    const { at, db } = await eventful();
     const database = new DatabaseSync(db);
     database.exec(sql);
     database.close();
-    const { code, stdout, stderr } = await again(['audit', 'verify']);
-    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: 'broken\n', stderr: problem });
+    expect(await at('audit verify')).toEqual({ code: 1, stdout: 'broken\n', stderr: problem });
   });
 
   it('names an older database that was put back, by a checkpoint that was kept', async () => {
-    const { again, db, cwd } = await eventful();
+    const { at, db } = await eventful();
     cpSync(db, `${db}.old`);
-    const later = (argv: string[]) =>
-      lkm([...argv, '--db', 'lkm.db'], { cwd, now: Date.parse('2026-11-21T14:00:00.000Z') });
-    await later(['products', 'create', '--name', 'Server']);
-    await later(['audit', 'export', 'kept']);
-    expect(await later(['audit', 'verify', '--checkpoint', 'kept/checkpoint.json'])).toMatchObject({
-      code: 0,
-      stdout: 'ok\n',
-    });
+    const later = (line: string) => at(line, { now: NOW + 7_200_000 });
+    await later('products create --name Server');
+    await later('audit export kept');
+    const verify = 'audit verify --checkpoint kept/checkpoint.json';
+    expect(await later(verify)).toMatchObject({ code: 0, stdout: 'ok\n' });
     cpSync(`${db}.old`, db);
-    expect(await again(['audit', 'verify', '--checkpoint', 'kept/checkpoint.json'])).toEqual({
+    expect(await at(verify)).toEqual({
       code: 1,
       stdout: 'broken\n',
       stderr:
         'the checkpoint that was given vouches for row 6, and the last one is 5: an older database was put back\n',
     });
-    expect(await again(['audit', 'verify', '--checkpoint', 'kept/README'])).toMatchObject({ code: 13, stdout: '' });
+    expect(await at('audit verify --checkpoint kept/README')).toMatchObject({ code: 13, stdout: '' });
   });
 });
 
 describe('lkm audit export', () => {
   it('writes a folder that sha256sum and openssl alone verify', async () => {
-    const { again, cwd } = await eventful();
-    expect(await again(['audit', 'export', 'out'])).toEqual({
+    const { at, cwd } = await eventful();
+    expect(await at('audit export out')).toEqual({
       code: 0,
       stdout: '',
       stderr:
@@ -196,7 +139,7 @@ describe('lkm audit export', () => {
       }
     };
     expect(verify()).toBe('ok: 5 rows, signed up to row 2\n');
-    expect(await again(['audit', 'export', 'out'])).toMatchObject({ code: 13, stdout: '' });
+    expect(await at('audit export out')).toMatchObject({ code: 13, stdout: '' });
 
     const rows = join(cwd, 'out/rows.jsonl');
     const whole = readFileSync(rows, 'utf8');
@@ -213,32 +156,30 @@ describe('lkm audit export', () => {
   });
 
   it('needs a token that sees whole addresses, and so does the check', async () => {
-    const { run, again, cwd } = await eventful();
-    const token = await run('tokens', 'create', '--kind', 'read-only', '--name', 'auditor');
-    writeFileSync(join(cwd, 'token'), token, { mode: 0o600 });
-    for (const argv of [
-      ['audit', 'verify'],
-      ['audit', 'export', 'out'],
-    ]) {
-      const { code, stderr } = await again([...argv, '--token-file', 'token']);
-      expect(code).toBe(2);
-      expect(stderr).toContain('this token sees addresses masked');
+    const { answer, at, cwd } = await eventful();
+    writeFileSync(join(cwd, 'token'), await answer('tokens create --kind read-only --name auditor'), { mode: 0o600 });
+    for (const line of ['audit verify', 'audit export out']) {
+      const { code, stderr } = await at(`${line} --token-file token`);
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringContaining('this token sees addresses masked'),
+      });
       expect(existsSync(join(cwd, 'out'))).toBe(false);
     }
     // A folder of somebody's own stays.
     mkdirSync(join(cwd, 'out'));
-    await again(['audit', 'export', 'out', '--token-file', 'token']);
+    await at('audit export out --token-file token');
     expect(readdirSync(join(cwd, 'out'))).toEqual([]);
-    expect((await again(['audit', 'export', 'out'])).code).toBe(0);
+    expect((await at('audit export out')).code).toBe(0);
   });
 
   it('is for its owner alone, and says what the disk refuses', async () => {
-    const { run, again, cwd } = await eventful();
-    await run('audit', 'export', 'out');
+    const { at, cwd } = await eventful();
+    await at('audit export out');
     for (const name of ['.', ...readdirSync(join(cwd, 'out'))]) {
       expect({ name, others: statSync(join(cwd, 'out', name)).mode & 0o077 }).toEqual({ name, others: 0 });
     }
-    expect(await again(['audit', 'export', 'lkm.db/out'])).toMatchObject({
+    expect(await at('audit export lkm.db/out')).toMatchObject({
       code: 13,
       stderr: expect.stringContaining('cannot write lkm.db/out (ENOTDIR)'),
     });

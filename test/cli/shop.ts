@@ -7,11 +7,10 @@ export async function openShop() {
   const env: Record<string, string> = { LKM_DB: 'lkm.db', NO_COLOR: '1' };
   /** Words that stand for others in a line: `KEY`. */
   const names: Record<string, string> = {};
-  const at = (line: string, more: Surroundings = {}): Promise<Ran> =>
-    lkm(
-      line.split(' ').map((word) => names[word] ?? word),
-      { cwd, ...more, env: { ...env, ...more.env } },
-    );
+  const at = (line: string, more: Surroundings = {}): Promise<Ran> => {
+    const words = line.split(' ').map((word) => names[word] ?? word);
+    return lkm(words, { cwd, ...more, env: { ...env, ...more.env } });
+  };
   /** What a command prints that succeeds. */
   const answer = async (line: string, more?: Surroundings): Promise<string> => {
     const { code, stdout, stderr } = await at(line, more);
