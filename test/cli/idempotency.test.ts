@@ -1,30 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { lkm } from './fake-io.ts';
-import { issued, KEY, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
+import { against, issued, KEY, PRODUCT, refusal } from './scripted-service.ts';
 
-const create = ['keys', 'create', '-P', PRODUCT];
+const create = `keys create -P ${PRODUCT}`;
 const made = '00000001-0000-4000-8000-000000000000';
 const unavailable = refusal(503, 1, 'Service unavailable');
+const serverError = refusal(500, 1, 'Server error');
 
 describe('a change', () => {
   it('goes out under one key, whatever it takes to get an answer', async () => {
-    const { fetch, seen } = scriptedService(unavailable, unavailable, issued);
-    const { code } = await lkm(create, { fetch, env: remote });
+    const { code, seen } = await against(create, [unavailable, unavailable, issued]);
     expect(code).toBe(0);
     expect(seen.map(({ idempotencyKey }) => idempotencyKey)).toEqual([made, made, made]);
     expect(new Set(seen.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
 
-  it('goes out under the key that is given', async () => {
-    const { fetch, seen } = scriptedService(issued);
-    await lkm([...create, '--idempotency-key', 'order-1001'], { fetch, env: remote });
-    expect(seen[0]?.idempotencyKey).toBe('order-1001');
-  });
-
   it('names the key and the command that repeats it when its outcome is unknown', async () => {
-    const { fetch } = scriptedService(refusal(500, 1, 'Server error'));
-    const argv = [...create, '--new-customer-name', "Ada's", '--max-retries', '0'];
-    const { code, stderr } = await lkm(argv, { fetch, env: remote });
+    const argv = [...create.split(' '), '--new-customer-name', "Ada's", '--max-retries', '0'];
+    const { code, stderr } = await against(argv, [serverError]);
     expect(code).toBe(8);
     expect(stderr).toBe(
       [
@@ -37,21 +30,19 @@ describe('a change', () => {
     );
   });
 
-  it('replaces the key of the command line in the command that repeats it', async () => {
-    const { fetch } = scriptedService(refusal(500, 1, 'Server error'));
-    const argv = [...create, '--idempotency-key=old', '--idempotency-key', 'k 1', '--max-retries', '0'];
-    const { stderr } = await lkm(argv, { fetch, env: remote });
+  it('goes out under the key that is given, which is in the command that repeats it', async () => {
+    const argv = [...create.split(' '), '--idempotency-key=old', '--idempotency-key', 'k 1', '--max-retries', '0'];
+    const { stderr, seen } = await against(argv, [serverError]);
+    expect(seen[0]?.idempotencyKey).toBe('k 1');
     expect(stderr).toContain(`    lkm keys create -P ${PRODUCT} --max-retries 0 --idempotency-key 'k 1'\n`);
   });
 
   it('shows a licence key in that command on a terminal only, since logs are read by others', async () => {
-    const { fetch } = scriptedService(refusal(500, 1, 'Server error'));
-    const argv = ['keys', 'deactivate', KEY, '-P', PRODUCT, '--host-id', 'h1', '--max-retries', '0'];
-    const onTerminal = await lkm(argv, { fetch, env: remote, terminal: true });
-    const inLog = await lkm(argv, { fetch, env: remote });
-    expect(onTerminal.stderr).toContain(`lkm keys deactivate ${KEY} -P`);
-    expect(inLog.stderr).toContain('lkm keys deactivate KEY -P');
-    expect(inLog.stderr).not.toContain(KEY);
+    const line = `keys deactivate ${KEY} -P ${PRODUCT} --host-id h1 --max-retries 0`;
+    expect((await against(line, [serverError], { terminal: true })).stderr).toContain(`lkm keys deactivate ${KEY} -P`);
+    const { stderr } = await against(line, [serverError]);
+    expect(stderr).toContain('lkm keys deactivate KEY -P');
+    expect(stderr).not.toContain(KEY);
   });
 
   it('says what was under way when it is interrupted', async () => {
@@ -61,24 +52,21 @@ describe('a change', () => {
       request.signal.throwIfAborted();
       return new Response();
     };
-    const { code, stdout, stderr } = await lkm(create, { fetch, env: remote, stop: controller.signal });
+    const { code, stdout, stderr } = await against(create, [], { fetch, stop: controller.signal });
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     expect(stderr).toContain('error: interrupted\n  The change may have been made.');
     expect(stderr).toContain(`--idempotency-key ${made}\n`);
   });
 
   it('ends with 143 when the process is told to end', async () => {
-    const { fetch, seen } = scriptedService(issued);
-    const { code } = await lkm(create, { fetch, env: remote, stop: AbortSignal.abort('SIGTERM') });
-    expect({ code, seen }).toEqual({ code: 143, seen: [] });
+    const ran = await against(create, [issued], { stop: AbortSignal.abort('SIGTERM') });
+    expect(ran).toMatchObject({ code: 143, seen: [] });
   });
 });
 
 describe('a dry run', () => {
   it('shows the request without its secrets and sends nothing', async () => {
-    const { fetch, seen } = scriptedService(issued);
-    const argv = ['keys', 'deactivate', KEY, '-P', PRODUCT, '--all-devices', '-n', '--json'];
-    const { code, stdout } = await lkm(argv, { fetch, env: remote });
+    const { code, stdout, seen } = await against(`keys deactivate ${KEY} -P ${PRODUCT} --all-devices -n --json`, []);
     expect({ code, seen }).toEqual({ code: 0, seen: [] });
     expect(JSON.parse(stdout)).toEqual({
       dryRun: true,
@@ -92,7 +80,7 @@ describe('a dry run', () => {
   });
 
   it('makes no database', async () => {
-    const { code, stdout, stderr } = await lkm([...create, '-n', '--db', '/nowhere/at/all.db']);
+    const { code, stdout, stderr } = await lkm([...create.split(' '), '-n', '--db', '/nowhere/at/all.db']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'nothing was sent\n' });
     expect(stdout).toContain('POST http://127.0.0.1/create-key\nauthorization: Bearer [redacted]\n');
   });

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { InterruptedError } from '../../src/cli/failure/errors.ts';
 import type { Prompter } from '../../src/cli/prompts/prompt.ts';
-import { lkm, person, type Surroundings } from './fake-io.ts';
-import { customer, issued, KEY, PRODUCT, refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';
+import { person, type Surroundings } from './fake-io.ts';
+import { against, customer, issued, KEY, PRODUCT, refusal, type Scripted } from './scripted-service.ts';
 
-const remove = ['customers', 'delete', 'cus_1'];
+const remove = 'customers delete cus_1';
+
+const says = (text: string) => expect.stringContaining(text);
+
 const ada: Scripted = [
   200,
   { action: 'customers.get', status: true, data: customer('cus_1', 'Ada Ltd', 'it@ada.example'), code: 0 },
@@ -39,19 +42,19 @@ const license = {
 };
 
 interface Asking {
-  readonly argv: readonly string[];
+  readonly line: string;
   /** What the service says of what is about to go. */
   readonly about: readonly Scripted[];
   readonly done: Scripted;
   readonly answer: string | true;
   readonly question: string;
   readonly shown: string;
-  readonly flags: readonly (readonly string[])[];
+  readonly flags: readonly string[];
 }
 
 describe.each<Asking>([
   {
-    argv: remove,
+    line: remove,
     about: [ada, threeKeys],
     done: deleted,
     answer: 'cus_1',
@@ -59,10 +62,10 @@ describe.each<Asking>([
     shown:
       'this deletes the customer for ever:\n  cus_1  Ada Ltd <it@ada.example>\n' +
       'keys that lose their customer: 3\ndeleted cus_1\n',
-    flags: [['--confirm', 'cus_1'], ['-y']],
+    flags: ['--confirm cus_1', '-y'],
   },
   {
-    argv: ['tokens', 'revoke', 'tok_1'],
+    line: 'tokens revoke tok_1',
     about: [[200, { action: 'tokens.list', status: true, data: [token], code: 0 }]],
     done: [200, { action: 'tokens.revoke', status: true, code: 0 }],
     answer: true,
@@ -70,81 +73,76 @@ describe.each<Asking>([
     shown:
       '  tok_1  shop\n  scoped: license:write, license:read\n' +
       '  has issued 12 of 500 keys, at https://licensing.example.com\nrevoked tok_1\n',
-    flags: [['--yes']],
+    flags: ['--yes'],
   },
   {
-    argv: ['keys', 'deactivate', KEY, '-P', PRODUCT, '--all-devices'],
+    line: `keys deactivate ${KEY} -P ${PRODUCT} --all-devices`,
     about: [[200, { code: 0, data: { license, customer: null } }]],
     done: [200, { code: 0, message: 'All devices deactivated' }],
     answer: true,
     question: 'free all devices?',
     shown: '  a3f1  build-01\n  77e0  No tag\nfreed all devices\n',
-    flags: [['--yes']],
+    flags: ['--yes'],
   },
-])('lkm $argv.0 $argv.1', ({ argv, about, done, answer, question, shown, flags }) => {
+])('lkm $line', ({ line, about, done, answer, question, shown, flags }) => {
   it('shows what goes, asks, and does it', async () => {
-    const { fetch, seen } = scriptedService(...about, done);
     const { prompter, asked } = answering(answer);
-    const { code, stderr } = await lkm(argv, { fetch, env: { ...remote, NO_COLOR: '1' }, terminal: true, prompter });
+    const surroundings = { env: { NO_COLOR: '1' }, terminal: true, prompter };
+    const { code, stderr, seen } = await against(line, [...about, done], surroundings);
     expect({ code, asked, stderr }).toEqual({ code: 0, asked: [question], stderr: shown });
     expect(seen).toHaveLength(about.length + 1);
   });
 
   it('sends nothing when the answer is no, or nothing can be asked', async () => {
-    const { fetch, seen } = scriptedService(...about);
     const { prompter } = answering(answer === true ? false : 'yes');
-    const refused = await lkm(argv, { fetch, env: remote, terminal: true, prompter });
-    expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('was not confirmed')]);
-    expect((await lkm(argv, { fetch, env: remote })).code).toBe(3);
-    expect(seen.map(({ method }) => method)).toEqual(about.map(() => 'GET'));
+    const refused = await against(line, [...about], { terminal: true, prompter });
+    expect(refused).toMatchObject({ code: 3, stderr: says('was not confirmed') });
+    expect(refused.seen.map(({ method }) => method)).toEqual(about.map(() => 'GET'));
+    expect(await against(line, [])).toMatchObject({ code: 3, seen: [] });
   });
 
-  it.each(flags.map((flag) => [flag]))('asks nothing with %s', async (flag) => {
-    const { fetch, seen } = scriptedService(done);
-    expect((await lkm([...argv, ...flag], { fetch, env: remote })).code).toBe(0);
-    expect(seen).toHaveLength(1);
+  it.each(flags)('asks nothing with %s', async (flag) => {
+    const { code, seen } = await against(`${line} ${flag}`, [done]);
+    expect({ code, requests: seen.length }).toEqual({ code: 0, requests: 1 });
   });
 });
 
 describe('deleting a customer', () => {
   it('says so when the service knows no such customer', async () => {
-    const { fetch } = scriptedService(refusal(404, 2, 'Customer not found'));
     const { prompter } = answering('no');
-    const { code, stderr } = await lkm(remove, { fetch, env: remote, terminal: true, prompter });
-    expect([code, stderr]).toEqual([3, expect.stringContaining('cus_1  no customer that the service knows')]);
+    const unknown = refusal(404, 2, 'Customer not found');
+    const { code, stderr } = await against(remove, [unknown], { terminal: true, prompter });
+    expect([code, stderr]).toEqual([3, says('cus_1  no customer that the service knows')]);
   });
 
   it('ends with 130 on Ctrl-C at the question', async () => {
-    const { fetch } = scriptedService(ada, threeKeys);
     const prompter = person({ type: () => Promise.reject(new InterruptedError('SIGINT', ['Nothing was sent.'])) });
-    const { code, stderr } = await lkm(remove, { fetch, env: remote, terminal: true, prompter });
-    expect([code, stderr]).toEqual([130, expect.stringContaining('interrupted')]);
+    const { code, stderr } = await against(remove, [ada, threeKeys], { terminal: true, prompter });
+    expect([code, stderr]).toEqual([130, says('interrupted')]);
   });
 });
 
 describe('a question that nobody can answer', () => {
-  it.each<[when: string, argv: string[], surroundings: Surroundings]>([
-    ['without terminals', [], {}],
-    ['when stdin is not a terminal', [], { terminal: { stdout: true, stderr: true } }],
-    ['when stderr is not a terminal', [], { terminal: { stdin: true, stdout: true } }],
-    ['with --no-input', ['--no-input'], { terminal: true }],
-    ['with LKM_NO_INPUT', [], { terminal: true, env: { LKM_NO_INPUT: '1' } }],
-    ['where CI is set', [], { terminal: true, env: { CI: 'true' } }],
-    ['where CI is set to a name', [], { terminal: true, env: { CI: 'woodpecker' } }],
-    ['with --json', ['--json'], { terminal: true }],
-    ['with --format csv', ['--format', 'csv'], { terminal: true }],
-  ])('ends with 3 and sends nothing %s', async (_, argv, surroundings) => {
-    const { fetch, seen } = scriptedService();
-    const env = { ...remote, ...surroundings.env };
-    const { code, stdout, stderr } = await lkm([...remove, ...argv], { ...surroundings, fetch, env });
-    expect([code, stdout, stderr, seen]).toEqual([3, '', expect.stringContaining('--confirm cus_1'), []]);
+  it.each<[why: string, options: string, surroundings: Surroundings]>([
+    ['stderr is not a terminal', '', {}],
+    ['stdin is not a terminal', '', { terminal: { stdout: true, stderr: true } }],
+    ['stderr is not a terminal', '', { terminal: { stdin: true, stdout: true } }],
+    ['--no-input is given', ' --no-input', { terminal: true }],
+    ['LKM_NO_INPUT is set', '', { terminal: true, env: { LKM_NO_INPUT: '1' } }],
+    ['CI is set', '', { terminal: true, env: { CI: 'woodpecker' } }],
+    ['TERM is dumb', '', { terminal: true, env: { TERM: 'dumb' } }],
+    ['', ' --json', { terminal: true }],
+    ['the format is csv', ' --format csv', { terminal: true }],
+  ])('ends with 3, sends nothing, and says why: %s', async (why, options, surroundings) => {
+    const { code, stdout, stderr, seen } = await against(`${remove}${options}`, [], surroundings);
+    expect([code, stdout, stderr, seen]).toEqual([3, '', says('--confirm cus_1'), []]);
+    expect(stderr).toContain(`deleting cus_1 needs confirmation, and nothing can be asked: ${why}`);
   });
 
   it('can still be asked when only stdout is piped', async () => {
-    const { fetch } = scriptedService(ada, threeKeys, deleted);
     const { prompter, asked } = answering('cus_1');
     const terminal = { stdin: true, stderr: true };
-    expect((await lkm(remove, { fetch, env: remote, terminal, prompter })).code).toBe(0);
+    expect((await against(remove, [ada, threeKeys, deleted], { terminal, prompter })).code).toBe(0);
     expect(asked).toHaveLength(1);
   });
 });
@@ -163,10 +161,9 @@ describe('a product that is not given', () => {
       code: 0,
     },
   ];
-  const create = ['keys', 'create', '--max-retries', '0'];
+  const create = 'keys create --max-retries 0';
 
   it('is picked by name on a terminal', async () => {
-    const { fetch, seen } = scriptedService(products, issued);
     const shown: unknown[] = [];
     const prompter = person({
       search: async (question, find) => {
@@ -175,7 +172,7 @@ describe('a product that is not given', () => {
         return choices[0]?.value ?? '';
       },
     });
-    const { code, stdout } = await lkm(create, { fetch, env: remote, terminal: true, prompter });
+    const { code, stdout, seen } = await against(create, [products, issued], { terminal: true, prompter });
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${KEY}\n` });
     expect(seen.at(-1)?.body).toEqual({ productId: PRODUCT });
     expect(shown).toEqual([
@@ -186,21 +183,22 @@ describe('a product that is not given', () => {
   });
 
   it('is in the line that repeats the command', async () => {
-    const { fetch } = scriptedService(products, refusal(500, 1, 'Server error'));
+    const lost = refusal(500, 1, 'Server error');
     const { prompter } = answering(PRODUCT);
-    const { code, stderr } = await lkm(create, { fetch, env: remote, terminal: true, prompter });
+    const { code, stderr } = await against(create, [products, lost], { terminal: true, prompter });
     expect(code).toBe(8);
     expect(stderr).toContain(`lkm keys create --max-retries 0 --product ${PRODUCT} --idempotency-key `);
   });
 
   it('is required where nobody can be asked, or where the account has none to pick', async () => {
-    for (const [surroundings, more] of [[{}, []] as const, [{ terminal: true }, ['--no-input']] as const]) {
-      const { fetch, seen } = scriptedService(products);
-      const { code, stderr } = await lkm([...create, ...more], { fetch, env: remote, ...surroundings });
-      expect([code, stderr, seen]).toEqual([2, expect.stringContaining('--product is required'), []]);
+    const none: Scripted = [200, { action: 'products.list', status: true, data: [], code: 0 }];
+    for (const [line, terminal, answers, requests] of [
+      [create, false, [products], 0],
+      [`${create} --no-input`, true, [products], 0],
+      [create, true, [none], 1],
+    ] as const) {
+      const { code, stderr, seen } = await against(line, [...answers], { terminal });
+      expect([code, stderr, seen.length]).toEqual([2, says('--product is required'), requests]);
     }
-    const { fetch } = scriptedService([200, { action: 'products.list', status: true, data: [], code: 0 }]);
-    const { code, stderr } = await lkm(create, { fetch, env: remote, terminal: true });
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--product is required')]);
   });
 });
