@@ -14,21 +14,19 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { backUp } from '../../src/operator/index.ts';
 import { openStore } from '../../src/store/store.ts';
-import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+import { lkm, tempFolder } from './fake-io.ts';
+import { openShop } from './shop.ts';
 
-/** A folder with a database of one product, one key and one signed file, and a backup of it. */
+/** A shop with one key and one signed file, and a backup of it. */
 async function backedUp() {
-  const cwd = tempFolder();
-  const at = (argv: string[], more: Surroundings = {}) => lkm(argv, { cwd, env: { LKM_DB: 'lkm.db' }, ...more });
-  const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q', '--create'])).stdout.trim();
-  const key = (await at(['keys', 'create', '-P', product, '-q'])).stdout.trim();
-  await at(['keys', 'sign', key, '-P', product, '--host-id', 'host-1', '-o', 'host-1.lic']);
-  const taken = await at(['db', 'backup', 'backup.db']);
-  return { cwd, at, product, key, taken, file: join(cwd, 'backup.db') };
+  const shop = await openShop();
+  const { cwd, names, at, answer } = shop;
+  names.KEY = await answer('keys create -q');
+  await answer('keys sign KEY --host-id host-1 -o host-1.lic');
+  const taken = await at('db backup backup.db');
+  const namesIn = (db: string) => answer(`products list --fields name --db ${db}`);
+  return { ...shop, taken, file: join(cwd, 'backup.db'), namesIn };
 }
-
-const namesOf = (db: string, at: Awaited<ReturnType<typeof backedUp>>['at']) =>
-  at(['products', 'list', '--fields', 'name', '--db', db]).then(({ stdout }) => stdout);
 
 describe('db backup', () => {
   it('writes one private file, prints its path, and replaces one only when it is told to', async () => {
@@ -42,17 +40,17 @@ describe('db backup', () => {
     const made = readdirSync(cwd).filter((name) => name.startsWith('backup') || name.startsWith('.lkm'));
     expect(made).toEqual(['backup.db']);
     const bytes = readFileSync(file);
-    const { code, stderr } = await at(['db', 'backup', 'backup.db']);
+    const { code, stderr } = await at('db backup backup.db');
     expect([code, stderr]).toEqual([13, expect.stringContaining('give another name, or --force to replace it')]);
     expect(readFileSync(file).equals(bytes)).toBe(true);
-    expect((await at(['db', 'backup', 'backup.db', '--force'])).code).toBe(0);
+    expect((await at('db backup backup.db --force')).code).toBe(0);
   });
 
   it('reads a file that a server owns, with what is only in its log, and lets it be opened meanwhile', async () => {
     const { cwd, at } = await backedUp();
     const store = await openStore(join(cwd, 'lkm.db'));
     const before = await store.repositories.accounts.oldest();
-    expect((await at(['db', 'backup', 'served.db'])).code).toBe(0);
+    expect((await at('db backup served.db')).code).toBe(0);
     await store.close();
     const copy = await openStore(join(cwd, 'served.db'));
     expect(await copy.repositories.accounts.oldest()).toEqual(before);
@@ -65,7 +63,7 @@ describe('db backup', () => {
   it('leaves nothing behind when it is stopped', async () => {
     const { cwd, at } = await backedUp();
     const before = readdirSync(cwd).sort();
-    const { code } = await at(['db', 'backup', 'late.db'], { stop: AbortSignal.abort('SIGINT') });
+    const { code } = await at('db backup late.db', { stop: AbortSignal.abort('SIGINT') });
     expect(code).toBe(130);
     expect(readdirSync(cwd).sort()).toEqual(before);
   });
@@ -73,29 +71,29 @@ describe('db backup', () => {
 
 describe('db restore', () => {
   it('makes the database that there is not, without its migrations being run', async () => {
-    const { at, key, product } = await backedUp();
-    const { code, stderr } = await at(['db', 'restore', 'backup.db', '--db', 'new/lkm.db']);
+    const { names, at, answer } = await backedUp();
+    const { code, stderr } = await at('db restore backup.db --db new/lkm.db');
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^restored \S+backup\.db\n$/) });
-    expect((await at(['keys', 'get', key, '-P', product, '--db', 'new/lkm.db', '-q'])).stdout).toBe(`${key}\n`);
+    expect(await answer('keys get KEY --db new/lkm.db -q')).toBe(names.KEY);
   });
 
   it('replaces a database only after a yes, and keeps it', async () => {
-    const { cwd, at } = await backedUp();
-    await at(['products', 'create', '--name', 'Later']);
-    expect((await at(['db', 'restore', 'backup.db'])).code).toBe(3);
-    expect(await namesOf('lkm.db', at)).toContain('Later');
-    expect((await at(['db', 'restore', 'backup.db', '--yes'])).code).toBe(0);
-    expect(await namesOf('lkm.db', at)).toBe('Engine Pro\n');
+    const { cwd, at, namesIn } = await backedUp();
+    await at('products create --name Later');
+    expect((await at('db restore backup.db')).code).toBe(3);
+    expect(await namesIn('lkm.db')).toContain('Later');
+    expect((await at('db restore backup.db --yes')).code).toBe(0);
+    expect(await namesIn('lkm.db')).toBe('Engine');
     const [kept = ''] = readdirSync(cwd).filter((name) => name.includes('before-restore'));
     expect(kept).toBe('lkm.db.before-restore-2026-11-21T12-00-00');
-    expect(await namesOf(kept, at)).toContain('Later');
-    const again = await at(['db', 'restore', 'backup.db', '--yes']);
+    expect(await namesIn(kept)).toContain('Later');
+    const again = await at('db restore backup.db --yes');
     expect(again).toMatchObject({ code: 13, stderr: expect.stringContaining('is there already, of this same second') });
   });
 
   it('makes one database only, when two run at one time', async () => {
     const { cwd, at } = await backedUp();
-    const ran = await Promise.all([1, 2].map(() => at(['db', 'restore', 'backup.db', '--db', 'new.db'])));
+    const ran = await Promise.all([1, 2].map(() => at('db restore backup.db --db new.db')));
     expect(ran.map(({ code }) => code).sort()).toEqual([0, 13]);
     expect(ran.find(({ code }) => code === 13)?.stderr).toContain('new.db is there already');
     expect(readdirSync(cwd).filter((name) => name.startsWith('new.db.before'))).toEqual([]);
@@ -104,7 +102,7 @@ describe('db restore', () => {
   it('that was cut off before it replaced anything is named by what finds two names', async () => {
     const { cwd, at } = await backedUp();
     linkSync(join(cwd, 'lkm.db'), join(cwd, 'lkm.db.before-restore-2026-11-21T12-00-00'));
-    const { code, stderr } = await at(['products', 'list']);
+    const { code, stderr } = await at('products list');
     expect(code).toBe(13);
     expect(stderr).toMatch(/has 2 names .*lkm\.db\.before-restore-… of a restore that was cut off/s);
   });
@@ -113,8 +111,8 @@ describe('db restore', () => {
     const { cwd, at } = await backedUp();
     const store = await openStore(join(cwd, 'lkm.db'));
     store.publishUrl('http://127.0.0.1:4747');
-    const over = await at(['db', 'restore', 'backup.db', '--yes']);
-    const from = await at(['db', 'restore', 'lkm.db', '--db', 'new.db']);
+    const over = await at('db restore backup.db --yes');
+    const from = await at('db restore lkm.db --db new.db');
     await store.close();
     expect([over.code, over.stderr]).toEqual([13, expect.stringContaining('is served by process')]);
     expect([from.code, from.stderr]).toEqual([13, expect.stringContaining('is a database with its log, not a backup')]);
@@ -123,7 +121,7 @@ describe('db restore', () => {
   it('refuses a backup that others may read, and says what to do', async () => {
     const { at, file } = await backedUp();
     chmodSync(file, 0o640);
-    const { code, stderr } = await at(['db', 'restore', 'backup.db', '--db', 'new.db']);
+    const { code, stderr } = await at('db restore backup.db --db new.db');
     expect([code, stderr]).toEqual([13, expect.stringMatching(/may open it \(mode 640\).*chmod 600 backup\.db/s)]);
   });
 
@@ -135,31 +133,31 @@ describe('db restore', () => {
   ])('refuses one that is %s, and leaves the target alone', async (_, spoil) => {
     const { cwd, at, file } = await backedUp();
     spoil(file);
-    expect((await at(['db', 'restore', 'backup.db', '--db', 'new.db'])).code).toBe(13);
+    expect((await at('db restore backup.db --db new.db')).code).toBe(13);
     expect(existsSync(join(cwd, 'new.db'))).toBe(false);
-    expect((await at(['db', 'restore', 'backup.db', '--drill'])).code).toBe(13);
+    expect((await at('db restore backup.db --drill')).code).toBe(13);
   });
 
   it('takes a backup of a backup, and leaves nothing beside it', async () => {
     const { cwd, at } = await backedUp();
-    expect((await at(['db', 'backup', 'second.db', '--db', 'backup.db'])).code).toBe(0);
+    expect((await at('db backup second.db --db backup.db')).code).toBe(0);
     expect(readdirSync(cwd).filter((name) => /^(backup|second)\.db-(wal|shm)$/.test(name))).toEqual([]);
     writeFileSync(join(cwd, 'backup.db-wal'), '');
-    expect((await at(['db', 'restore', 'backup.db', '--db', 'new.db'])).code).toBe(0);
+    expect((await at('db restore backup.db --db new.db')).code).toBe(0);
   });
 });
 
 describe('db restore --drill', () => {
-  const drill = ['db', 'restore', 'backup.db', '--drill'];
+  const drill = 'db restore backup.db --drill';
 
   it('says ok, and counts what it has tried; a licence file of other keys does not verify', async () => {
     const { cwd, at } = await backedUp();
-    const { code, stdout, stderr } = await at([...drill, '--license-file', 'host-1.lic']);
+    const { code, stdout, stderr } = await at(`${drill} --license-file host-1.lic`);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'ok\n' });
     expect(stderr).toMatch(/^1 account · \d+ audit rows linked · 2 licence files verified\n$/);
     expect(readdirSync(cwd).filter((name) => name.startsWith('.lkm'))).toEqual([]);
     const foreign = join((await backedUp()).cwd, 'host-1.lic');
-    const other = await at([...drill, '--license-file', foreign]);
+    const other = await at(`${drill} --license-file ${foreign}`);
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('does not verify: unknown_kid')]);
   });
 
@@ -172,33 +170,34 @@ describe('db restore --drill', () => {
     const database = new DatabaseSync(file);
     database.exec(sql);
     database.close();
-    const { code, stdout } = await at([...drill, '--json']);
+    const { code, stdout } = await at(`${drill} --json`);
     const { verdict, problems } = JSON.parse(stdout);
     expect([code, verdict, problems.join('\n')]).toEqual([1, 'broken', expect.stringContaining(says)]);
   });
 
   it('opens sealed secrets with the master key, and says when it is not there', async () => {
     const cwd = tempFolder();
-    const env = { LKM_DB: 'lkm.db', LKM_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
-    await lkm(['products', 'create', '--name', 'Engine Pro', '--create'], { cwd, env });
-    expect((await lkm(['db', 'backup', 'backup.db'], { cwd, env: { LKM_DB: 'lkm.db' } })).code).toBe(0);
-    expect((await lkm(drill, { cwd, env })).code).toBe(0);
-    const { code, stderr } = await lkm(drill, { cwd });
+    const key = { LKM_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
+    const at = (line: string, env = {}) => lkm(line.split(' '), { cwd, env: { LKM_DB: 'lkm.db', ...env } });
+    await at('products create --name Engine --create', key);
+    expect((await at('db backup backup.db')).code).toBe(0);
+    expect((await at(drill, key)).code).toBe(0);
+    const { code, stderr } = await at(drill);
     expect([code, stderr]).toEqual([13, expect.stringContaining('are sealed, and there is no master key')]);
   });
 });
 
 it.each([
-  [['--backup-keep', '3'], 2, 'go with --backup-every'],
-  [['--backup-every', '0s'], 2, 'at least 1s'],
-  [['--backup-every', '1h', '--db', 'postgres://db.example/lkm'], 2, 'give --backup-dir DIR'],
-  [['--backup-every', '1h', '--backup-dir', 'open'], 13, 'others than its owner may write to'],
-])('a schedule of backups cannot be %j', async (options, exitCode, says) => {
+  ['--backup-keep 3', 2, 'go with --backup-every'],
+  ['--backup-every 0s', 2, 'at least 1s'],
+  ['--backup-every 1h --db postgres://db.example/lkm', 2, 'give --backup-dir DIR'],
+  ['--backup-every 1h --backup-dir open', 13, 'others than its owner may write to'],
+])('a schedule of backups cannot be %s', async (options, code, says) => {
   const cwd = tempFolder();
   mkdirSync(join(cwd, 'open'));
   chmodSync(join(cwd, 'open'), 0o777);
-  const { code, stderr } = await lkm(['serve', '--port', '0', ...options], { cwd });
-  expect([code, stderr]).toEqual([exitCode, expect.stringContaining(says)]);
+  const ran = await lkm(`serve --port 0 ${options}`.split(' '), { cwd });
+  expect(ran).toMatchObject({ code, stderr: expect.stringContaining(says) });
 });
 
 function overwrite(file: string): void {

@@ -4,19 +4,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
+
 import { foreignRecord } from '../support/store-fixture.ts';
-import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
+import { lkm, NOW, tempFolder } from './fake-io.ts';
+
 import { remote } from './scripted-service.ts';
+import { openShop } from './shop.ts';
+
+const says = (text: string) => expect.stringContaining(text);
 
 const names = Object.keys(migrations);
-
-/** A folder with a database of one product, and commands that run in it. */
-async function onDatabase() {
-  const cwd = tempFolder();
-  const at = (argv: string[], more: Surroundings = {}) => lkm(argv, { cwd, env: { LKM_DB: 'lkm.db' }, ...more });
-  const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q', '--create'])).stdout.trim();
-  return { cwd, at, product };
-}
 
 /** Leaves a record in progress under a key, as another service may have done, and returns the hash of the key. */
 async function leaveInProgress(db: string, key: string, createdAt: string): Promise<string> {
@@ -31,11 +28,11 @@ async function leaveInProgress(db: string, key: string, createdAt: string): Prom
 
 describe('db status', () => {
   it('shows the migrations of a file', async () => {
-    const { cwd, at } = await onDatabase();
-    const { code, stdout } = await at(['db', 'status', '--json']);
+    const { cwd, at } = await openShop();
+    const { code, stdout } = await at('db status --json');
     const status = { db: join(cwd, 'lkm.db'), engine: 'SQLite', done: names, pending: [], unknown: [] };
     expect([code, JSON.parse(stdout)]).toEqual([0, status]);
-    const onTerminal = await at(['database', 'status', '--db', './lkm.db'], { terminal: true, env: { NO_COLOR: '1' } });
+    const onTerminal = await at('database status --db ./lkm.db', { terminal: true });
     expect(onTerminal.stdout).toContain('\nengine    SQLite\n');
     expect(onTerminal.stderr).toBe('up to date\n');
   });
@@ -43,17 +40,17 @@ describe('db status', () => {
   it('makes no database', async () => {
     const cwd = tempFolder();
     const { code, stderr } = await lkm(['db', 'status', '--db', 'typo.db'], { cwd });
-    expect([code, stderr]).toEqual([13, expect.stringContaining('typo.db does not exist\n  Check the path of the')]);
+    expect([code, stderr]).toEqual([13, says('typo.db does not exist\n  Check the path of the')]);
     expect(existsSync(join(cwd, 'typo.db'))).toBe(false);
   });
 
   it('ends with 13 on a file that is served, and says where', async () => {
-    const { cwd, at } = await onDatabase();
+    const { cwd, at } = await openShop();
     const store = await openStore(join(cwd, 'lkm.db'));
     store.publishUrl('http://127.0.0.1:4747');
-    const { code, stderr } = await at(['db', 'status']);
+    const { code, stderr } = await at('db status');
     await store.close();
-    expect([code, stderr]).toEqual([13, expect.stringContaining('use that server (--base-url http://127.0.0.1:4747)')]);
+    expect([code, stderr]).toEqual([13, says('use that server (--base-url http://127.0.0.1:4747)')]);
   });
 });
 
@@ -62,7 +59,7 @@ it('db migrate lists what it ran, and nothing the second time', async () => {
   const migrate = () => lkm(['db', 'migrate', '--db', 'lkm.db'], { cwd });
   const stdout = names.map((name) => `${name}\n`).join('');
   expect(await migrate()).toEqual({ code: 0, stdout, stderr: 'ran 1 migration\n' });
-  expect(await migrate()).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('nothing to run') });
+  expect(await migrate()).toMatchObject({ code: 0, stdout: '', stderr: says('nothing to run') });
 });
 
 describe('a database of an older lkm', () => {
@@ -72,55 +69,54 @@ describe('a database of an older lkm', () => {
   });
 
   it.each([
-    [['products', 'create', '--name', 'Other', '--create'], 13],
-    [['__complete', 'products', 'get', ''], 0],
-    [['db', 'copy', 'lkm.db', 'copy.db'], 13],
-    [['db', 'rekey', '--plain'], 13],
-    [['idempotency', 'list'], 13],
-    [['db', 'backup', 'backup.db'], 0],
-  ])('is migrated by no command: %j', async (argv, code) => {
-    const { cwd, at } = await onDatabase();
+    ['products create --name Other --create', 13],
+    ['__complete products get ', 0],
+    ['db copy lkm.db copy.db', 13],
+    ['db rekey --plain', 13],
+    ['idempotency list', 13],
+    ['db backup backup.db', 0],
+  ])('is migrated by no command: %s', async (line, code) => {
+    const { cwd, at } = await openShop();
     known['9999-next'] = { up: () => Promise.reject(new Error('it was migrated')) };
-    const ran = await at(argv, { env: argv[1] === 'copy' ? {} : { LKM_DB: 'lkm.db' } });
+    const ran = await at(line, { env: line.startsWith('db copy') ? { LKM_DB: '' } : {} });
     expect(ran.code).toBe(code);
     expect(ran.stdout).not.toContain('prod_');
     if (code !== 0) {
       expect(ran.stderr).toContain('error: the database is of an older lkm (1 to migrate, from 9999-next)\n');
       expect(ran.stderr).toContain(`lkm db migrate --db ${cwd}/lkm.db\n`);
     }
-    expect((await at(['db', 'status', '--fields', 'pending'])).stdout).toBe('["9999-next"]\n');
+    expect((await at('db status --fields pending')).stdout).toBe('["9999-next"]\n');
   });
 });
 
 describe('db copy', () => {
   it('copies a database whole, and a key of it works in the copy', async () => {
-    const { cwd, at, product } = await onDatabase();
-    const key = (await at(['keys', 'create', '-P', product, '-q'])).stdout.trim();
-    const { code, stdout, stderr } = await at(['db', 'copy', 'lkm.db', 'copy.db', '--json']);
+    const { names, at, answer } = await openShop();
+    names.KEY = await answer('keys create -q');
+    const { code, stdout, stderr } = await at('db copy lkm.db copy.db --json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const checksum = expect.stringMatching(/^[0-9a-f]{16}$/);
     expect(JSON.parse(stdout)).toContainEqual({ table: 'licenses', rows: 1, checksum });
-    const inCopy = await lkm(['keys', 'get', key, '-P', product, '--db', 'copy.db', '-q'], { cwd });
-    expect(inCopy).toEqual({ code: 0, stdout: `${key}\n`, stderr: '' });
+    expect(await answer('keys get KEY --db copy.db -q')).toBe(names.KEY);
   });
 
   it('has a line per table in a log, and a bar on a terminal that is gone in the end', async () => {
-    const { at } = await onDatabase();
-    const inLog = await at(['db', 'copy', 'lkm.db', 'log.db']);
+    const { at } = await openShop();
+    const inLog = await at('db copy lkm.db log.db');
     expect(inLog.stderr).toMatch(/^accounts: 1 row\n(\w+: \d+ rows?\n)+copied \d+ rows to \S+\/log\.db\n$/);
-    const { stderr } = await at(['db', 'copy', 'lkm.db', 'copy.db'], { terminal: true, env: { NO_COLOR: '1' } });
+    const { stderr } = await at('db copy lkm.db copy.db', { terminal: true });
     const drawn = stderr.replaceAll('\u001b[K', '<erase>').split('\r');
     expect(drawn).toContain(`<erase>${'█'.repeat(24)} 1 of 1 products`);
     expect(drawn.at(-1)).toMatch(/^<erase>copied \d+ rows to \S+\/copy\.db\n$/);
   });
 
   it('refuses a target that holds something, also of an earlier version, and leaves it as it is', async () => {
-    const { cwd, at } = await onDatabase();
-    await at(['products', 'create', '--name', 'Other', '--db', 'other.db', '--create']);
-    const copy = () => at(['db', 'copy', 'lkm.db', 'other.db']);
-    const refused = { code: 13, stdout: '', stderr: expect.stringContaining('the target already holds an instance') };
+    const { cwd, at } = await openShop();
+    await at('products create --name Other --db other.db --create');
+    const copy = () => at('db copy lkm.db other.db');
+    const refused = { code: 13, stdout: '', stderr: says('the target already holds an instance') };
     expect(await copy()).toEqual(refused);
-    expect((await at(['products', 'list', '--db', 'other.db', '--fields', 'name'])).stdout).toBe('Other\n');
+    expect((await at('products list --db other.db --fields name')).stdout).toBe('Other\n');
     const other = new DatabaseSync(join(cwd, 'other.db'));
     other.exec("delete from kysely_migration where name like '0001%'");
     other.close();
@@ -131,22 +127,21 @@ describe('db copy', () => {
   });
 
   it.each([
-    [['no.db', 'copy.db'], 13, 'no.db does not exist'],
-    [['lkm.db', './lkm.db'], 2, 'FROM and TO name the same database'],
-    [['lkm.db'], 2, "missing required argument 'TO'"],
-    [['lkm.db', 'copy.db', '--db', 'lkm.db'], 2, 'leave --db out'],
-  ])('refuses %j', async (args, exitCode, says) => {
-    const { cwd, at } = await onDatabase();
-    const { code, stderr } = await at(['db', 'copy', ...args]);
-    expect([code, stderr]).toEqual([exitCode, expect.stringContaining(says)]);
+    ['no.db copy.db', 13, 'no.db does not exist'],
+    ['lkm.db ./lkm.db', 2, 'FROM and TO name the same database'],
+    ['lkm.db', 2, "missing required argument 'TO'"],
+    ['lkm.db copy.db --db lkm.db', 2, 'leave --db out'],
+  ])('refuses %s', async (words, code, message) => {
+    const { cwd, at } = await openShop();
+    expect(await at(`db copy ${words}`)).toMatchObject({ code, stderr: says(message) });
     expect(existsSync(join(cwd, 'copy.db'))).toBe(false);
   });
 
   it('stops when it is told to, and leaves nothing behind', async () => {
-    const { at } = await onDatabase();
-    const { code } = await at(['db', 'copy', 'lkm.db', 'copy.db'], { stop: AbortSignal.abort('SIGINT') });
+    const { at } = await openShop();
+    const { code } = await at('db copy lkm.db copy.db', { stop: AbortSignal.abort('SIGINT') });
     expect(code).toBe(130);
-    expect((await at(['db', 'copy', 'lkm.db', 'copy.db'])).code).toBe(0);
+    expect((await at('db copy lkm.db copy.db')).code).toBe(0);
   });
 });
 
@@ -154,57 +149,57 @@ describe('a request that never ended', () => {
   const [early, late] = ['2026-11-21T10:00:00.000Z', '2026-11-21T11:00:00.000Z'];
 
   it('is listed by the hash of its key until it is resolved', async () => {
-    const { cwd, at } = await onDatabase();
+    const { cwd, at } = await openShop();
     const db = join(cwd, 'lkm.db');
     const second = await leaveInProgress(db, 'order-2', late);
     const first = await leaveInProgress(db, 'order-1', early);
-    expect((await at(['idempotency', 'list'])).stdout).toBe(
+    expect((await at('idempotency list')).stdout).toBe(
       `${first}\tPOST\t/create-key\t${early}\n${second}\tPOST\t/create-key\t${late}\n`,
     );
-    const onTerminal = await at(['idempotency', 'list'], { terminal: true, env: { LKM_DB: 'lkm.db', NO_COLOR: '1' } });
+    const onTerminal = await at('idempotency list', { terminal: true });
     expect(onTerminal.stdout.split('\n')[1]).toBe(`${first.slice(0, 12)}  POST    /create-key  2 hours ago`);
-    const completed = await at(['idempotency', 'resolve', 'order-1', '--completed', '--json']);
+    const completed = await at('idempotency resolve order-1 --completed --json');
     expect(JSON.parse(completed.stdout)).toEqual({ hash: first, outcome: 'completed' });
     const later = { now: NOW + 1_000 };
-    const abandoned = await at(['idempotency', 'resolve', 'order-2', '--abandoned'], later);
+    const abandoned = await at('idempotency resolve order-2 --abandoned', later);
     expect(abandoned.stderr).toBe('abandoned: order-2 · the next retry runs\n');
-    expect((await at(['idempotency', 'history'])).stdout).toBe(
+    expect((await at('idempotency history')).stdout).toBe(
       `${first}\tPOST\t/create-key\tcompleted\tvendor@here\t2026-11-21T12:00:00.000Z\n` +
         `${second}\tPOST\t/create-key\tabandoned\tvendor@here\t2026-11-21T12:00:01.000Z\n`,
     );
-    expect((await at(['idempotency', 'ls'])).stderr).toBe('no request is in progress: nothing to resolve\n');
-    const create = ['products', 'create', '--name', 'x', '--max-wait', '0s', '--idempotency-key'];
-    expect((await at([...create, 'order-2'])).code).toBe(0);
-    expect((await at([...create, 'order-1'])).code).toBe(2);
+    expect((await at('idempotency ls')).stderr).toBe('no request is in progress: nothing to resolve\n');
+    const create = 'products create --name x --max-wait 0s --idempotency-key';
+    expect((await at(`${create} order-2`)).code).toBe(0);
+    expect((await at(`${create} order-1`)).code).toBe(2);
   });
 
   it('is resolved by its whole hash, or by its first 8 digits in any case, but not by 7', async () => {
-    const { cwd, at } = await onDatabase();
+    const { cwd, at } = await openShop();
     const db = join(cwd, 'lkm.db');
-    const resolve = async (name: string) => (await at(['idempotency', 'resolve', name, '--abandoned', '-q'])).stdout;
+    const resolve = async (name: string) => (await at(`idempotency resolve ${name} --abandoned -q`)).stdout;
     const whole = await leaveInProgress(db, 'order-1', early);
     expect(await resolve(whole)).toBe(`${whole}\n`);
     const short = await leaveInProgress(db, 'order-2', early);
-    expect((await at(['idempotency', 'resolve', short.slice(0, 7), '--abandoned'])).code).toBe(6);
+    expect((await at(`idempotency resolve ${short.slice(0, 7)} --abandoned`)).code).toBe(6);
     expect(await resolve(short.slice(0, 8).toUpperCase())).toBe(`${short}\n`);
   });
 
   it('is not resolved by what names another request too or none, nor twice, nor without a decision', async () => {
-    const { cwd, at } = await onDatabase();
+    const { cwd, at } = await openShop();
     const db = join(cwd, 'lkm.db');
     const hash = await leaveInProgress(db, 'order-1', early);
     // A key that reads like the beginning of another key's hash.
     const name = hash.slice(0, 12);
     await leaveInProgress(db, name, early);
-    const resolve = async (key: string, ...decisions: string[]) => {
-      const { code, stderr } = await at(['idempotency', 'resolve', key, ...decisions]);
+    const resolve = async (key: string, decisions: string) => {
+      const { code, stderr } = await at(`idempotency resolve ${key} ${decisions}`.trim());
       return `${code} ${stderr.split('\n')[0]}`;
     };
     expect(await resolve(name, '--abandoned')).toBe(`2 error: ${name} names 2 requests: give more digits of the hash`);
-    for (const decisions of [[], ['--completed', '--abandoned']]) {
-      expect(await resolve(hash, ...decisions)).toBe('2 error: say what became of it: --completed or --abandoned');
+    for (const decisions of ['', '--completed --abandoned']) {
+      expect(await resolve(hash, decisions)).toBe('2 error: say what became of it: --completed or --abandoned');
     }
-    expect((await at(['idempotency', 'list', '-q'])).stdout.split('\n')).toHaveLength(3);
+    expect((await at('idempotency list -q')).stdout.split('\n')).toHaveLength(3);
     expect(await resolve(hash, '--completed')).toMatch(/^0 /);
     expect(await resolve(hash, '--abandoned')).toBe(`6 error: no request is in progress under ${hash}`);
   });
@@ -214,14 +209,12 @@ it.each(['db status', 'db migrate', 'idempotency list', 'idempotency history', '
   'lkm %s needs a database',
   async (line) => {
     const argv = line.split(' ');
-    const none = await lkm(argv);
-    expect([none.code, none.stderr.split('\n')[0]]).toEqual([
-      2,
-      'error: this command works on a database itself, and none is named',
-    ]);
+    const none = says('error: this command works on a database itself, and none is named\n');
+    expect(await lkm(argv)).toMatchObject({ code: 2, stderr: none });
     expect((await lkm(argv, { env: remote })).code).toBe(2);
-    const both = await lkm([...argv, '--base-url', 'https://x.example'], { env: { LKM_DB: 'lkm.db' } });
-    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('--base-url names a service')]);
-    expect((await lkm([...argv, '-p', 'local'], { env: { LKM_DB: 'lkm.db' } })).code).toBe(2);
+    const env = { LKM_DB: 'lkm.db' };
+    const both = await lkm([...argv, '--base-url', 'https://x.example'], { env });
+    expect(both).toMatchObject({ code: 2, stderr: says('--base-url names a service') });
+    expect((await lkm([...argv, '-p', 'local'], { env })).code).toBe(2);
   },
 );
