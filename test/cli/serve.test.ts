@@ -44,29 +44,22 @@ describe('lkm serve', () => {
     await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
-  it('keeps the token of each new database in a profile of its own, and finds it again on another port', async () => {
+  it('keeps the token of each new database in a profile of its own, and finds it again: of one that was removed too', async () => {
     const cwd = tempFolder();
     const names = [];
-    for (const db of ['a.db', 'b.db', 'a.db']) {
-      const { printed, stop } = await started(['--db', db], { cwd });
-      names.push(/^ {2}profile {3}(\S+)$/m.exec(printed.stderr)?.[1]);
-      expect((await lkm(['-p', 'local', 'products', 'list'], { cwd })).code).toBe(0);
-      await stop();
+    for (const db of ['a.db', 'b.db', 'a.db', 'removed', 'a.db']) {
+      if (db === 'removed') rmSync(join(cwd, 'a.db'));
+      else {
+        const { printed, stop } = await started(['--db', db], { cwd });
+        names.push(/^ {2}profile {3}(\S+)$/m.exec(printed.stderr)?.[1]);
+        expect((await lkm(['-p', 'local', 'products', 'list'], { cwd })).code).toBe(0);
+        await stop();
+      }
     }
-    expect(names).toEqual(['local', 'local-2', 'local']);
-    const { local, 'local-2': second, ...others } = profilesIn(cwd).profiles;
-    expect([local.db, second.db, others]).toEqual([join(cwd, 'a.db'), join(cwd, 'b.db'), {}]);
-    expect(local.token).not.toBe(second.token);
-  });
-
-  it('keeps the token of a database that was removed, and uses that of the new one in its place', async () => {
-    const cwd = tempFolder();
-    await (await started(['--db', 'a.db'], { cwd })).stop();
-    rmSync(join(cwd, 'a.db'));
-    const { stop } = await started(['--db', 'a.db'], { cwd });
-    expect((await lkm(['-p', 'local', 'products', 'list'], { cwd })).code).toBe(0);
-    await stop();
-    expect(Object.keys(profilesIn(cwd).profiles)).toEqual(['local', 'local-2']);
+    expect(names).toEqual(['local', 'local-2', 'local', 'local-3']);
+    const { local, 'local-2': second, 'local-3': third } = profilesIn(cwd).profiles;
+    expect([local.db, second.db, third.db]).toEqual(['a.db', 'b.db', 'a.db'].map((db) => join(cwd, db)));
+    expect(new Set([local, second, third].map(({ token }) => token)).size).toBe(3);
   });
 
   it('is found as local while it runs, the newest first, each with its own token', async () => {
@@ -109,11 +102,9 @@ describe('lkm serve', () => {
   });
 
   it('serves a new database where its token cannot be stored, and says how to make one', async () => {
-    const cwd = tempFolder();
-    writeFileSync(join(cwd, 'file'), '');
-    const folder = join(cwd, 'file/config');
-    const { printed, stop } = await started(['--db', 'a.db'], { cwd, env: { LKM_CONFIG_DIR: folder } });
-    expect(printed.stderr).toContain(`  profile   none: cannot write ${folder}/config.json (ENOTDIR)\n`);
+    const LKM_CONFIG_DIR = '/dev/null/config';
+    const { printed, stop } = await started(['--db', 'a.db'], { env: { LKM_CONFIG_DIR } });
+    expect(printed.stderr).toContain(`  profile   none: cannot write ${LKM_CONFIG_DIR}/config.json (ENOTDIR)\n`);
     expect(printed.stderr).toContain('  token     lkm tokens create --kind admin --name NAME --db ');
     expect(await stop()).toBe(0);
   });
@@ -126,13 +117,21 @@ describe('lkm serve', () => {
     expect((await lkm(['db', 'status', '--db', '.local/share/lkm/lkm.db'], { cwd })).code).toBe(0);
   });
 
+  /** A folder with `cert.pem` and `key.pem`. */
+  const withTls = ({ cert, key }: { cert: string; key: string }, mode = 0o600, cwd = tempFolder()) => {
+    writeFileSync(join(cwd, 'cert.pem'), cert);
+    writeFileSync(join(cwd, 'key.pem'), key);
+    chmodSync(join(cwd, 'key.pem'), mode);
+    return cwd;
+  };
+  const tls = ['--db', 'lkm.db', '--tls-cert', 'cert.pem', '--tls-key', 'key.pem'];
+  const DAY = 86_400_000;
+  const old = createSelfSigned({ names: ['127.0.0.1'], from: NOW - DAY, until: NOW - 1_000 });
+
   it('reads certificate and key again at SIGHUP, and keeps them when the new ones are none', async () => {
-    const cwd = tempFolder();
-    const write = (name: string, text: string) => writeFileSync(join(cwd, name), text, { mode: 0o600 });
-    write('cert.pem', selfSigned.cert);
-    write('key.pem', selfSigned.key);
+    const cwd = withTls(selfSigned);
     const hangup = new EventTarget();
-    const { printed, stop } = await started(['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'], { cwd, hangup });
+    const { printed, stop } = await started(tls, { cwd, hangup });
     const port = Number(/ready at https:\/\/127\.0\.0\.1:(\d+)/.exec(printed.stderr)?.[1]);
     /** The certificate that a new connection gets. */
     const shown = async () => {
@@ -144,50 +143,38 @@ describe('lkm serve', () => {
     };
     const fingerprint = (cert: string) => new X509Certificate(cert).fingerprint256;
     expect(await shown()).toBe(fingerprint(selfSigned.cert));
-    const said = async (text: string) => {
+    const next = createSelfSigned({ names: ['127.0.0.1'], from: NOW, until: NOW + DAY });
+    for (const [pair, says] of [
+      [next, 'certificate and key read again\n'],
+      [
+        { ...next, cert: `${next.cert}${selfSigned.cert.slice(0, 300)}` },
+        'warning: certificate and key stay as they were: cert.pem and key.pem are not a certificate and its key',
+      ],
+      [old, 'stay as they were: the certificate expired on Nov 21'],
+    ] as const) {
+      withTls(pair, 0o600, cwd);
       hangup.dispatchEvent(new Event('hangup'));
-      await vi.waitFor(() => expect(printed.stderr).toContain(text));
-    };
-    const next = createSelfSigned({ names: ['127.0.0.1'], from: NOW, until: NOW + 86_400_000 });
-    write('cert.pem', next.cert);
-    write('key.pem', next.key);
-    await said('certificate and key read again\n');
-    expect(await shown()).toBe(fingerprint(next.cert));
-    write('cert.pem', `${next.cert}${selfSigned.cert.slice(0, 300)}`);
-    await said(
-      'warning: certificate and key stay as they were: cert.pem and key.pem are not a certificate and its key',
-    );
-    const old = createSelfSigned({ names: ['127.0.0.1'], from: NOW - 86_400_000, until: NOW - 1_000 });
-    write('cert.pem', old.cert);
-    write('key.pem', old.key);
-    await said('stay as they were: the certificate expired on Nov 21');
-    expect(await shown()).toBe(fingerprint(next.cert));
+      await vi.waitFor(() => expect(printed.stderr).toContain(says));
+      expect(await shown()).toBe(fingerprint(next.cert));
+    }
     expect(await stop()).toBe(0);
   });
 
-  it('takes no certificate and key that do not go together or that others can read, and warns of one that has expired', async () => {
-    const cwd = tempFolder();
-    const argv = ['--db', 'lkm.db', '--tls-cert', 'cert.pem', '--tls-key', 'key.pem'];
-    const old = createSelfSigned({ names: ['127.0.0.1'], from: NOW - 86_400_000, until: NOW - 1_000 });
-    for (const [cert, key, mode, says] of [
-      [old.cert, old.key, 0o640, 'chmod 600'],
-      [old.cert, old.key, 0o604, 'chmod 600'],
-      [old.cert, selfSigned.key, 0o600, 'cert.pem and key.pem are not a certificate and its key'],
-      ['nothing', old.key, 0o600, 'cert.pem and key.pem are not a certificate and its key'],
-    ] as const) {
-      writeFileSync(join(cwd, 'cert.pem'), cert);
-      writeFileSync(join(cwd, 'key.pem'), key);
-      chmodSync(join(cwd, 'key.pem'), mode);
-      const { code, stderr } = await lkm(['serve', '--port', '0', ...argv], { cwd });
-      expect([code, stderr]).toEqual([13, expect.stringContaining(says)]);
-    }
-    writeFileSync(join(cwd, 'cert.pem'), old.cert);
-    const { printed, stop } = await started(argv, { cwd });
+  it.each([
+    [old, 0o640, 'chmod 600'],
+    [old, 0o604, 'chmod 600'],
+    [{ ...old, key: selfSigned.key }, 0o600, 'cert.pem and key.pem are not a certificate and its key'],
+    [{ ...old, cert: 'nothing' }, 0o600, 'cert.pem and key.pem are not a certificate and its key'],
+  ])('takes no certificate and key that do not go together or that others can read (%#)', async (pair, mode, says) => {
+    const { code, stderr } = await lkm(['serve', '--port', '0', ...tls], { cwd: withTls(pair, mode) });
+    expect([code, stderr]).toEqual([13, expect.stringContaining(says)]);
+  });
+
+  it('warns of a certificate that has expired, and takes the key from stdin', async () => {
+    const { printed, stop } = await started([...tls.slice(0, -1), '-'], { cwd: withTls(old), stdin: old.key });
     expect(await stop()).toBe(0);
     expect(printed.stderr).toContain('warning: the certificate expired on Nov 21');
-    const piped = await started([...argv.slice(0, -1), '-'], { cwd, stdin: old.key });
-    expect(await piped.stop()).toBe(0);
-    expect(piped.printed.stderr).toContain('ready at https://');
+    expect(printed.stderr).toContain('ready at https://');
   });
 
   it('listens beyond this machine with TLS, or behind a proxy that has it', async () => {
@@ -200,29 +187,21 @@ describe('lkm serve', () => {
     expect(printed.stderr).toContain('ready at http://0.0.0.0:');
   });
 
-  it('says whether the secrets in its database are sealed', async () => {
-    const LKM_MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
-    for (const [env, says] of [
-      [{}, /^ {2}secrets {3}plain in the database; how to seal them: lkm db rekey --help$/m],
-      [{ LKM_MASTER_KEY }, /^ {2}secrets {3}sealed under the master key$/m],
-    ] as const) {
-      const { printed, stop } = await started([], { env });
+  it.each<[terminal: boolean, env: Record<string, string>, token: RegExp, secrets: string]>([
+    [true, {}, /\(new\)\n {2}token {5}lkm_admin_\w+ \(shown once\)\n/, 'plain in the database; how to seal them:'],
+    [false, {}, /\(new\)\n {2}profile /, 'plain in the database; how to seal them: lkm db rekey --help'],
+    [false, { LKM_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }, /\(new\)/, 'sealed under the master key'],
+  ])(
+    'shows a new token on a terminal (%s) only, and whether secrets are sealed',
+    async (terminal, env, token, secrets) => {
+      const { printed, stop } = await started([], { terminal, env: { NO_COLOR: '1', ...env } });
       await stop();
-      expect(printed.stderr).toMatch(says);
-      expect(printed.stderr).not.toContain(LKM_MASTER_KEY);
-    }
-  });
-
-  it('shows a new token on a terminal, and nowhere else', async () => {
-    const onTerminal = await started([], { terminal: true, env: { NO_COLOR: '1' } });
-    await onTerminal.stop();
-    expect(onTerminal.printed.stderr).toMatch(
-      /^ready at http:\S+\n {2}database {2}\S+ \(new\)\n {2}token {5}lkm_admin_\w+ \(shown once\)\n/,
-    );
-    const inLog = await started([]);
-    await inLog.stop();
-    expect(inLog.printed.stderr).not.toContain('lkm_admin_');
-  });
+      expect(printed.stderr).toMatch(token);
+      expect(printed.stderr).toContain(`  secrets   ${secrets}`);
+      expect(printed.stderr).not.toContain(env.LKM_MASTER_KEY ?? 'no key');
+      expect(printed.stderr.includes('lkm_admin_')).toBe(terminal);
+    },
+  );
 
   it.each([
     ['json', false, []],
@@ -274,15 +253,15 @@ describe('lkm serve', () => {
   });
 
   it.each([
-    [['--port', '65536'], "--port: '65536' is not a whole number from 0 to 65535"],
-    [['--log-format', 'xml'], "--log-format: 'xml' is not one of auto, pretty, json, none"],
-    [['--rate-limit', '0'], "--rate-limit: '0' is neither a whole number from 1 to 999999999 nor 'off'"],
-    [['--max-connections', '0'], "--max-connections: '0' is not a whole number from 1 to 999999999"],
-    [['--drain', '86401'], "--drain: '86401' is not a whole number from 0 to 86400"],
-    [['--clock', 'tomorrow'], "--clock: 'tomorrow' is not an instant"],
-    [['--tls-cert', 'cert.pem'], '--tls-cert and --tls-key go together'],
-  ])('refuses %s', async (argv, says) => {
-    const { code, stderr } = await lkm(['serve', ...argv]);
+    ['--port 65536', "--port: '65536' is not a whole number from 0 to 65535"],
+    ['--log-format xml', "--log-format: 'xml' is not one of auto, pretty, json, none"],
+    ['--rate-limit 0', "--rate-limit: '0' is neither a whole number from 1 to 999999999 nor 'off'"],
+    ['--max-connections 0', "--max-connections: '0' is not a whole number from 1 to 999999999"],
+    ['--drain 86401', "--drain: '86401' is not a whole number from 0 to 86400"],
+    ['--clock tomorrow', "--clock: 'tomorrow' is not an instant"],
+    ['--tls-cert cert.pem', '--tls-cert and --tls-key go together'],
+  ])('refuses %s', async (options, says) => {
+    const { code, stderr } = await lkm(`serve ${options}`.split(' '));
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
   });
 });
