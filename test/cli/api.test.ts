@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { lkm, tempFolder } from './fake-io.ts';
-import { issued, KEY, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
+import { issued, KEY, PRODUCT, remote, scriptedService } from './scripted-service.ts';
 
 const service = (...answers: Parameters<typeof scriptedService>) => {
   const { fetch, seen } = scriptedService(...answers);
@@ -96,13 +96,6 @@ describe('lkm api', () => {
     expect(stderr).not.toContain(KEY);
   });
 
-  it('ends as other commands do', async () => {
-    const { at } = service(refusal(409, 2, 'No'));
-    const { stdout, stderr, code } = await at('POST', '/create-key', '-f', 'productId=p', '--json');
-    expect([stdout, code]).toEqual(['', 7]);
-    expect(JSON.parse(stderr).error).toMatchObject({ status: 409, apiCode: 2, operation: 'POST /create-key' });
-  });
-
   it('repeats a change that got no answer under the same idempotency key, once', async () => {
     const { at, seen } = service(new Error('gone'), new Error('gone'), issued);
     const argv = ['POST', '/create-key', '-f', `productId=${PRODUCT}`, '--max-retries', '0'];
@@ -177,13 +170,5 @@ describe('lkm api on a database', () => {
     expect(JSON.parse((await at('api', '/openapi.json')).stdout)).toMatchObject({
       openapi: expect.stringMatching(/^3.1/),
     });
-  });
-
-  it('issues one key for two runs with one idempotency key', async () => {
-    const { data } = JSON.parse((await at('api', '/product')).stdout);
-    const argv = ['api', 'POST', '/create-key', '-f', `productId=${data[0].id}`, '--idempotency-key', 'once'];
-    const [first, second] = [await at(...argv), await at(...argv)];
-    expect(second.stdout).toBe(first.stdout);
-    expect(second.stderr).toMatch(/^this was done before\nan earlier request/);
   });
 });

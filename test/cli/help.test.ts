@@ -16,7 +16,7 @@ describe('help', () => {
     for (const { flags } of globalOptions) expect(stdout).toContain(flags.replaceAll(/[<>]/g, ''));
   });
 
-  it.each(['keys', 'keys create', 'customers rm', 'key get', 'login', 'whoami', 'logout'])(
+  it.each(['keys', 'keys create', 'customers rm', 'key get', 'login', 'whoami', 'logout', 'idempotency resolve'])(
     'of %s is the same both ways',
     async (words) => {
       const path = words.split(' ');
@@ -45,13 +45,6 @@ describe('help', () => {
     expect(offered.split(/(?:,| and)\s+/).sort()).toEqual(Object.keys(topics).sort());
   });
 
-  it('of idempotency is the topic, and of its commands their own', async () => {
-    expect((await lkm(['help', 'idempotency'])).stdout).toBe(topics.idempotency());
-    expect(JSON.parse((await lkm(['help', 'idempotency', '--json'])).stdout)).toMatchObject({ topic: 'idempotency' });
-    expect((await lkm(['idempotency', '--help'])).stdout).toContain('Usage:  lkm idempotency COMMAND [options]\n');
-    expect(await lkm(['help', 'idempotency', 'resolve'])).toEqual(await lkm(['idempotency', 'resolve', '--help']));
-  });
-
   it('shows every group, those of operators apart, and every command without one', async () => {
     const { stdout } = await lkm(['--help']);
     const words = commandEntries.map(({ path, shortcut }) => shortcut ?? path.split(' ')[0]);
@@ -76,17 +69,6 @@ describe('help', () => {
     }
     expect(Math.max(...widths)).toBeLessThanOrEqual(Math.min(columns, 100));
     expect(Math.max(...widths)).toBeGreaterThan(Math.min(columns, 100) - 15);
-  });
-
-  it('has coloured headings where colour is on', async () => {
-    const bold = '\u001b[1mOptions\u001b[22m\n';
-    const page = async (argv: string[], env: Record<string, string> = {}, terminal = true) =>
-      (await lkm(['keys', 'get', ...argv, '--help'], { terminal: { stdout: terminal }, env })).stdout;
-    expect(await page([])).toContain(bold);
-    expect(await page(['--color', 'always'], {}, false)).toContain(bold);
-    for (const plain of [await page(['--no-color']), await page([], { NO_COLOR: '1' }), await page([], {}, false)]) {
-      expect(plain).not.toContain('\u001b');
-    }
   });
 });
 

@@ -121,12 +121,6 @@ describe('a licence key', () => {
       `key          *****-*****-*****-*****-${key.slice(-5)} (masked: the token lacks license:reveal)`,
     );
   });
-
-  it('is kept for its owner only where it goes into a file', async () => {
-    const { cwd, answer } = await openShop();
-    expect(await answer('keys create -o key.txt -q')).toBe('');
-    expect(statSync(join(cwd, 'key.txt')).mode & 0o777).toBe(0o600);
-  });
 });
 
 describe('a signed file', () => {
@@ -164,13 +158,6 @@ describe('a signed file', () => {
     const { code, stdout } = await sign(options, surroundings);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ format });
-  });
-
-  it('can be asked for again when it could not be written', async () => {
-    const { code, stderr, used } = await sign('-o /dev/full');
-    expect({ code, used }).toEqual({ code: 13, used: '1' });
-    expect(stderr).toContain('cannot write /dev/full (ENOSPC)\n  The service did its part.');
-    expect(stderr).toMatch(/\n {4}lkm keys sign KEY --host-id h1 -o \S+ --idempotency-key [0-9a-f-]+\n$/);
   });
 
   it('needs --ttl when the key never expires, and the error says so', async () => {

@@ -43,16 +43,6 @@ describe('customers', () => {
     const event = (await json('events list')).at(-1);
     expect(event).toMatchObject({ type: 'customer.updated', data: { changed: ['active'], active: true } });
   });
-
-  it.each([
-    ['', 'one of --name, --email, --active is required'],
-    ['--email a@b.example --clear-email', '--email and --clear-email contradict each other; give one of them'],
-    ['--active --inactive', '--active and --inactive contradict each other; give one of them'],
-  ])('are not updated with %j', async (options, message) => {
-    const { at, answer } = await openShop();
-    const id = await answer('customers create --name Ada');
-    expect(await at(`customers update ${id} ${options}`.trim())).toMatchObject({ code: 2, stderr: says(message) });
-  });
 });
 
 describe('deleting several customers', () => {

@@ -1,4 +1,3 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -53,16 +52,6 @@ describe('a session in a file', () => {
     expect(code).toBe(0);
     const { nextNonce } = JSON.parse(stdout);
     expect((await at('keys checkin -', { stdin: JSON.stringify({ ...JSON.parse(stdin), nextNonce }) })).code).toBe(0);
-  });
-
-  it('may come through a pipe with a name, which nothing is written back to', async () => {
-    const { cwd, at, filed } = await floating();
-    await at('keys checkout KEY --json -o s.json');
-    execFileSync('mkfifo', [join(cwd, 'pipe')]);
-    const writer = spawn('sh', ['-c', 'cat s.json >pipe'], { cwd });
-    const { code, stdout } = await at('keys heartbeat pipe --json');
-    writer.kill();
-    expect({ code, isNew: JSON.parse(stdout).nextNonce !== filed().nextNonce }).toEqual({ code: 0, isNew: true });
   });
 
   it('behind a link is prolonged where it is', async () => {
@@ -176,12 +165,6 @@ describe('keys why', () => {
     const { stderr } = await at('keys why KEY --host-id pc-2 --action deactivate', { env });
     expect(stderr).not.toContain(names.KEY);
     expect(stderr).toContain('  npx --no-install lkm keys activate "$KEY" -P prod_');
-  });
-
-  it('looks at another instant', async () => {
-    const { at } = await floating();
-    const line = 'keys why KEY --at 2026-12-21T12:00:00Z --action checkout -q';
-    expect(await at(line)).toEqual({ code: 1, stdout: 'licenseExpired\n', stderr: '' });
   });
 
   it('gives a program the answer of the service, and a pipe a line for each rule', async () => {

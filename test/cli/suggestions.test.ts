@@ -29,16 +29,6 @@ describe('a command that runs through npx', () => {
     );
   });
 
-  it('shows it in every command of the tour, within 80 columns', async () => {
-    const cwd = tempFolder();
-    const { stdout } = await lkm(['quickstart'], { cwd, env: throughNpx });
-    const lines = stdout.replaceAll(cwd, '/tmp').split('\n');
-    expect(lines.filter((line) => line.length > 80)).toEqual([]);
-    const commands = lines.filter((line) => /^ {4}\$ .*\blkm /.test(line));
-    expect(commands.length).toBeGreaterThan(10);
-    expect(commands.filter((line) => !line.includes('npx --no-install lkm '))).toEqual([]);
-  });
-
   it('is shown without --no-install where npx has fetched it', () => {
     const fromCache = { npm_command: 'exec', PATH: '/home/ada/.npm/_npx/3f1c/node_modules/.bin:/usr/bin' };
     expect(asTyped('try it: lkm quickstart', fromCache)).toBe('try it: npx lkm quickstart');
@@ -100,13 +90,6 @@ describe('a command that is suggested', () => {
     const ofDatabase = 'a new one: lkm tokens create --name NAME --db lkm.db';
     expect(asTyped(ofDatabase, {}, [['--profile', 'shop']])).toBe(ofDatabase);
     expect(asTyped('try it: lkm db restore b.db --drill', {}, database)).toBe('try it: lkm db restore b.db --drill');
-  });
-
-  it('goes on with a bulk run on the same service', () => {
-    const database = [['--db', 'lkm.db']] as const;
-    for (const before of ['send the rest: ', 'the same command goes on, or: ', 'an unknown row: look before ']) {
-      expect(asTyped(`${before}lkm jobs resume ID`, {}, database)).toBe(`${before}lkm --db lkm.db jobs resume ID`);
-    }
   });
 
   it.each([

@@ -66,22 +66,15 @@ describe.runIf(hasScript)('on a real terminal', () => {
     expect(code).toBe(0);
   });
 
-  it('Ctrl-D at the question ends with 3, and the customer stays', async () => {
+  it.each([
+    ['Ctrl-D', '\u0004', 3],
+    ['Ctrl-C', '\u0003', 130],
+  ])('%s at the question ends it, and the customer stays', async (_, keys, exitCode) => {
     const cwd = tempFolder();
     const id = await customerIn(cwd);
-    const { code, screen } = await onTerminal(`customers delete ${id} --db lkm.db`, '\u0004', cwd);
-    expect(screen).toContain('the question got no answer');
+    const { code, screen } = await onTerminal(`customers delete ${id} --db lkm.db`, keys, cwd);
     expect(screen).toContain('Nothing was sent.');
-    expect(code).toBe(3);
-    expect((await lkm(['customers', 'list', '-q', '--db', 'lkm.db'], { cwd })).stdout.trim()).toBe(id);
-  });
-
-  it('Ctrl-C at the question ends with 130, and the customer stays', async () => {
-    const cwd = tempFolder();
-    const id = await customerIn(cwd);
-    const { code, screen } = await onTerminal(`customers delete ${id} --db lkm.db`, '\u0003', cwd);
-    expect(screen).toContain('Nothing was sent.');
-    expect(code).toBe(130);
+    expect(code).toBe(exitCode);
     expect((await lkm(['customers', 'list', '-q', '--db', 'lkm.db'], { cwd })).stdout.trim()).toBe(id);
   });
 });
