@@ -18,7 +18,6 @@ export type Row = Readonly<Record<string, SqlValue>>;
 /** A row as the rest of lkm sees it. */
 export type RecordOf<C extends Columns> = { readonly [F in keyof C]: ReturnType<C[F]['fromSql']> };
 
-/** The conversion of a plain column: none. */
 const asItIs = <T>(value: T): T => value;
 
 const plain = <T extends SqlValue>(name: string): Column<T, T> => ({ name, toSql: asItIs, fromSql: asItIs });
@@ -26,17 +25,14 @@ const plain = <T extends SqlValue>(name: string): Column<T, T> => ({ name, toSql
 /** A text, as it is; also ids, and instants in ISO 8601. */
 export const text = <T extends string = string>(name: string) => plain<T>(name);
 
-/** A number without a fraction. */
 export const integer = (name: string) => plain<number>(name);
 
-/** Yes or no, kept as 1 or 0. */
 export const flag = (name: string): Column<boolean, number> => ({
   name,
   toSql: (value) => (value ? 1 : 0),
   fromSql: (value) => value === 1,
 });
 
-/** A list or an object, kept as JSON text. */
 export const json = <T>(name: string): Column<T, string> => ({
   name,
   toSql: (value) => JSON.stringify(value),
@@ -58,6 +54,10 @@ export type Changes<C extends Columns> = { readonly [F in keyof RecordOf<C>]?: R
 
 /** Skips a row that another is in the way of. */
 export const unlessTaken = sql`on conflict do nothing`;
+
+/** Sorted here where rows are few: the database would sort beside its index. */
+export const oldestFirst = <T extends { readonly id: string }>(rows: T[]): T[] =>
+  rows.sort((one, other) => (one.id < other.id ? -1 : 1));
 
 /** How many rows a statement adds at most: each number of them is a statement of its own. */
 const MAX_ROWS = 64;
@@ -166,7 +166,7 @@ function readerOf<T>(fields: readonly (readonly [string, Column<unknown>])[]): (
   };
 }
 
-/** Counts rows: `from` names a table, with conditions if there are some. */
+/** `from` names a table, with conditions if there are some. */
 export async function countOf(db: Connection, from: Sql): Promise<number> {
   const row = await db.first<{ count: unknown }>(sql`select count(*) as count from ${from}`);
   return Number(row?.count);

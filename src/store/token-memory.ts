@@ -30,7 +30,6 @@ export function createTokenMemory() {
         return found;
       },
     }),
-    /** To be called when a transaction changes a token. */
     noteChange(): void {
       isChanged = true;
     },

@@ -4,7 +4,7 @@ import type { Device, License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { sql } from '../engine/sql.ts';
 import { phrasesOf, replacePhrases } from '../search.ts';
-import { optional, tableOf, text } from '../table.ts';
+import { oldestFirst, optional, tableOf, text } from '../table.ts';
 
 const columns = {
   accountId: text<AccountId>('account_id'),
@@ -75,9 +75,6 @@ export const deviceRepository = (db: Connection) => ({
 
 /** Any number: more than anybody rebinds. */
 const UNLIMITED = 2_147_483_647;
-
-/** Sorted here: a licence has few devices, and the database would sort beside its index. */
-const oldestFirst = (devices: Device[]): Device[] => devices.sort((a, b) => (a.id < b.id ? -1 : 1));
 
 const idsOf = (license: License) => ({ accountId: license.accountId, licenseId: license.id });
 

@@ -3,7 +3,7 @@ import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { sql } from '../engine/sql.ts';
 import { type List, listsOf } from '../lists.ts';
-import { type Changes, flag, optional, type RecordOf, tableOf, text, unlessTaken } from '../table.ts';
+import { type Changes, flag, oldestFirst, optional, type RecordOf, tableOf, text, unlessTaken } from '../table.ts';
 
 const productColumns = {
   accountId: text<AccountId>('account_id'),
@@ -61,10 +61,8 @@ export const productVersionRepository = (db: Connection) => ({
   find: (accountId: AccountId, id: string): Promise<ProductVersionRow | null> => versions.find(db, { accountId, id }),
 
   /** Oldest first. */
-  async list(accountId: AccountId, productId: string): Promise<ProductVersionRow[]> {
-    const found = await versions.findAll(db, { accountId, productId });
-    return found.sort((one, other) => (one.id < other.id ? -1 : 1));
-  },
+  list: (accountId: AccountId, productId: string): Promise<ProductVersionRow[]> =>
+    versions.findAll(db, { accountId, productId }).then(oldestFirst),
 
   patch: (accountId: AccountId, id: string, changes: { readonly active?: boolean | undefined }) =>
     versions.patch(db, { accountId, id }, changes),

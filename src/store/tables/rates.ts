@@ -7,7 +7,7 @@ const now = raw('cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)
 /** A parameter of arithmetic has no type of its own. */
 const bigint = (value: SqlValue) => sql`cast(${value} as bigint)`;
 
-/** What a request found, in microseconds by the clock of the database. */
+/** In microseconds by the clock of the database. */
 export interface Taken {
   readonly allowed: boolean;
   readonly emptyAt: number;

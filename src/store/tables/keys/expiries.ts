@@ -4,7 +4,7 @@ import type { Connection } from '../../engine/driver.ts';
 import { raw, sql } from '../../engine/sql.ts';
 import { licenses } from './licenses.ts';
 
-/** Licences that one transaction marks at most: other writes wait no longer than for these. */
+/** Other writes wait no longer than for these. */
 const BATCH_SIZE = 50;
 
 /**
@@ -32,10 +32,7 @@ export const licenseExpiryRepository = (db: Connection) => {
     /** Marks some licences that end by then as recorded, each once for its end, and returns them; all when they are few. */
     markSoon: (accountId: AccountId, until: Instant) => mark('soon_recorded_for', 0, accountId, until),
 
-    /**
-     * Marks some licences that have ended by then, each once for its end, and returns them; all when they are few. Those
-     * that were not marked as ending soon before wait until they are.
-     */
+    /** The same for licences that have ended by then. Those that are not marked as ending soon wait until they are. */
     markExpired: (accountId: AccountId, until: Instant) => mark('expired_recorded_for', 1, accountId, until),
 
     /** Marks a licence that has ended as recorded before. */

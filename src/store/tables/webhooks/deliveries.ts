@@ -29,23 +29,7 @@ const replacing = sql`on conflict (account_id, webhook_id, seq) do update set
   status = excluded.status, error = excluded.error, answer = excluded.answer, duration_ms = excluded.duration_ms,
   attempted_at = excluded.attempted_at, next_attempt_at = excluded.next_attempt_at`;
 
-/** Names a webhook whose deliveries are meant. */
-export interface OfWebhook {
-  readonly accountId: AccountId;
-  readonly webhookId: string;
-}
-
-/** What has not been delivered, of all accounts. */
-export interface Backlog {
-  /** Events that are still to be sent for the first time, each once for each webhook. */
-  readonly waiting: number;
-  /** Deliveries that have failed and are repeated. */
-  readonly retrying: number;
-  /** Deliveries that were given up. */
-  readonly dead: number;
-  /** The contents of the next event of each webhook that is behind, and of the oldest that is repeated: of 1,000 at most. */
-  readonly oldest: readonly string[];
-}
+type OfWebhook = Pick<DeliveryRecord, 'accountId' | 'webhookId'>;
 
 /** Webhooks, and accounts, that are looked at. */
 const MAX_ROWS = 1_000;
@@ -54,7 +38,6 @@ const isOf = ({ accountId, webhookId }: OfWebhook) => sql`account_id = ${account
 
 /** The delivery states of events to webhooks. States in statements are literals: only so do partial indexes serve them. */
 export const deliveryRepository = (db: Connection) => ({
-  /** Saves delivery states, in place of those before. */
   save: (records: readonly DeliveryRecord[]) => deliveries.insertMany(db, records, replacing),
 
   /** Deliveries below a number, the last one first. */
@@ -91,8 +74,11 @@ export const deliveryRepository = (db: Connection) => ({
     db.run(sql`
       update webhook_deliveries set next_attempt_at = ${now} where state = 'retrying' and next_attempt_at > ${latest}`),
 
-  /** What has not been delivered, of all accounts. */
-  async backlog(): Promise<Backlog> {
+  /**
+   * What has not been delivered, of all accounts: `waiting` for the first time, once for each webhook, and the contents of
+   * the next event of each webhook that is behind, and of the oldest that is repeated.
+   */
+  async backlog() {
     const [sum] = await db.all<{ count: unknown }>(sql`
       select sum(h.event_seq - w.last_seq) as count from webhooks as w join record_heads as h on h.account_id = w.account_id
       where w.active = 1 and h.event_seq > w.last_seq`);

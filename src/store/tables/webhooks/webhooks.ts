@@ -43,27 +43,20 @@ const columns = {
 /** An address that events are sent to, and how far it has come. */
 export type WebhookRecord = RecordOf<typeof columns>;
 
-/** New values of a webhook; what is undefined stays. */
-export type WebhookChanges = Changes<typeof columns>;
+type WebhookChanges = Changes<typeof columns>;
 
 const webhooks = tableOf('webhooks', columns);
 const lists = listsOf(webhooks, 'id');
 
-/** Names a webhook. */
-export interface ById {
-  readonly accountId: AccountId;
-  readonly id: string;
-}
+type ById = Pick<WebhookRecord, 'accountId' | 'id'>;
 
 type Lease = { readonly lease: string; readonly realTime: Instant; readonly until: Instant };
 
-/** Webhooks that are looked at in one go. */
 const MAX_DUE = 256;
 
-/** A webhook for which no server works. */
+/** No server works for it. */
 const isFree = (realTime: Instant) => sql`(lease_until is null or lease_until <= ${realTime})`;
 
-/** The webhooks of accounts. */
 export function webhookRepository(db: Connection, { sealSecret, openSecret }: Secrets) {
   /** The webhook with its secrets, where it has them, sealed or opened. */
   function withSecrets<T extends WebhookChanges>(of: ById, webhook: T, convert: typeof sealSecret): T {
@@ -86,10 +79,9 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
     /** The webhook, which nobody else changes until this transaction ends. */
     lock: (accountId: AccountId, id: string) => webhooks.lock(db, { accountId, id }).then(openOrNull),
 
-    /** Webhooks, oldest first. */
+    /** Oldest first. */
     list: (accountId: AccountId): List<WebhookRecord> => lists.of(db, { accountId }).map(open),
 
-    /** Changes what is given, and returns the webhook as it is then. */
     async patch({ accountId, id }: ById, changes: WebhookChanges): Promise<WebhookRecord> {
       const key = { accountId, id };
       const changed = await webhooks.patch(db, key, withSecrets(key, changes, sealSecret));
@@ -120,7 +112,6 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
       return openOrNull(claimed);
     },
 
-    /** Gives a lease back. */
     release: (lease: string) => webhooks.set(db, { lease }, { lease: null, leaseUntil: null }),
 
     /** Makes due now what would be due after an instant, and ends pauses and leases that would last longer. */
@@ -130,7 +121,7 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
       await db.run(sql`update webhooks set lease = null, lease_until = null where lease_until > ${latest}`);
     },
 
-    /** Ends all leases: where no other server can have one. */
+    /** For where no other server can have a lease. */
     releaseAll: () => db.run(sql`update webhooks set lease = null, lease_until = null where lease is not null`),
   };
 }
