@@ -99,13 +99,7 @@ describe('a transaction that fails', () => {
     using opened = openLog();
     const { log, add, addInParts, fail, names } = opened;
     const outcomes = await Promise.allSettled([add('a'), fail('b', true), addInParts('c'), fail('d', true), add('e')]);
-    expect(outcomes.map(({ status }) => status)).toEqual([
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-    ]);
+    expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, false, true, false, true]);
     expect(log).toEqual(['a', 'b', 'a', 'b', 'c', 'd', 'e', 'commit']);
     expect(names()).toEqual([{ name: 'c' }]);
   });

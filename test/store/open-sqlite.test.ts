@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
@@ -67,13 +67,6 @@ describe('the owner of a database file', () => {
     );
     await store.close();
     await (await openStore(db)).close();
-  });
-
-  it('is the only one by whatever path the file is called', async ({ folder }) => {
-    mkdirSync(join(folder.path, 'sub'));
-    const store = await openStore(join(folder.path, 'lkm.db'));
-    await expect(openStore(`${folder.path}/sub/../lkm.db`)).rejects.toBeInstanceOf(StartupError);
-    await store.close();
   });
 
   it('tells where it can be reached, and nobody waits for it then', async ({ db }) => {

@@ -76,13 +76,6 @@ describe.skipIf(pgBouncer === undefined)('a database behind PgBouncer', () => {
     ],
     ['each transaction, of a few', { pool_mode: 'transaction', default_pool_size: '2' }],
     ['each statement', { pool_mode: 'statement' }],
-    [
-      'each transaction, and settings are ignored',
-      {
-        pool_mode: 'transaction',
-        ignore_startup_parameters: 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout',
-      },
-    ],
   ])('is refused in words when %s gets another connection', async (_, settings) => {
     await using pooler = await openPooler(settings);
     await expect(openStore(pooler.url)).rejects.toMatchObject({

@@ -17,7 +17,7 @@ const sqliteError = (errcode: number) =>
   Object.assign(new Error('refused'), { code: 'ERR_SQLITE_ERROR', errcode, errstr: 'refused' });
 
 describe('a database that cannot be opened', () => {
-  it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'ECONNRESET', 'EHOSTUNREACH', '57P03'])(
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', '57P03'])(
     'is PostgreSQL that does not answer after %s',
     (code) => {
       const error = explainPostgres(
@@ -35,7 +35,6 @@ describe('a database that cannot be opened', () => {
     ['53100', 'could not extend file: No space left on device', 'has no room left on its disk'],
     ['55P03', 'canceling statement due to lock timeout', 'has a table that another session has locked'],
     ['57014', 'canceling statement due to statement timeout', 'took too long'],
-    ['42501', 'permission denied for schema public', 'does not let the user do all of its work'],
     ['42501', 'must be owner of table licenses', 'does not let the user do all of its work'],
   ])('is PostgreSQL that says %s: %s', (code, said, told) => {
     const error = new StorageError(Object.assign(new Error(said), { code }));
@@ -61,16 +60,12 @@ describe('a database that cannot be opened', () => {
   });
 });
 
-describe('the log of a file', () => {
-  const MIB = 1024 * 1024;
-
-  it.each([
-    [100_000 * MIB, 16_000],
-    [60 * MIB, 1_920],
-    [0, 1_000],
-  ])('with %i bytes free is copied into it at %i pages', (free, pages) => {
-    expect(maxLogPages(free)).toBe(pages);
-  });
+it.each([
+  [100_000, 16_000],
+  [60, 1_920],
+  [0, 1_000],
+])('the log of a file with %i MiB free is copied into it at %i pages', (free, pages) => {
+  expect(maxLogPages(free * 1024 * 1024)).toBe(pages);
 });
 
 describe('a file that is mounted', () => {

@@ -51,13 +51,4 @@ describe('what is made from the columns of a table', () => {
     expect(table.read(row)).toEqual(record);
     expect(tableOf('products', columns, ['id', 'seats', 'features']).read(row)).toEqual({ isTrial: true });
   });
-
-  it('follows a column that is added, without any other change', async () => {
-    const wider = tableOf('products', { ...columns, note: optional(text('note')) });
-    const { text: added, values } = await statementOf((db) => wider.insert(db, { ...record, note: 'n' }));
-    expect(added).toContain('features, note) values (?, ?, ?, ?, ?)');
-    expect(values.at(-1)).toBe('n');
-    expect(wider.read({ id: 'a', seats: 1, is_trial: 0, features: '[]', note: null }).note).toBeNull();
-    expect((await statementOf((db) => wider.patch(db, { id: 'a' }, { note: 'n' }))).text).toContain('set note = ?');
-  });
 });
