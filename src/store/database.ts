@@ -20,7 +20,7 @@ export async function openDatabase(location: string, options?: OpenOptions): Pro
   return (await import('./engine/postgres/driver.ts')).openPostgresDatabase(location);
 }
 
-/** How long a short-lived command waits for another one on the same file, in milliseconds. */
+/** How long a short-lived command waits for another one on the same file. */
 export const LOCK_TIMEOUT_MS = 10_000;
 
 /** Runs `work` on a database, and closes it. Rejects with what the database says of its errors. */
@@ -39,7 +39,6 @@ export async function withDatabase<T>(
   }
 }
 
-/** What stands in a database. */
 export interface Inspection extends SchemaStatus, Pick<OpenForReading, 'engine' | 'owner' | 'warnings'> {
   /** How its secrets are kept, or would be from the first start on. Throws StartupError for a key that does not fit. */
   secretsUnder(masterKey: MasterKey | null): 'plain' | 'sealed';

@@ -31,7 +31,6 @@ export interface Listed {
   readonly scope: readonly (readonly [column: string, value: SqlValue])[];
 }
 
-/** The rows of a list that fit its filters. */
 export interface Selection {
   /** Whether they are found in the list's own table, elsewhere by what it is sorted by, or in the order of a column. */
   readonly source: 'list' | 'elsewhere' | { readonly inOrderOf: Sql };
@@ -90,7 +89,6 @@ function isListed(list: Listed, by: Sql, filters: readonly Filter[]): Sql {
   return sql`exists (select 1 from ${raw(list.table)} where ${same} and ${fits(list, filters)}) is true`;
 }
 
-/** Whether a row of the list is in its scope and fits the filters. */
 function fits({ table, order, scope }: Listed, filters: readonly Filter[]): Sql {
   const inScope = scope.map(([column, value]) => sql`${ref(table, column)} = ${value}`);
   const conditions = filters.map((filter) => {

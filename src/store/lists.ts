@@ -19,7 +19,6 @@ export interface Term {
   readonly isTakenOff: boolean;
 }
 
-/** Some rows of a table, in order. */
 export interface List<T> {
   part(page: Page): Promise<T[]>;
   /** How many there are on all pages. */
@@ -29,7 +28,6 @@ export interface List<T> {
   map<U>(show: (item: T) => U | Promise<U>): List<U>;
 }
 
-/** A table whose rows are listed. */
 interface ListedTable<T> {
   readonly name: string;
   readonly columns: Columns;
@@ -82,7 +80,6 @@ export function listsOf<T>({ name, columns, read }: ListedTable<T>, order: strin
     return { ...selection, where: sql`${selection.where} and ${isBehind}`, parts };
   }
 
-  /** Finds rows by what the list is sorted by, in its order. */
   function inOrder({ source, from, orderBy, where, parts }: Selection): Sql {
     const find = (condition: Sql) => sql`select ${orderBy} from ${from} where ${condition}`;
     const inListOrder = raw(`order by ${orderColumn} ${descending ? 'desc' : 'asc'}`);

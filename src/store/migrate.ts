@@ -3,7 +3,6 @@ import { raw, sql } from './engine/sql.ts';
 import { StartupError } from './errors.ts';
 import { LAST_REPLACED, migrations } from './migrations/index.ts';
 
-/** How far the schema of a database has come. */
 export interface SchemaStatus {
   readonly done: readonly string[];
   readonly pending: readonly string[];
@@ -13,7 +12,6 @@ export interface SchemaStatus {
 
 type Migratable = Pick<Database, 'connection' | 'tables'>;
 
-/** Compares the migrations that have run with those that exist. */
 export async function schemaStatus(database: Migratable): Promise<SchemaStatus> {
   const done = await listExecuted(database);
   return {

@@ -25,7 +25,7 @@ import { deliveryRepository } from './tables/webhooks/deliveries.ts';
 import { webhookRepository } from './tables/webhooks/webhooks.ts';
 import { createTokenMemory } from './token-memory.ts';
 
-/** The repositories of all tables, on the reader or inside one transaction. */
+/** Of all tables, on the reader or inside one transaction. */
 export type Repositories = ReturnType<typeof repositoriesOn>;
 
 /** Gives entries of one account their numbers, oldest first. */
@@ -73,8 +73,9 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
   };
 
   return {
+    ...driver,
     repositories,
-    isOnlyWriter: driver.isOnlyWriter,
+    secrets: secrets.kept,
     rates: driver.isOnlyWriter ? null : rateRepository(driver.reader),
     numberInCommit(number) {
       driver.atCommit?.(async (connection, staged) => {
@@ -84,18 +85,12 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
       });
       return driver.atCommit !== undefined;
     },
-    secrets: secrets.kept,
-    warnings: driver.warnings,
-    explain: driver.explain,
     check: async () => {
       await driver.check();
       await repositories.accounts.oldest();
     },
     transaction: (work) =>
       driver.transaction((connection) => work(inTransaction(connection))).finally(memory?.forgetChanged),
-    settled: driver.settled,
-    publishUrl: driver.publishUrl,
-    close: driver.close,
   };
 }
 
@@ -127,18 +122,16 @@ function repositoriesOn(connection: Connection, secrets: Secrets, onTokenChange?
   };
 }
 
-/** How a store is opened: as its database is, and with what seals its secrets. */
-export interface StoreOptions extends OpenOptions {
-  readonly sealing?: Sealing;
-}
-
 /**
  * Opens the database that `location` names; a new one gets its schema.
  *
  * @param location the path of a SQLite file, or `postgres://…`
  * @throws StartupError when it cannot be used, or its secrets cannot be opened
  */
-export async function openStore(location: string, { sealing, ...options }: StoreOptions = {}): Promise<Store> {
+export async function openStore(
+  location: string,
+  { sealing, ...options }: OpenOptions & { readonly sealing?: Sealing } = {},
+): Promise<Store> {
   const driver = await openDriver(location, options);
   try {
     return createStore(driver, await findSecrets(driver, sealing));
@@ -151,8 +144,7 @@ export async function openStore(location: string, { sealing, ...options }: Store
 async function openDriver(location: string, options: OpenOptions): Promise<Driver> {
   if (!isPostgres(location)) return openSqlite(location, options);
   // Loaded only where it is used: a command on a file needs no PostgreSQL driver.
-  const { openPostgres } = await import('./engine/postgres/driver.ts');
-  return openPostgres(location, options);
+  return (await import('./engine/postgres/driver.ts')).openPostgres(location, options);
 }
 
 /** Whether the location is that of a PostgreSQL database, and not the path of a file. */

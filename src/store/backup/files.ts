@@ -65,7 +65,6 @@ export function publishNew(from: string, to: string): boolean {
   return true;
 }
 
-/** Makes what was written durable, for its owner only. */
 function makeDurable(path: string): void {
   chmodSync(path, 0o600);
   sync(path);

@@ -11,10 +11,9 @@ import { migrate } from '../migrate.ts';
 import { isPostgres } from '../store.ts';
 import { publish, requirePrivateFile, withWorkFolder } from './files.ts';
 
-/** Whether something stands where a backup is to be restored: a file, of whatever content. */
-export function isTaken(target: string): boolean {
-  return !isPostgres(target) && (statSync(target, { throwIfNoEntry: false })?.size ?? 0) > 0;
-}
+/** Whether a file stands where a backup is to be restored, of whatever content. */
+export const isTaken = (target: string): boolean =>
+  !isPostgres(target) && (statSync(target, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /**
  * Puts a backup where a database is to stand: after a crash the target is the one or the other, whole. A database that

@@ -32,7 +32,6 @@ export type Engine = 'SQLite' | 'PostgreSQL';
 export interface Database {
   readonly engine: Engine;
   readonly connection: Connection;
-  /** The names of its tables. */
   tables(): Promise<ReadonlySet<string>>;
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
   /**
@@ -94,5 +93,5 @@ export interface Commit {
   readonly isSynchronous: boolean;
 }
 
-/** Every commit of this process, for whoever measures them; costs nothing while nobody does. */
+/** Of this process, for whoever measures them; costs nothing while nobody does. */
 export const commits = tracingChannel<unknown, Commit>('lkm:commit');

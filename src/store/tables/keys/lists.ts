@@ -21,7 +21,6 @@ import {
   tailOf,
 } from './licenses.ts';
 
-/** Which keys a list holds. */
 export interface KeyFilters {
   /** Null means of any product. */
   readonly productIds: readonly string[] | null;
@@ -40,13 +39,12 @@ export interface KeyFilters {
 
 const lists = listsOf(licenses, 'id', { descending: true });
 
-/** Lists of the keys of accounts, newest first. */
+/** Newest first. */
 export const keyListRepository = (db: Connection) => ({
-  /** The keys of a page. */
   page: (accountId: AccountId, filters: KeyFilters, page: Page): Promise<License[]> =>
     lists.of(db, { accountId }, toFilters(accountId, filters)).part(page),
 
-  /** How many keys there are on all pages. */
+  /** On all pages. */
   count: (accountId: AccountId, filters: KeyFilters): Promise<number> =>
     lists.sum(db, { accountId }, termsOf(accountId, filters)),
 });
@@ -83,8 +81,6 @@ function termsOf(accountId: AccountId, filters: KeyFilters): Term[] {
     [all],
   );
 }
-
-// Conditions are in the words of the partial indexes that serve them.
 
 /** A condition that few keys meet, which an index finds by their end. */
 const byEnd = (condition: Sql): Filter => ({ condition, inOrderOf: 'expires_at' });
