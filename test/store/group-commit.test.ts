@@ -36,13 +36,12 @@ function openLog() {
       throw new Error(`no ${name}`);
     });
   const names = () => database.prepare('select name from names').all();
-  return { log, add, addInParts, fail, names, [Symbol.dispose]: () => database.close() };
+  return { log, add, addInParts, fail, names };
 }
 
 describe('the transactions that wait', () => {
   it('share a commit with those that arrive beside them in the turns after', async () => {
-    using opened = openLog();
-    const { log, add } = opened;
+    const { log, add } = openLog();
     const first = [add('a'), add('b')];
     await nextTurn();
     const later = [add('c')];
@@ -53,8 +52,7 @@ describe('the transactions that wait', () => {
   });
 
   it('wait for nobody when there is one', async () => {
-    using opened = openLog();
-    const { log, add } = opened;
+    const { log, add } = openLog();
     const alone = add('a');
     await nextTurn();
     expect(log).toEqual(['a', 'commit']);
@@ -62,8 +60,7 @@ describe('the transactions that wait', () => {
   });
 
   it('wait no longer than a turn in which none has come', async () => {
-    using opened = openLog();
-    const { log, add } = opened;
+    const { log, add } = openLog();
     const both = [add('a'), add('b')];
     await nextTurn();
     expect(log).toEqual([]);
@@ -73,8 +70,7 @@ describe('the transactions that wait', () => {
   });
 
   it('wait a few turns at the most, however many come', async () => {
-    using opened = openLog();
-    const { log, add } = opened;
+    const { log, add } = openLog();
     const all = [add('0'), add('1')];
     for (let turn = 2; turn < 20; turn += 1) {
       await nextTurn();
@@ -87,8 +83,7 @@ describe('the transactions that wait', () => {
 
 describe('a transaction that fails', () => {
   it('is forgotten when it has written nothing', async () => {
-    using opened = openLog();
-    const { log, add, fail, names } = opened;
+    const { log, add, fail, names } = openLog();
     const outcomes = await Promise.allSettled([add('a'), fail('b', false), add('c')]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(log).toEqual(['a', 'b', 'c', 'commit']);
@@ -96,8 +91,7 @@ describe('a transaction that fails', () => {
   });
 
   it('has all of its batch run again when it has written something, and is undone alone', async () => {
-    using opened = openLog();
-    const { log, add, addInParts, fail, names } = opened;
+    const { log, add, addInParts, fail, names } = openLog();
     const outcomes = await Promise.allSettled([add('a'), fail('b', true), addInParts('c'), fail('d', true), add('e')]);
     expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, false, true, false, true]);
     expect(log).toEqual(['a', 'b', 'a', 'b', 'c', 'd', 'e', 'commit']);
@@ -105,8 +99,7 @@ describe('a transaction that fails', () => {
   });
 
   it('is undone in the part that has failed, though it goes on itself', async () => {
-    using opened = openLog();
-    const { log, addInParts, names } = opened;
+    const { log, addInParts, names } = openLog();
     await addInParts('a');
     expect(log).toEqual(['a', 'a', 'commit']);
     expect(names()).toEqual([{ name: 'a' }]);

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { accountId, insertLicense } from '../support/store-fixture.ts';
+import { accountId } from '../support/store-fixture.ts';
 
 const people = [
   ['cus_1', 'Zoë Müller', 'zoe@example.com'],
@@ -16,7 +16,6 @@ const people = [
 ] as const;
 
 async function fill(store: Store): Promise<void> {
-  await insertLicense(store);
   await store.transaction(async (repositories) => {
     for (const [id, name, email] of people) await repositories.customers.insert({ accountId, id, name, email, now });
   });
@@ -52,10 +51,9 @@ const beginsWord: readonly [text: string, ids: readonly string[]][] = [
 describe.each(engines)('a list of customers on $name', (engine) => {
   const it = testsOn(engine);
 
-  it('is cut into pages by place, in the order of ids', async () => {
-    await using database = await engine.createDatabase();
-    await fill(database.store);
-    const { customers } = database.store.repositories;
+  it('is cut into pages by place, in the order of ids', async ({ store }) => {
+    await fill(store);
+    const { customers } = store.repositories;
     const ids = async (page: Page) => (await customers.list(accountId).part(page)).map(({ id }) => id);
     expect(await ids({ limit: 2 })).toEqual(['cus_1', 'cus_2']);
     expect(await ids({ limit: 2, offset: 2 })).toEqual(['cus_3', 'cus_4']);
@@ -66,10 +64,9 @@ describe.each(engines)('a list of customers on $name', (engine) => {
     expect(await customers.list('acc_other' as AccountId).count()).toBe(0);
   });
 
-  it('holds those whose e-mail address contains a text', async () => {
-    await using database = await engine.createDatabase();
-    await fill(database.store);
-    const { customers } = database.store.repositories;
+  it('holds those whose e-mail address contains a text', async ({ store }) => {
+    await fill(store);
+    const { customers } = store.repositories;
     for (const [email, expected] of inEmail) {
       const list = customers.list(accountId, { email });
       expect(await list.map(({ id }) => id).part({ limit: 10 }), email).toEqual(expected);
@@ -77,20 +74,18 @@ describe.each(engines)('a list of customers on $name', (engine) => {
     }
   });
 
-  it('holds those in whose name or e-mail address a word begins with a text', async () => {
-    await using database = await engine.createDatabase();
-    await fill(database.store);
+  it('holds those in whose name or e-mail address a word begins with a text', async ({ store }) => {
+    await fill(store);
     for (const [text, expected] of beginsWord) {
-      const list = database.store.repositories.customers.list(accountId, { text });
+      const list = store.repositories.customers.list(accountId, { text });
       expect(await list.map(({ id }) => id).part({ limit: 10 }), text).toEqual(expected);
     }
   });
 
-  it('holds those that are active or not, together with other filters', async () => {
-    await using database = await engine.createDatabase();
-    await fill(database.store);
+  it('holds those that are active or not, together with other filters', async ({ database, store }) => {
+    await fill(store);
     await database.query(`update customers set active = 0 where id in ('cus_1', 'cus_3')`);
-    const { customers } = database.store.repositories;
+    const { customers } = store.repositories;
     const ids = async (filters: object, after?: string) =>
       (await customers.list(accountId, filters).part({ limit: 10, after })).map(({ id }) => id);
     expect(await ids({ active: false })).toEqual(['cus_1', 'cus_3']);

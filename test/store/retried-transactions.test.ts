@@ -1,11 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { License } from '../../src/domain/license.ts';
 import type { Store } from '../../src/store/store.ts';
 import { licenseWith, now } from '../domain/examples.ts';
 import { engineOf, type TestDatabase } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
 import { accountId, databaseWithLicense } from '../support/store-fixture.ts';
 
 const postgres = engineOf('PostgreSQL');
+const it = testsOn(postgres);
 
 const addCustomer = (store: Store, attempts: string[]) =>
   store.transaction(async (repositories) => {
@@ -38,8 +40,7 @@ describe('a transaction on PostgreSQL', () => {
     expect(await database.query('select name from customers')).toEqual([{ name: 'a' }]);
   });
 
-  it('fails after five attempts, and leaves nothing', async () => {
-    await using database = await databaseWithLicense(postgres);
+  it('fails after five attempts, and leaves nothing', async ({ database }) => {
     await refuseInserts(database, 1_000, '40P01');
     const attempts: string[] = [];
     await expect(addCustomer(database.store, attempts)).rejects.toMatchObject({
@@ -50,16 +51,16 @@ describe('a transaction on PostgreSQL', () => {
     expect(await database.query('select name from customers')).toEqual([]);
   });
 
-  it('is not run again after any other failure', async () => {
-    await using database = await databaseWithLicense(postgres);
+  it('is not run again after any other failure', async ({ database }) => {
     await refuseInserts(database, 1, '22000');
     const attempts: string[] = [];
     await expect(addCustomer(database.store, attempts)).rejects.toMatchObject({ cause: { code: '22000' } });
     expect(attempts).toHaveLength(1);
   });
 
-  it('is finished, and counted once, beside another that changes the same licences in the opposite order', async () => {
-    await using database = await databaseWithLicense(postgres);
+  it('is finished, and counted once, beside another that changes the same licences in the opposite order', async ({
+    database,
+  }) => {
     const { store, license: one } = database;
     const other = licenseWith({ ...one, id: 'lic_other', key: `${one.key.slice(0, -1)}Z` as License['key'] });
     await store.transaction((repositories) => repositories.keys.insert(other));

@@ -1,16 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { AccountId } from '../../src/contract/scalars.ts';
 import { createRandom } from '../../src/service/context.ts';
 import { createRecorder, type RecordedMutation } from '../../src/service/record.ts';
 import type { Repositories } from '../../src/store/store.ts';
-import { engines } from '../support/engines.ts';
+import { engineOf } from '../support/engines.ts';
+import { test as it } from '../support/fixtures.ts';
 import { readRecord } from '../support/recorded.ts';
 import { createWorld, STARTED_AT, type World } from '../support/world.ts';
-
-const [sqlite, postgres] = engines;
-
-const open = () => createWorld({ ...(sqlite && { engine: sqlite }) });
 
 const record = createRecorder(createRandom());
 
@@ -34,15 +31,13 @@ async function recorded({ store, accounts }: World, accountId = accounts.acme) {
 }
 
 describe('what is recorded where transactions share a commit', () => {
-  it('has its numbers when its transaction is acknowledged, and is never in the outbox', async () => {
-    await using world = await open();
+  it('has its numbers when its transaction is acknowledged, and is never in the outbox', async ({ world }) => {
     await world.store.transaction((repositories) => record(repositories, mutation(world, 'cus_1')));
     expect(await recorded(world)).toEqual(['cus_1']);
     expect(await world.store.repositories.outbox.count()).toBe(0);
   });
 
-  it('is numbered in the order of its transactions, for each account from 1', async () => {
-    await using world = await open();
+  it('is numbered in the order of its transactions, for each account from 1', async ({ world }) => {
     const { acme, other } = world.accounts;
     const ids = Array.from({ length: 300 }, (_, index) => `cus_${index}`);
     await Promise.all(
@@ -56,8 +51,7 @@ describe('what is recorded where transactions share a commit', () => {
     expect(await recorded(world, other)).toEqual(ids.filter((_, index) => index % 3 === 0));
   });
 
-  it('is dropped with a transaction that fails, and with a part that is undone', async () => {
-    await using world = await open();
+  it('is dropped with a transaction that fails, and with a part that is undone', async ({ world }) => {
     const fail = async (repositories: Repositories) => {
       await record(repositories, mutation(world, 'cus_undone'));
       throw new Error('refused');
@@ -75,8 +69,7 @@ describe('what is recorded where transactions share a commit', () => {
     expect(await recorded(world)).toEqual(['cus_1', 'cus_2', 'cus_3']);
   });
 
-  it('undoes every transaction of a commit in which it cannot be numbered, and takes no number', async () => {
-    await using world = await open();
+  it('undoes every transaction of a commit in which it cannot be numbered, and takes no number', async ({ world }) => {
     const { store } = world;
     await store.transaction((repositories) => record(repositories, mutation(world, 'cus_1')));
     using database = new DatabaseSync(world.location);
@@ -93,8 +86,7 @@ describe('what is recorded where transactions share a commit', () => {
     expect(await recorded(world)).toEqual(['cus_1', 'cus_4']);
   });
 
-  it('is dropped with a commit that one of its transactions has ended', async () => {
-    await using world = await open();
+  it('is dropped with a commit that one of its transactions has ended', async ({ world }) => {
     const { store } = world;
     using database = new DatabaseSync(world.location);
     database.exec(`create trigger no_account before insert on accounts begin select raise(rollback, 'full'); end`);
@@ -110,7 +102,7 @@ describe('what is recorded where transactions share a commit', () => {
   });
 
   it('waits in the outbox where transactions commit by themselves', async () => {
-    await using world = await createWorld({ ...(postgres && { engine: postgres }) });
+    await using world = await createWorld({ engine: engineOf('PostgreSQL') });
     await world.store.transaction((repositories) => record(repositories, mutation(world, 'cus_1')));
     expect(await recorded(world)).toEqual([]);
     expect(await world.store.repositories.outbox.count()).toBe(1);
