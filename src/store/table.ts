@@ -9,7 +9,7 @@ export interface Column<T, S extends SqlValue = SqlValue> {
   fromSql(value: S): T;
 }
 
-/** The columns of a table, by the field that each keeps. */
+/** By the field that each keeps. */
 export type Columns = Readonly<Record<string, Column<unknown>>>;
 
 /** A row as the database has it, by column. */
@@ -115,7 +115,6 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
       (db: Connection): Template<Shown[]> =>
       (...statement) =>
         all(db, sql(...statement)),
-    /** The first of them, or null. */
     first:
       (db: Connection): Template<Shown | null> =>
       (...statement) =>
@@ -139,7 +138,6 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
     set: (db: Connection, key: Key, changes: Changes<C>) => db.run(update(key, changes)),
     /** Changes what is given of one record, and returns it as it is then. */
     patch: (db: Connection, key: Key, changes: Changes<C>) => first(db, sql`${update(key, changes)} returning *`),
-    /** Removes the records; returns their number. */
     remove: (db: Connection, key: Key) => db.run(remove(key)),
     /** Removes the records and returns them, in no order. */
     take: (db: Connection, key: Key) => all(db, sql`${remove(key)} returning *`),

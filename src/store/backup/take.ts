@@ -75,7 +75,7 @@ async function copyFile(location: string, copy: string, signal: AbortSignal | un
   await file?.close();
 }
 
-/** Reads PostgreSQL in one transaction that sees one snapshot, and copies every row into a new file. */
+/** In one transaction that sees one snapshot. */
 const copySnapshot = (location: string, copy: string, signal: AbortSignal | undefined): Promise<void> =>
   withDatabase(location, undefined, async (source) => {
     await ensureSchema(source, { location, create: false });

@@ -58,7 +58,7 @@ export function connect(client: ClientBase | Pool, nameOf: NameOf): Connection {
 /** SQLSTATE class 23, integrity constraint violation. */
 const CONSTRAINT = /^23/;
 
-/** SQLSTATE of a statement that took longer than `statement_timeout`. */
+/** Of a statement that took longer than `statement_timeout`. */
 const QUERY_CANCELED = '57014';
 
 /** Runs one query; what the database or the way to it throws becomes a StorageError, or a ConstraintError. */
@@ -81,7 +81,6 @@ export function codeOf(error: unknown): unknown {
 export const isFromServer = (error: unknown): error is pg.DatabaseError & { readonly code: string } =>
   error instanceof pg.DatabaseError && error.code !== undefined;
 
-/** How often a transaction is attempted that conflicts with others. */
 const MAX_ATTEMPTS = 5;
 
 const RETRY_AFTER_MS = 10;
@@ -89,10 +88,8 @@ const RETRY_AFTER_MS = 10;
 /** `serialization_failure` and `deadlock_detected`: PostgreSQL asks for the transaction to be run again. */
 const RUN_AGAIN: readonly unknown[] = ['40001', '40P01'];
 
-type Work<T> = (connection: Connection) => Promise<T>;
-
 /** Runs a transaction on a pool, and again when it conflicts with others. */
-export async function transact<T>(pool: Pool, nameOf: NameOf, work: Work<T>): Promise<T> {
+export async function transact<T>(pool: Pool, nameOf: NameOf, work: (db: Connection) => Promise<T>): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {
       return await runOnce(pool, nameOf, work);
@@ -103,7 +100,7 @@ export async function transact<T>(pool: Pool, nameOf: NameOf, work: Work<T>): Pr
   }
 }
 
-async function runOnce<T>(pool: Pool, nameOf: NameOf, work: Work<T>): Promise<T> {
+async function runOnce<T>(pool: Pool, nameOf: NameOf, work: (db: Connection) => Promise<T>): Promise<T> {
   const client = await attempt(() => pool.connect());
   let usable = false;
   try {

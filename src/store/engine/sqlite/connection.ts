@@ -15,7 +15,7 @@ interface ConnectOptions {
   readonly undo?: Undo;
 }
 
-/** Runs statements on one SQLite connection; each is prepared once, the first time it is used. */
+/** Each statement is prepared once, the first time it is used. */
 export function connect(database: DatabaseSync, { before, undo }: ConnectOptions = {}): Connection {
   const prepared = new Map<string, { readonly statement: StatementSync; readonly writes: boolean }>();
 

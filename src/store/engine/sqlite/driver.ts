@@ -149,7 +149,6 @@ export async function openForReading(location: string): Promise<OpenForReading |
   }
 }
 
-/** What a file says and shows, whoever has opened it. */
 function viewOf({ path, mode }: LocatedFile, database: DatabaseSync) {
   const connection = connect(database);
   const isOpenToOthers = (mode & 0o077) !== 0;
