@@ -60,12 +60,12 @@ export function resolveRequest(
 
 /** The requests in progress that a key, a hash or the beginning of a hash names. */
 async function findUnfinished({ idempotency }: Repositories, accountId: AccountId, name: string) {
-  const byKey = await idempotency.find(accountId, deriveKey(accountId, name).hash);
-  const byHash = hashPrefix.test(name)
-    ? await idempotency.list(accountId, 'in_progress', MAX_LIST_ROWS, name.toLowerCase())
-    : [];
-  if (byKey?.state !== 'in_progress') return byHash;
-  return [byKey, ...byHash.filter(({ keyHash }) => keyHash !== byKey.keyHash)];
+  const { hash } = deriveKey(accountId, name);
+  const prefixes = hashPrefix.test(name) ? [hash, name.toLowerCase()] : [hash];
+  const found = await Array.fromAsync(prefixes, (prefix) =>
+    idempotency.list(accountId, 'in_progress', MAX_LIST_ROWS, prefix),
+  );
+  return [...new Map(found.flat().map((record) => [record.keyHash, record])).values()];
 }
 
 /** Lists the requests that {@link resolveRequest} has resolved, oldest first: what became of each, and who said so. */

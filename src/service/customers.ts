@@ -6,7 +6,7 @@ import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
 import { anyone, found, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
-import { eventOf, RecordedRefusal, refuseStale, writeChanges } from './record.ts';
+import { eventOf, refuseStale, rightsRefusal, writeChanges } from './record.ts';
 
 /** A caller that is limited to some products cannot change, or no longer, what other keys belong to. */
 async function ofAllProducts({ caller }: Context, { customerId }: { readonly customerId: string }): Promise<void> {
@@ -95,7 +95,7 @@ async function lockCustomer(context: Context, customerId: string): Promise<Custo
   if (productIds === null) return customer;
   if (!(await seesCustomer(context, customerId))) throw apiError('customerNotFound', { customerId });
   if (await repositories.customers.isOfOthers(accountId, customerId, productIds)) {
-    throw new RecordedRefusal('scopeMissing', { resource: { type: 'customer', id: customerId } });
+    throw rightsRefusal('customer', customerId);
   }
   return customer;
 }

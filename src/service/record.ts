@@ -136,6 +136,10 @@ export class RecordedRefusal extends ApiError {
   }
 }
 
+/** The refusal, which is recorded, to touch what the caller's rights do not reach to. */
+export const rightsRefusal = (type: ResourceType, id: string): RecordedRefusal =>
+  new RecordedRefusal('scopeMissing', { resource: { type, id } });
+
 export const eventOf = (type: EventType, resource: ResourceType, id: string, data: JsonObject = {}): UseCaseEvent => ({
   type,
   resource: { type: resource, id },

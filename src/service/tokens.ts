@@ -12,7 +12,7 @@ import { hashToken, mintToken } from '../domain/token.ts';
 import type { Context } from './context.ts';
 import { readAll, readList } from './lists.ts';
 import { anyone, found, type Operations } from './operation.ts';
-import { RecordedRefusal, type UseCaseEvent } from './record.ts';
+import { eventOf, rightsRefusal, type UseCaseEvent } from './record.ts';
 
 type Tokens = Contract['tokens'];
 
@@ -91,7 +91,7 @@ export const tokenOperations: Operations<Tokens> = {
       const expiresAt = input.expiresAt === undefined ? sameTerm(context, old) : input.expiresAt;
       // The budget of a token is shared with the one that replaces it, so a token may replace itself.
       const minter = input.tokenId === caller.tokenId ? { ...caller, maxIssues: null } : caller;
-      if (!mayMint(minter, { ...old, expiresAt })) throw rightsRefusal(old.id);
+      if (!mayMint(minter, { ...old, expiresAt })) throw rightsRefusal('token', old.id);
 
       const end = addDuration(now, input.overlap ?? durationField().parse(DEFAULT_OVERLAP));
       // From here on no other request changes it until this transaction ends.
@@ -119,7 +119,7 @@ export const tokenOperations: Operations<Tokens> = {
       const { accounts, tokens } = repositories;
       const { accountId } = caller;
       const token = await findToken(context, tokenId);
-      if (tokenId !== caller.tokenId && !hasRightsOf(caller, token)) throw rightsRefusal(token.id);
+      if (tokenId !== caller.tokenId && !hasRightsOf(caller, token)) throw rightsRefusal('token', token.id);
       const isLive = token.revokedAt === null && (token.expiresAt === null || token.expiresAt > now);
       if (!force && token.kind === 'admin' && isLive) {
         // Two admins that revoke each other at once take turns, so that the second one sees the first one's work.
@@ -191,11 +191,7 @@ export const tokenEvent = (
   type: 'token.created' | 'token.rotated',
   token: Restrictions & Pick<Token, 'id' | 'kind'>,
   more: UseCaseEvent['data'] = {},
-): UseCaseEvent => ({
-  type,
-  resource: { type: 'token', id: token.id },
-  data: { kind: token.kind, ...restrictionsOf(token), ...more },
-});
+): UseCaseEvent => eventOf(type, 'token', token.id, { kind: token.kind, ...restrictionsOf(token), ...more });
 
 const restrictionsOf = ({ productIds, networks, maxIssues, rateLimit, expiresAt }: Restrictions) => ({
   productIds,
@@ -204,10 +200,6 @@ const restrictionsOf = ({ productIds, networks, maxIssues, rateLimit, expiresAt 
   rateLimit,
   expiresAt,
 });
-
-/** The refusal, which is recorded, to touch a token that may do more than the caller. */
-const rightsRefusal = (id: string): RecordedRefusal =>
-  new RecordedRefusal('scopeMissing', { resource: { type: 'token', id } });
 
 const owner = (accountId: string, now: Instant): Token => ({
   id: accountId,

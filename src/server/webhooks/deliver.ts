@@ -5,7 +5,7 @@ import { healthAfter, progressAfter } from '../../domain/webhooks/outcome.ts';
 import { redactResponse } from '../../domain/webhooks/redact.ts';
 import { signedHeaders } from '../../domain/webhooks/signature.ts';
 import { eventOf, type Recorder, withoutRequest } from '../../service/record.ts';
-import { type Payload, renderEvent } from '../../service/webhooks/payload.ts';
+import { type Payload, renderEvent } from '../../service/webhooks/deliveries.ts';
 import type { Store } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';

@@ -12,7 +12,7 @@ import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
 import { readList } from '../lists.ts';
 import { found, type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
-import { eventOf, RecordedRefusal, refuseStale, type UseCaseEvent, writeChanges } from '../record.ts';
+import { eventOf, refuseStale, rightsRefusal, type UseCaseEvent, writeChanges } from '../record.ts';
 
 /** How many webhooks an account may have: each event is sent to all of them. */
 const MAX_WEBHOOKS = 100;
@@ -67,9 +67,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
       if (given.url !== undefined) {
         checkUrl(context, given.url);
         // Whoever does not see keys must not have them sent to an address of their own.
-        if (before.reveal && !seesSecrets(caller)) {
-          throw new RecordedRefusal('scopeMissing', { resource: { type: 'webhook', id: webhookId } });
-        }
+        if (before.reveal && !seesSecrets(caller)) throw rightsRefusal('webhook', webhookId);
       }
       const after = await writeChanges(context, before, {
         given: { ...given, types: uniqueOf(given.types) },
