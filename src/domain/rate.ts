@@ -13,15 +13,11 @@ export const intervalOf = ({ perMinute }: Rate): number => Math.ceil(MINUTE_US /
 /** How far what is used up may lie ahead of now. */
 export const toleranceOf = (rate: Rate): number => intervalOf(rate) * rate.burst;
 
-/** What a request found. */
-export interface Admission {
-  readonly allowed: boolean;
-  /** The instant at which nothing will be used up any more, this request counted if it was allowed. */
-  readonly emptyAt: number;
-}
-
-/** Decides on one request by the generic cell rate algorithm (ITU-T I.371); a refused one uses nothing up. */
-export function admit(rate: Rate, emptyAt: number | undefined, now: number): Admission {
+/**
+ * Decides on one request by the generic cell rate algorithm (ITU-T I.371); a refused one uses nothing up. `emptyAt` is the
+ * instant at which nothing will be used up any more, this request counted if it was allowed.
+ */
+export function admit(rate: Rate, emptyAt: number | undefined, now: number) {
   const before = Math.max(emptyAt ?? now, now);
   const after = before + intervalOf(rate);
   return after - now <= toleranceOf(rate) ? { allowed: true, emptyAt: after } : { allowed: false, emptyAt: before };

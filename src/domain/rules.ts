@@ -31,17 +31,12 @@ export type Rule = {
   readonly reason?: Reason;
 };
 
-/** What the rules say: each in order, and the reason of the first that failed, or null. */
-export interface Decision {
-  readonly rules: readonly Rule[];
-  readonly refusal: Reason | null;
-}
-
 /**
- * Decides whether the licence may be used in this way, and explains it; slots and seats are taken by the store, without a
- * race. Source: API description, POST /key/sign, POST /deactivate-key and "Errors", 403; decision 0009.
+ * Decides whether the licence may be used in this way: each rule in order, and the reason of the first that failed, or
+ * null. Slots and seats are taken by the store, without a race. Source: API description, POST /key/sign, POST
+ * /deactivate-key and "Errors", 403; decision 0009.
  */
-export function decide(action: Action, facts: Facts): Decision {
+export function decide(action: Action, facts: Facts) {
   const names = rulesByAction[action].filter((name) => name !== 'selfReset' || facts.isForCustomer);
   const rules = names.map((name): Rule => {
     const { reason, judge } = ruleBook[name];

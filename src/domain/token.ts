@@ -26,24 +26,14 @@ export function isWellFormedToken(text: string): boolean {
   return shape.test(text) && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** Something in a text that is a token or was meant to be one. */
-export interface TokenMatch {
-  readonly index: number;
-  readonly token: string;
-  readonly kind: string;
-  /** Whether its form and its checksum are right. */
-  readonly isWhole: boolean;
-}
-
-/** Finds tokens in a text, whole or not, in their order. */
-export function findTokens(text: string): TokenMatch[] {
-  return [...text.matchAll(similar)].map(({ index, 0: token, 1: kind = '' }) => ({
+/** Finds in a text what is a token, or was meant to be one; it is whole when its form and its checksum are right. */
+export const findTokens = (text: string) =>
+  [...text.matchAll(similar)].map(({ index, 0: token, 1: kind = '' }) => ({
     index,
     token,
     kind,
     isWhole: isWellFormedToken(token),
   }));
-}
 
 /** A text without the secrets of tokens, whole or not: `lkm_admin_…`. */
 export const withoutTokens = (text: string): string => text.replace(similar, (_, kind) => `lkm_${kind}_…`);

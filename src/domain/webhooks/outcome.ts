@@ -2,21 +2,10 @@ import type { Instant } from '../../contract/scalars.ts';
 import type { DeliveryState, DisabledReason } from '../../contract/webhooks/webhook.ts';
 import { addMilliseconds, addSeconds, later } from '../time.ts';
 
-const MINUTE = 60;
-const HOUR = 60 * MINUTE;
+const HOUR = 3_600;
 
-/** How long to wait after each failed attempt, in seconds (Standard Webhooks, "Retry schedule"). */
-export const RETRY_SECONDS: readonly number[] = [
-  5,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
-];
+/** How long to wait after each failed attempt, in seconds: 5 s, 5 and 30 min, 2 to 24 h (Standard Webhooks, "Retry schedule"). */
+export const RETRY_SECONDS: readonly number[] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
 /** A wait is longer by up to this part of it, so that what failed together does not come back together. */
 const JITTER = 0.2;
