@@ -65,7 +65,7 @@ async function findUnfinished({ idempotency }: Repositories, accountId: AccountI
   const found = await Array.fromAsync(prefixes, (prefix) =>
     idempotency.list(accountId, 'in_progress', MAX_LIST_ROWS, prefix),
   );
-  return [...new Map(found.flat().map((record) => [record.keyHash, record])).values()];
+  return found.flat();
 }
 
 /** Lists the requests that {@link resolveRequest} has resolved, oldest first: what became of each, and who said so. */
