@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
-import { readNetworks } from '../domain/ip-address.ts';
+import { isNetwork, readNetworks } from '../domain/ip-address.ts';
 import { createFirstToken } from '../service/accounts.ts';
+import { StartupError } from '../store/errors.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
@@ -20,15 +21,14 @@ import { createJobs, type Job, type JobHealth } from './jobs/job.ts';
 import { gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import type { MetricsSources } from './metrics.ts';
-import { checkExposure } from './preflight.ts';
 import { type Base, type Clock, openBase } from './runtime.ts';
 import { createTokenUses } from './token-uses.ts';
 import { createDeliverer, createGiveWay } from './webhooks/deliverer.ts';
 import { createSender, type SenderOptions } from './webhooks/send.ts';
 
+export { tryAddress } from './http/transport/bind.ts';
 export { createSelfSigned } from './http/transport/self-signed.ts';
 export { createLogSink } from './log.ts';
-export { tryAddress } from './preflight.ts';
 export { createTestClock } from './test-clock.ts';
 
 /** How a server is to run. */
@@ -97,6 +97,19 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
     await opened.disposeAsync().catch(() => {});
     throw error;
   }
+}
+
+/** Throws StartupError for a server beyond this machine that nobody encrypts for, and for proxies that are no networks. */
+function checkExposure({ host, tls, behindProxy = [] }: ServeOptions): void {
+  const wrong = behindProxy.find((text) => !isNetwork(text));
+  if (wrong !== undefined) {
+    throw new StartupError(`${wrong} is not a network of proxies`, 'in CIDR notation, as --behind-proxy 10.0.0.0/8');
+  }
+  if (isLoopback(host) || tls !== undefined || behindProxy.length > 0) return;
+  throw new StartupError(
+    `${host} is reached from other machines, where tokens could be overheard`,
+    'give a certificate with --tls-cert and --tls-key, or name the proxy that has one with --behind-proxy',
+  );
 }
 
 /** Opens the parts of a server one after the other. Each is put on `opened`, which closes the last one first. */

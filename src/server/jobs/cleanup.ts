@@ -3,7 +3,7 @@ import type { AccountId, Instant } from '../../contract/scalars.ts';
 import { addSeconds, toInstant } from '../../domain/time.ts';
 import { type Recorder, withoutRequest } from '../../service/record.ts';
 import type { Repositories } from '../../store/store.ts';
-import type { Job } from './job.ts';
+import type { Job, JobContext } from './job.ts';
 
 /** Stored responses are kept this long. Source: API description, "Common behavior: idempotency", 8. */
 const KEEP_SECONDS = 24 * 60 * 60;
@@ -13,30 +13,25 @@ const FIRST_KEEP_SECONDS = 7 * KEEP_SECONDS;
 
 const RUN_EVERY_MS = 24 * 60 * 60 * 1_000;
 
-/** How often the clocks are compared. */
 const LOOK_EVERY_MS = 60_000;
 
 /** A wall clock that has moved this far relative to the steady one was set: ages computed from it are wrong. */
 const JUMP_MS = 60 * 60 * 1_000;
 
-/** The clocks of servers may differ by this much, in seconds. */
 export const CLOCK_SLACK_SECONDS = JUMP_MS / 1_000;
 
 /** Records that one transaction removes: other writes wait no longer than for these. */
 const BATCH_SIZE = 500;
 
-/** Two clocks, in milliseconds: the wall clock, which can be set, and a monotonic one. */
+/** In milliseconds: the wall clock, which can be set, and a monotonic one. */
 export interface Clocks {
   wall(): number;
   steady(): number;
 }
 
-/** Where batches are removed: a store, or a job, whose transactions are null while another replica holds its lease. */
-interface Transactions {
-  transaction<T>(work: (repositories: Repositories) => Promise<T>): Promise<T | null>;
-}
+/** Where batches are removed: a store or a job. */
+type Transactions = Pick<JobContext, 'transaction'>;
 
-/** A run that is due: the first one after a start, or that of a day in which the clock went on as it should. */
 export type DueRun = 'first' | 'daily';
 
 interface CleanupParts {

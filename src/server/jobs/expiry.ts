@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventType } from '../../contract/events.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import { addSeconds } from '../../domain/time.ts';
@@ -24,7 +23,7 @@ interface ExpiryParts {
 
 interface Batch {
   readonly isLast: boolean;
-  readonly happened: readonly { accountId: AccountId; operation: string; event: UseCaseEvent }[];
+  readonly happened: readonly (readonly [AccountId, UseCaseEvent])[];
 }
 
 /** The job that records what time alone brings about: licences that end or will soon, and sessions whose lease is over. */
@@ -42,12 +41,12 @@ export async function recordExpiries(
   const at = now();
 
   /** Records batches with pauses for requests: the terms of a whole year's licences may end in one moment. */
-  async function repeat(step: (repositories: Repositories) => Promise<Batch>): Promise<void> {
+  async function repeat(operation: string, step: (repositories: Repositories) => Promise<Batch>): Promise<void> {
     for (let isLast = false; !isLast && !signal.aborted; ) {
       const batch = await transaction(async (repositories) => {
         const found = await step(repositories);
-        for (const { event, ...origin } of found.happened) {
-          await record(repositories, { ...withoutRequest('job', 'expiry'), ...origin, at, events: [event] });
+        for (const [accountId, event] of found.happened) {
+          await record(repositories, { ...withoutRequest('job', 'expiry'), accountId, operation, at, events: [event] });
         }
         return found;
       });
@@ -57,40 +56,36 @@ export async function recordExpiries(
     }
   }
 
-  const announce = (
-    accountId: AccountId,
-    operation: string,
-    type: EventType,
-    mark: (expiries: Repositories['licenseExpiries']) => Promise<License[]>,
-  ) =>
-    repeat(async ({ licenseExpiries }) => {
-      const licenses = await mark(licenseExpiries);
-      const happened = licenses.map((license) => {
-        const event = licenseEvent(type, license, { expirationDate: license.expirationDate });
-        return { accountId, operation, event };
-      });
-      return { isLast: !licenseExpiries.isFullBatch(licenses.length), happened };
-    });
-
   const soon = addSeconds(at, SOON_SECONDS);
   // Null after the last account, and while another replica holds the lease.
   const nextAccount = (after: AccountId | '') => transaction(({ accounts }) => accounts.next(after));
   for (let next = await nextAccount(''); next !== null && !signal.aborted; next = await nextAccount(next)) {
     const id: AccountId = next;
-    await announce(id, 'keys.expireSoon', 'license.expiring_soon', (expiries) => expiries.markSoon(id, soon));
-    await announce(id, 'keys.expire', 'license.expired', (expiries) => expiries.markExpired(id, at));
+    const batchOf = (
+      type: 'license.expiring_soon' | 'license.expired',
+      licenses: License[],
+      isFull: boolean,
+    ): Batch => ({
+      isLast: !isFull,
+      happened: licenses.map((one) => [id, licenseEvent(type, one, { expirationDate: one.expirationDate })]),
+    });
+    await repeat('keys.expireSoon', async ({ licenseExpiries }) => {
+      const licenses = await licenseExpiries.markSoon(id, soon);
+      return batchOf('license.expiring_soon', licenses, licenseExpiries.isFullBatch(licenses.length));
+    });
+    await repeat('keys.expire', async ({ licenseExpiries }) => {
+      const licenses = await licenseExpiries.markExpired(id, at);
+      return batchOf('license.expired', licenses, licenseExpiries.isFullBatch(licenses.length));
+    });
   }
 
-  await repeat(async ({ sessions, keys }) => {
+  await repeat('sessions.expire', async ({ sessions, keys }) => {
     const lapsed = await sessions.removeLapsed(at, { most: MAX_SESSIONS });
     const happened: Batch['happened'][number][] = [];
     for (const session of lapsed) {
-      const { accountId, licenseId } = session;
-      const license = await keys.findById(accountId, licenseId);
+      const license = await keys.findById(session.accountId, session.licenseId);
       // Nobody can be told; the sessions of others go on.
-      if (license === null) continue;
-      const event = sessionEvent('session.expired', license, session);
-      happened.push({ accountId, operation: 'sessions.expire', event });
+      if (license !== null) happened.push([session.accountId, sessionEvent('session.expired', license, session)]);
     }
     return { isLast: lapsed.length < MAX_SESSIONS, happened };
   });

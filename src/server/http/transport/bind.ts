@@ -1,4 +1,4 @@
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { StartupError } from '../../../store/errors.ts';
 
 /** Where to listen. */
@@ -28,6 +28,13 @@ export async function bind(server: Server, { host, port }: Address, option = '--
   });
   const bound = server.address() as AddressInfo;
   return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
+}
+
+/** Takes an address as a server would, and releases it. Throws StartupError when it cannot be used. */
+export async function tryAddress(host: string, port: number): Promise<void> {
+  const server = createServer((socket) => socket.destroy());
+  await bind(server, { host, port });
+  await new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
 const reasons: Readonly<Record<string, string>> = {
