@@ -144,7 +144,6 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
       attempts.inc({ result: accepted ? 'accepted' : isRefusal ? 'refused' : 'failed' });
       if (accepted) lag.observe(Math.max(0, lagSeconds));
     },
-    /** The text of all of them, as Prometheus reads it. */
     async print(): Promise<string> {
       readServer();
       // Jobs and requests log what is wrong with the database.
@@ -152,7 +151,6 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
       return registry.metrics();
     },
     contentType: registry.contentType,
-    /** Counts no more. */
     close: measureCommits((size, tookMs) => {
       batches.observe(size);
       commitSeconds.observe(tookMs / 1_000);

@@ -14,7 +14,7 @@ import type { MasterKey } from '../store/secret-box.ts';
 import { openStore } from '../store/store.ts';
 import type { AppParts } from './app-parts.ts';
 import { createApp } from './http/app.ts';
-import { fetchOf, inProcessAddress } from './http/in-process.ts';
+import { fetchOf, LOOPBACK } from './http/in-process.ts';
 import { createExactlyOnce } from './idempotency/exactly-once.ts';
 import { signCheckpoints } from './jobs/checkpoints.ts';
 import { sequenceNow } from './jobs/sequencer.ts';
@@ -35,10 +35,7 @@ export interface Instance {
 /** Milliseconds since 1970: a function that gives them, or a clock that a test moves. */
 export type Clock = (() => number) | TestClock;
 
-interface InstanceOptions extends Omit<BaseOptions, 'allowPrivate'> {
-  readonly db: string;
-  readonly clock?: () => number;
-}
+type InstanceOptions = Omit<BaseOptions, 'allowPrivate'> & { readonly db: string; readonly clock?: () => number };
 
 /**
  * Opens the service on a database without a socket; requests and responses are the same as over the network. A new
@@ -64,7 +61,7 @@ export async function openInstance({ db, clock, ...options }: InstanceOptions): 
     log,
     door: 'db',
     limiter: null,
-    addressOf: inProcessAddress,
+    addressOf: () => LOOPBACK,
     owner: { sends: (authorization) => authorization === `Bearer ${ownerToken}`, caller: ownerOf(accountId) },
   });
   return {
@@ -98,7 +95,6 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
     const testClock = typeof clock === 'object' ? clock : undefined;
     const wall = typeof clock === 'object' ? clock.now : clock;
     const now = instantsOf(wall);
-    const signerOf = createSigners();
     const record = createRecorder(random);
     // What an earlier process has left comes before what this one records.
     await sequenceNow(store);
@@ -121,7 +117,7 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
         random,
         newKeyPair,
         newRequestId: () => randomUUID(),
-        signerOf,
+        signerOf: createSigners(),
         record,
         exactlyOnce: createExactlyOnce(store, random),
         webhooks: { allowPrivate },
@@ -139,7 +135,6 @@ const monotonic = (): number => process.uptime() * 1_000;
 interface BaseOptions extends OpenOptions {
   /** Whether webhooks may be sent to addresses that are not public. */
   readonly allowPrivate?: boolean;
-  /** What the secrets of the database are sealed under; null is plain. */
   readonly masterKey?: MasterKey | null;
 }
 

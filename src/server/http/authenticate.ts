@@ -1,8 +1,7 @@
 import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { type Caller, scopesOf } from '../../domain/access.ts';
-import type { IpAddress } from '../../domain/ip-address.ts';
-import { readNetworks } from '../../domain/ip-address.ts';
+import { type IpAddress, readNetworks } from '../../domain/ip-address.ts';
 import { hashToken, isWellFormedToken } from '../../domain/token.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { HttpRequest } from './messages.ts';

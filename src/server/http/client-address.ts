@@ -1,5 +1,4 @@
-import type { IpAddress } from '../../domain/ip-address.ts';
-import { canonicalAddress, readNetworks } from '../../domain/ip-address.ts';
+import { canonicalAddress, type IpAddress, readNetworks } from '../../domain/ip-address.ts';
 
 /** Finds the address of a caller by the peer of its connection and its `X-Forwarded-For`. */
 export type AddressOf = (peer: string, forwardedFor: string | null) => IpAddress;

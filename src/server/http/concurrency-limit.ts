@@ -15,7 +15,6 @@ export function createConcurrencyLimit({ maxRunning, maxWaiting }: RequestLimits
   const waiting: (() => void)[] = [];
   let running = 0;
   return {
-    /** How many run and wait now. */
     load: () => ({ running, waiting: waiting.length }),
     /** Runs the work, at once or when it is first in the queue. Throws ApiError `unavailable` when too many wait; nothing has been done then. */
     async run<T>(work: () => Promise<T>): Promise<T> {

@@ -2,15 +2,10 @@ import type { Fetch } from '../../contract/endpoint.ts';
 import { ApiError, apiError } from '../../contract/errors.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import type { App } from './app.ts';
-import type { AddressOf } from './client-address.ts';
 import { createBodyReader } from './input.ts';
 import type { HttpResponse, RequestHeaders } from './messages.ts';
 
-/**
- * The service as a function from `Request` to `Response`, without a socket.
- *
- * @param peer the address that requests are to come from
- */
+/** The service as a function from `Request` to `Response`, without a socket. */
 export function fetchOf(app: App, peer: string = LOOPBACK): Fetch {
   return async (request) => {
     const { method } = request;
@@ -24,9 +19,7 @@ export function fetchOf(app: App, peer: string = LOOPBACK): Fetch {
 }
 
 /** The address under which callers in the same process are recorded. */
-export const inProcessAddress: AddressOf = () => LOOPBACK;
-
-const LOOPBACK = '127.0.0.1' as IpAddress;
+export const LOOPBACK = '127.0.0.1' as IpAddress;
 
 async function readWhole(request: Request, headers: RequestHeaders): Promise<Uint8Array> {
   const body = createBodyReader(headers);

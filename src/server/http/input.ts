@@ -5,7 +5,6 @@ import { ApiError, apiError } from '../../contract/errors.ts';
 import { misplacedFields } from '../../contract/field-names.ts';
 import type { HttpRequest, RequestHeaders } from './messages.ts';
 
-/** Deeper JSON than any request has a use for. */
 const MAX_JSON_DEPTH = 32;
 
 const MAX_FIELDS = 10;

@@ -12,10 +12,8 @@ import type { Allowance } from './rate-limit.ts';
 import { cacheable, jsonText, refusal, retirementHeaders, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
 
-/** What answering needs of a route. */
 type AnsweredRoute = Pick<Route, 'name' | 'endpoint' | 'looksUpKey' | 'maxAgeSeconds'>;
 
-/** Runs what a request is about. */
 type Execute<R> = (parts: AppParts, request: AuthorizedRequest<R>) => Promise<ReadResult | ExecutionResult>;
 
 /**

@@ -48,7 +48,6 @@ export function createRateLimiter(
     async takeFailure(address: string): Promise<Allowance> {
       return describe('failures', failures, await counter.take(`failures ${subscriberOf(address)}`, failures));
     },
-    /** Counts a look-up that found nothing. */
     async takeMiss(tokenId: string, address: string): Promise<void> {
       if (misses !== null) await counter.take(missesOf(tokenId, address), misses);
     },

@@ -7,7 +7,6 @@ import { takeBackup } from '../../store/backup/take.ts';
 import { StartupError } from '../../store/errors.ts';
 import type { Job } from './job.ts';
 
-/** When a server backs its database up, and where to. */
 export interface BackupSchedule {
   readonly everyMs: number;
   readonly keep: number;
@@ -78,7 +77,6 @@ function checkBackupFolder(folder: string): void {
   );
 }
 
-/** What there is of a path: itself, or the nearest of the folders above it. */
 function nearestOf(path: string): string {
   return statSync(path, { throwIfNoEntry: false }) === undefined && dirname(path) !== path
     ? nearestOf(dirname(path))

@@ -24,7 +24,6 @@ export interface JobContext {
 export interface JobHealth {
   readonly name: string;
   readonly state: 'waiting' | 'running';
-  /** Runs that have ended, well or not. */
   readonly runs: number;
   /** How many of the last runs have failed, one after the other. */
   readonly failures: number;

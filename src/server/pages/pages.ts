@@ -15,7 +15,7 @@ const viewerFiles = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle
  * below a path of its own.
  */
 export const pages: readonly { readonly path: string; get(request: HttpRequest): Promise<HttpResponse> }[] = [
-  ...['/', '/docs'].map((path) => ({ path, get: async () => html(referencePage) })),
+  ...['/', '/docs'].map((path) => ({ path, get: async () => text(referencePage, 'text/html', PAGE_HEADERS) })),
   ...viewerFiles.map((name) => ({ path: `/docs/${name}`, get: () => viewerFile(name) })),
 ];
 
@@ -44,33 +44,30 @@ const referencePage = `<!doctype html>
  * Everything comes from this server, and nothing is inline: a text of the document that were taken for a script would
  * not run. No other page may show this one in a frame, and it names itself to no other.
  */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const PAGE_HEADERS = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Referrer-Policy': 'no-referrer',
+};
 
-function html(body: string): HttpResponse {
-  const page = text(body, 'text/html');
-  return {
-    ...page,
-    headers: { ...page.headers, 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' },
-  };
-}
-
-function text(body: string, type: string): HttpResponse {
-  const headers = {
+const text = (body: string, type: string, more: HttpResponse['headers'] = {}): HttpResponse => ({
+  status: 200,
+  headers: {
     'Content-Type': `${type}; charset=utf-8`,
     'Cache-Control': 'no-cache',
     'X-Content-Type-Options': 'nosniff',
-  };
-  return { status: 200, headers, body };
-}
+    ...more,
+  },
+  body,
+});
 
 async function viewerFile(name: string): Promise<HttpResponse> {
   const type = extname(name) === '.css' ? 'text/css' : 'text/javascript';

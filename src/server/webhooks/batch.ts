@@ -64,7 +64,6 @@ async function dueRetries(
   return found;
 }
 
-/** The next events of the types that the webhook takes, and the pings of all webhooks. */
 function newEvents(
   { events }: Pick<Repositories, 'events'>,
   { accountId, lastSeq, types }: WebhookRecord,

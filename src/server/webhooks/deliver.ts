@@ -30,7 +30,6 @@ export interface DeliveryParts {
   /** How long a lease lasts; 60 s unless given. Each batch prolongs it, and takes less. */
   readonly leaseSeconds?: number | undefined;
   onAttempt?: ((attempt: ObservedAttempt) => void) | undefined;
-  /** Called after each commit of what was recorded. */
   onRecorded(): void;
   /** The time of the service, by which retries are due. */
   now(): Instant;
@@ -48,7 +47,6 @@ export const leaseEnd = ({ realTime, leaseSeconds = LEASE_SECONDS }: DeliveryPar
 /** In order, no further event is sent in a batch that has lasted this long. */
 const MAX_BATCH_SECONDS = 15;
 
-/** An event that is due, as it is sent. */
 interface Prepared extends Due {
   readonly payload: Payload;
 }
@@ -181,7 +179,6 @@ const reached = ({ ordered, lastSeq }: WebhookRecord, until: number, attempted: 
   return isCut ? Math.max(lastSeq, last.event.seq) : until;
 };
 
-/** The delivery state after the last attempt of an event. */
 function recordOf(parts: DeliveryParts, webhook: WebhookRecord, one: Attempted): DeliveryRecord {
   const { event, payload, outcome, at, durationMs } = one;
   const { accountId, seq, type } = event;

@@ -3,7 +3,6 @@ import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import type { ConcurrencyLimit } from '../http/concurrency-limit.ts';
 import { type DeliveryParts, deliverTo, leaseEnd } from './deliver.ts';
 
-/** How many webhooks one server works for at one time. */
 const MAX_WEBHOOKS_AT_ONCE = 256;
 
 export type Deliverer = ReturnType<typeof createDeliverer>;
@@ -59,7 +58,6 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
     }
   }
 
-  /** Resolves once no run is under way. */
   async function idle(): Promise<void> {
     while (underWay.size > 0) await Promise.all(underWay);
   }

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import type { Outcome } from '../../domain/webhooks/outcome.ts';
 import { isPublicAddress, urlProblem } from '../../domain/webhooks/url.ts';
 
-export interface Attempt {
+interface Attempt {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -20,12 +20,7 @@ export interface SendResult extends Outcome {
   readonly answer: string;
 }
 
-/** Sends events. Never rejects; null when the attempt was ended because the server stops. */
-export interface Sender {
-  send(attempt: Attempt): Promise<SendResult | null>;
-  /** Ends look-ups, and the connections that wait for more. */
-  close(): void;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 /** All addresses of a name. Rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
@@ -50,7 +45,7 @@ const NAME_SERVERS = { timeout: 3_000, tries: 2 };
 const MAX_ANSWER_BYTES = 4_096;
 
 /** Makes a sender. Its connections are kept for a moment and used again; no redirect is followed, no proxy is used. */
-export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...options }: SenderOptions): Sender {
+export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...options }: SenderOptions) {
   const resolver = new dns.Resolver(NAME_SERVERS);
   const resolve = options.resolve ?? ((name) => resolveWith(resolver, name));
   const lookup = allowPrivate ? undefined : guardedLookup(resolve);
@@ -66,7 +61,8 @@ export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...opti
   const tooLate = `no complete response within ${timeoutMs / 1_000} s`;
 
   return {
-    async send({ url, headers, body, signal: stopped }) {
+    /** Never rejects; null when the attempt was ended because the server stops. */
+    async send({ url, headers, body, signal: stopped }: Attempt): Promise<SendResult | null> {
       const why = urlProblem(url, { allowPrivate });
       if (why !== null) return refused(why);
       opened ??= open();
@@ -82,17 +78,15 @@ export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...opti
       if (!signal.aborted || result.accepted) return result;
       return stopped.aborted ? null : { ...result, error: tooLate };
     },
-    close() {
+    /** Ends look-ups, and the connections that wait for more. */
+    close(): void {
       resolver.cancel();
       void opened?.then(({ kept, fresh }) => Promise.all([kept.destroy(), fresh.destroy()]));
     },
   };
 }
 
-/** Something was to be sent where nothing may be sent; no connection was made. */
-class AddressRefused extends Error {
-  override readonly name = 'AddressRefused';
-}
+class AddressRefused extends Error {}
 
 /**
  * Looks names up for connections, of which each is made to an address that was checked here: a name that resolves to
@@ -150,28 +144,27 @@ const refused = (error: string): SendResult => ({
   retryAfterSeconds: null,
 });
 
-/** Why a response does not accept; null when it does. */
 function refusalOf(status: number): string | null {
   if (status >= 200 && status < 300) return null;
   return status >= 300 && status < 400 ? `answered ${status}: redirects are not followed` : `answered ${status}`;
 }
 
-const RESETS: readonly (string | undefined)[] = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection reset',
+  UND_ERR_SOCKET: 'connection reset',
+  ENOTFOUND: 'name not found',
+  ENODATA: 'name not found',
+};
 
-const isReset = ({ code }: NodeJS.ErrnoException): boolean => RESETS.includes(code);
+const isReset = ({ code = '' }: NodeJS.ErrnoException): boolean => words[code] === 'connection reset';
 
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return describe(error.errors[0]);
   if (error instanceof AddressRefused) return 'its address is not public';
-  if (isReset(error)) return 'connection reset';
   return words[error.code ?? ''] ?? `connection failed (${error.code ?? error.name})`;
 }
-
-const words: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ENOTFOUND: 'name not found',
-  ENODATA: 'name not found',
-};
 
 /** The delay of a `Retry-After` header, in seconds; null when it is absent or cannot be read. */
 function readRetryAfter(headers: IncomingHttpHeaders): number | null {

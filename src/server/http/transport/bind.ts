@@ -1,7 +1,6 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { StartupError } from '../../../store/errors.ts';
 
-/** Where to listen. */
 export interface Address {
   readonly host: string;
   /** 0 picks a free one. */

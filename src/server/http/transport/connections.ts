@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What connections may use of the server. */
 export interface ConnectionLimits {
-  /** Connections that are open at one time. */
   readonly maxConnections: number;
   /** The same for one address, unless it is that of a trusted proxy. */
   readonly maxConnectionsPerAddress: number;
@@ -37,7 +35,6 @@ interface Connection {
   readonly address: string | undefined;
   /** Below TLS, the socket that carries it. */
   readonly socket: Socket;
-  /** The request in work, and those that wait behind it. */
   readonly turns: Turn[];
   /** Bytes that are held for the request in work: of its body, and of what is not sent yet. */
   heldBytes: number;
@@ -47,7 +44,6 @@ interface Connection {
   idleSince: number;
 }
 
-/** The open connections of one server. */
 export type Connections = ReturnType<typeof createConnections>;
 
 /** Keeps the connections of a server within their limits. */
@@ -121,7 +117,6 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
       socket.once('close', () => close(connection));
       return true;
     },
-    /** The response in work. */
     current: (socket: Socket): ServerResponse | undefined => find(socket)?.turns[0]?.response,
     /**
      * Works for the requests of a connection one after the other, however many were sent at once: each when the response

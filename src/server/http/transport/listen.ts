@@ -22,7 +22,6 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Certificate chain and private key, PEM text. */
 export interface Tls {
   readonly cert: string;
   readonly key: string;
