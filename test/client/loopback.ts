@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** Serves on a free port of this machine until the test ends; resolves to `127.0.0.1:<port>`. */
-export async function listen(server: Server): Promise<string> {
+export async function listen(server: Server | SecureServer): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

@@ -40,14 +40,15 @@ export async function createDeliveryWorld(
       },
     );
   const deliverer = another();
+  const setNow = (instant: string) => {
+    now = instant as Instant;
+    world.setNow(instant);
+  };
   return {
     world,
     deliverer,
     another,
-    setNow: (instant: string) => {
-      now = instant as Instant;
-      world.setNow(instant);
-    },
+    setNow,
     /** Makes a webhook of acme. */
     webhook: async (url: string, more: object = {}): Promise<{ readonly id: string; readonly secret: string }> => {
       const { data } = bodyOf(await world.call('admin', 'POST', '/webhook', { url, ...more }));
@@ -59,8 +60,9 @@ export async function createDeliveryWorld(
       for (let index = 0; index < count; index += 1) await world.customer();
       await world.sequence();
     },
-    /** Numbers what there is, and sends what is due, until nothing is. */
-    deliver: async () => {
+    /** Numbers what there is, and sends what is due, until nothing is: now, or so many seconds after the start. */
+    deliver: async (seconds?: number) => {
+      if (seconds !== undefined) setNow(secondsLater(seconds));
       await world.sequence();
       await deliverer.dispatch();
       await deliverer.idle();
@@ -77,6 +79,10 @@ export async function createDeliveryWorld(
     },
   };
 }
+
+/** The instant so many seconds after the start of a world. */
+export const secondsLater = (seconds: number): string =>
+  new Date(Date.parse(STARTED_AT) + seconds * 1_000).toISOString();
 
 /** A log that keeps nothing. */
 export const silent = { info: () => {}, warn: () => {}, error: () => {} } as unknown as DeliveryParts['log'];
