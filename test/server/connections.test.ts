@@ -143,8 +143,8 @@ describe('responses that are not read', () => {
 });
 
 describe('a body in chunks', () => {
-  /** Serves what an iterator gives, and tells when it was returned. */
-  async function serveChunks(next: (count: number) => Promise<string | null>) {
+  /** A body of what `next` gives, which tells when it was returned. */
+  function chunks(next: (count: number) => Promise<string | null>) {
     let count = 0;
     const returned = Promise.withResolvers<'returned'>();
     const body: AsyncIterable<string> = {
@@ -160,9 +160,14 @@ describe('a body in chunks', () => {
         },
       }),
     };
+    return { body, count: () => count, returned: returned.promise };
+  }
+
+  async function serveChunks(next: (count: number) => Promise<string | null>) {
+    const { body, ...seen } = chunks(next);
     const failures: unknown[] = [];
     const server = await serve(() => body, { onFailure: (error) => failures.push(error) });
-    return { server, count: () => count, returned: returned.promise, failures };
+    return { server, ...seen, failures };
   }
 
   it('is sent to its end', async () => {
@@ -199,16 +204,7 @@ describe('a body in chunks', () => {
   it('is given up when its reader has gone before the response', async () => {
     const asked = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
-    const returned = Promise.withResolvers<'returned'>();
-    const body = {
-      [Symbol.asyncIterator]: () => ({
-        next: async () => ({ done: false, value: 'more' }),
-        async return() {
-          returned.resolve('returned');
-          return { done: true, value: undefined } as const;
-        },
-      }),
-    };
+    const { body, returned } = chunks(async () => 'more');
     const app: App = async () => {
       asked.resolve();
       await gone.promise;
@@ -223,7 +219,7 @@ describe('a body in chunks', () => {
     // The server hears of it after the client.
     await sleep(50);
     gone.resolve();
-    expect(await returned.promise).toBe('returned');
+    expect(await returned).toBe('returned');
   });
 
   it('ends with a broken connection, and not as if it were complete, when it fails', async () => {

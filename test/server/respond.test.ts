@@ -1,23 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { apiError } from '../../src/contract/errors.ts';
-import { refusal, retirementHeaders, toApiError } from '../../src/server/http/respond.ts';
+import { retirementHeaders, toApiError } from '../../src/server/http/respond.ts';
 import { findEndpoint } from '../support/scenario.ts';
-
-describe('a refusal', () => {
-  it('is its message and its code and nothing else', () => {
-    const answer = refusal(apiError('rateLimited', {}, { cause: new Error('secret') }), { 'Retry-After': '1' });
-    expect(answer).toEqual({
-      status: 429,
-      headers: {
-        'Cache-Control': 'no-store',
-        'Content-Type': 'application/json',
-        'Retry-After': '1',
-        'X-Content-Type-Options': 'nosniff',
-      },
-      body: '{"message":"Rate limit exceeded","code":3}',
-    });
-  });
-});
 
 describe('what a failed request answers', () => {
   it.each([
@@ -28,11 +12,6 @@ describe('what a failed request answers', () => {
     ['a server error for what is not even an error', 'no', 'serverError'],
   ])('is %s', (_, thrown, reason) => {
     expect(toApiError(findEndpoint('customers.create'), thrown).reason).toBe(reason);
-  });
-
-  it('keeps the cause of a server error for the log', () => {
-    const cause = new TypeError('no');
-    expect(toApiError(findEndpoint('customers.create'), cause)).toMatchObject({ message: 'Server error', cause });
   });
 });
 
