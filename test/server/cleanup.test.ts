@@ -67,23 +67,16 @@ describe.each(engines)('cleaning up on $name', (engine) => {
   const it = testsOn(engine);
 
   it('removes what is older than 24 hours, in batches, and leaves the rest', async ({ world }) => {
-    const record = (key: string, createdAt: string) => foreignRecord(world.accounts.acme, key, { createdAt });
-    await world.store.transaction(async (repositories) => {
-      for (let i = 0; i < 1_001; i += 1) {
-        await repositories.idempotency.insert(record(`old-${i}`, '2026-11-20T09:59:59.999Z'));
-      }
-      await repositories.idempotency.insert(record('a day old', '2026-11-20T10:00:00.000Z'));
-    });
+    await insertOld(world, 1_001);
+    const dayOld = foreignRecord(world.accounts.acme, 'a day old', { createdAt: '2026-11-20T10:00:00.000Z' });
+    await world.store.transaction(({ idempotency }) => idempotency.insert(dayOld));
     const clean = () => cleanUp(world.store, Date.parse(STARTED_AT), { record: world.record, due: 'daily' });
     expect(await clean()).toEqual({ idempotencyRecords: 1_001, licenseFiles: 0 });
-    expect((await world.contents()).idempotency).toMatchObject([{ key_hash: record('a day old', '').keyHash }]);
+    expect((await world.contents()).idempotency).toMatchObject([{ key_hash: dayOld.keyHash }]);
     // An entry for each batch, and none for a run that removes nothing.
     await clean();
-    expect(await entriesOf(world)).toEqual([
-      ['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }],
-      ['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }],
-      ['idempotency.cleanup', 'job', 'cleanup', { removed: 1 }],
-    ]);
+    const entries = [500, 500, 1].map((removed) => ['idempotency.cleanup', 'job', 'cleanup', { removed }]);
+    expect(await entriesOf(world)).toEqual(entries);
   });
 
   it.each([
@@ -116,12 +109,7 @@ describe.each(engines)('cleaning up on $name', (engine) => {
   });
 
   it('has recorded what it removed when its lease is lost on the way', async ({ world }) => {
-    await world.store.transaction(async (repositories) => {
-      for (let i = 0; i < 600; i += 1) {
-        const createdAt = '2026-11-20T09:59:59.999Z';
-        await repositories.idempotency.insert(foreignRecord(world.accounts.acme, `old-${i}`, { createdAt }));
-      }
-    });
+    await insertOld(world, 600);
     let batches = 0;
     const losing = {
       transaction: async <T>(work: (repositories: Repositories) => Promise<T>) => {
@@ -134,6 +122,15 @@ describe.each(engines)('cleaning up on $name', (engine) => {
     expect(await entriesOf(world)).toEqual([['idempotency.cleanup', 'job', 'cleanup', { removed: 500 }]]);
   });
 });
+
+/** Inserts so many records that are a millisecond older than a day. */
+async function insertOld({ store, accounts }: World, count: number): Promise<void> {
+  const createdAt = '2026-11-20T09:59:59.999Z';
+  await store.transaction(async ({ idempotency }) => {
+    for (let i = 0; i < count; i += 1)
+      await idempotency.insert(foreignRecord(accounts.acme, `old-${i}`, { createdAt }));
+  });
+}
 
 async function entriesOf(world: World) {
   const entries = await allRecorded(world);

@@ -25,19 +25,10 @@ async function recordSome(world: World, count: number, store: Store = world.stor
   await store.transaction(async (repositories) => {
     for (let index = 0; index < count; index += 1) {
       const resource = { type: 'customer', id: `${prefix}_${index}` } as const;
-      await record(repositories, {
-        accountId: world.accounts.acme,
-        at: STARTED_AT,
-        actor: { type: 'token', id: 'tok_1' },
-        address: null,
-        door: 'http',
-        requestId: null,
-        operation: 'customers.create',
-        events: [
-          { type: 'customer.created', resource },
-          { type: 'customer.updated', resource },
-        ],
-      });
+      const events = (['customer.created', 'customer.updated'] as const).map((type) => ({ type, resource }));
+      const origin = { at: STARTED_AT, address: null, door: 'http', requestId: null } as const;
+      const what = { actor: { type: 'token', id: 'tok_1' }, operation: 'customers.create', events } as const;
+      await record(repositories, { accountId: world.accounts.acme, ...origin, ...what });
     }
   });
 }
@@ -67,13 +58,10 @@ describe.each(engines)('numbering on $name', (engine) => {
     await world.call('other admin', 'POST', '/customer', { name: 'Theirs' });
     await world.customer();
     await world.sequence();
-    await recordOfAcme(world);
-    for (const [account, length] of [
-      [world.accounts.acme, 2],
-      [world.accounts.other, 1],
-    ] as const) {
-      expect(await world.store.repositories.audit.list(account, ALL)).toHaveLength(length);
-    }
+    const { audit } = world.store.repositories;
+    const lengthOf = async (account: keyof World['accounts']) =>
+      (await audit.list(world.accounts[account], ALL)).length;
+    expect([await lengthOf('acme'), await lengthOf('other')]).toEqual([2, 1]);
   });
 
   // SQLite numbers in the commit of what is recorded: staging.test.ts.

@@ -75,12 +75,3 @@ it('the work learns that its session was released, and its error is passed on', 
   await expect(ran).rejects.toThrow(SessionLostError);
   await expect(ran).rejects.toMatchObject({ cause: { reason: 'sessionNotFound' } });
 });
-
-it('a seat is given back when the work throws', async () => {
-  await using at = await shop();
-  const ran = withSession(at.client, at.address, () => {
-    throw new Error('of the work');
-  });
-  await expect(ran).rejects.toThrow('of the work');
-  expect(await at.list()).toEqual([]);
-});
