@@ -24,7 +24,7 @@ export interface MetricsSources {
   jobHealth(): readonly JobHealth[];
 }
 
-/** Connections that scrape. One too many is closed at once: they are few, and have no token that could be limited. */
+/** One too many is closed at once: those that scrape are few, and have no token that could be limited. */
 const MAX_CONNECTIONS = 64;
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -127,7 +127,7 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
     for (const state of ['waiting', 'retrying', 'dead'] as const) events.set({ state }, counts[state]);
   }
 
-  /** Without the database what is read from it is absent, and all else is there: that is when it is looked at. */
+  /** Without the database what is read from it is absent, and all else is there. */
   function forgetDatabase(): void {
     for (const one of [outboxRows, liveSessions, oldestSeconds]) one.remove();
     events.reset();

@@ -1,5 +1,5 @@
 import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Instant } from '../../contract/scalars.ts';
 import { fileStamp } from '../../domain/time.ts';
 import { WORK_PREFIX } from '../../store/backup/files.ts';
@@ -33,8 +33,7 @@ const takenAt = (name: string): number => Date.parse(name.replace(nameShape, '$1
  */
 export function backupJob(location: string, schedule: BackupSchedule, { now }: { now(): Instant }): Job {
   const folder = resolve(schedule.folder);
-  checkBackupFolder(folder);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  openFolder(folder);
   // One with a time to come, or none, is of a clock that was wrong: it neither counts nor is removed.
   const takenBy = (at: Instant) => listBackups(folder).filter((name) => takenAt(name) <= Date.parse(at));
   return {
@@ -60,36 +59,23 @@ export function backupJob(location: string, schedule: BackupSchedule, { now }: {
 }
 
 /**
- * Checks a folder for backups, or where it is not there yet, the one that it would be made in. Makes none.
+ * Makes the folder for backups where it is not there yet.
  *
  * @throws StartupError when others could put files into it, or this user cannot
  */
-function checkBackupFolder(folder: string): void {
-  const nearest = nearestOf(folder);
-  if (!isWritable(nearest)) {
-    const what = nearest === folder ? 'is no folder' : `cannot be made: ${nearest} is no folder`;
-    throw new StartupError(`${folder} ${what} that this user can write to`, 'give another folder with --backup-dir');
+function openFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const message = `${folder} is no folder that this user can write to`;
+    throw new StartupError(message, 'give another folder with --backup-dir', { cause });
   }
-  if (nearest !== folder || (statSync(folder).mode & 0o022) === 0) return;
+  if ((statSync(folder).mode & 0o022) === 0) return;
   throw new StartupError(
     `others than its owner may write to ${folder}, where the backups go`,
     `close it: chmod go-w ${folder}`,
   );
-}
-
-function nearestOf(path: string): string {
-  return statSync(path, { throwIfNoEntry: false }) === undefined && dirname(path) !== path
-    ? nearestOf(dirname(path))
-    : path;
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    return statSync(folder).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 const listBackups = (folder: string): string[] =>

@@ -36,11 +36,11 @@ interface JobParts {
   readonly testClock?: TestClock | undefined;
 }
 
-/** Makes what runs jobs, none of them twice at one time. A failed run is logged. */
+/** Runs jobs, none of them twice at one time. A failed run is logged. */
 export function createJobs(parts: JobParts) {
-  const runners = new Map<string, Runner>();
+  const runners = new Map<string, ReturnType<typeof startJob>>();
   const stopListening = parts.testClock?.onMoved(async () => {
-    for (const { runNow } of runners.values()) await runNow();
+    for (const runner of runners.values()) await runner.runNow();
   });
   return {
     /** Runs each at its interval from now on, until all are stopped. */
@@ -50,15 +50,12 @@ export function createJobs(parts: JobParts) {
     /** Runs a job now; one that is running runs once more afterwards. Nothing before it is started. */
     wake: (name: string): void => runners.get(name)?.wake(),
     health: (): JobHealth[] => [...runners.values()].map(({ health }) => health()),
-    /** Starts no further run, and waits for those in progress. */
     async stop(): Promise<void> {
       stopListening?.();
       await Promise.all([...runners.values()].map(({ stop }) => stop()));
     },
   };
 }
-
-type Runner = ReturnType<typeof startJob>;
 
 /** Runs transactions that hold the lease of a job; they are null while another replica holds it. */
 export const leasedBy =
@@ -101,16 +98,14 @@ function startJob(job: Job, { store, log }: JobParts) {
     if (!stopping.signal.aborted) running ??= runWhileWanted();
   }
 
-  /** Resolves once nothing is wanted any more. */
-  async function runNow(): Promise<void> {
-    wake();
-    await running;
-  }
-
   const timer = setInterval(wake, job.everyMs).unref();
   return {
     wake,
-    runNow,
+    /** Resolves once nothing is wanted any more. */
+    async runNow() {
+      wake();
+      await running;
+    },
     health: (): JobHealth => ({ name: job.name, state: running === null ? 'waiting' : 'running', runs, failures }),
     async stop() {
       clearInterval(timer);

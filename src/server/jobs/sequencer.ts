@@ -3,7 +3,6 @@ import { OutcomeUnknown, StorageError } from '../../store/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { type Job, type JobContext, leasedBy } from './job.ts';
 
-/** The name of the job, and of the lease that all that number hold. */
 export const SEQUENCER = 'sequencer';
 
 /** How long entries are gathered before they are numbered together. */
@@ -48,19 +47,16 @@ export async function sequenceNow(store: Store): Promise<void> {
  * The job that numbers staged entries, soon after it is woken.
  *
  * @param wakeAgain called when another replica was at it, which may not have seen all
- * @param onNumbered called when it has numbered what there was
  */
-export function sequencerJob(store: Store, wakeAgain: () => void, onNumbered: () => void = () => {}): Job {
-  return {
-    name: SEQUENCER,
-    // For what another replica has left.
-    everyMs: 1_000,
-    async run({ transaction, signal }) {
-      if (await sequence(store, transaction, signal)) onNumbered();
-      else wakeAgain();
-    },
-  };
-}
+export const sequencerJob = (store: Store, wakeAgain: () => void, onNumbered: () => void): Job => ({
+  name: SEQUENCER,
+  // For what another replica has left.
+  everyMs: 1_000,
+  async run({ transaction, signal }) {
+    if (await sequence(store, transaction, signal)) onNumbered();
+    else wakeAgain();
+  },
+});
 
 /** Calls `work` a moment after it is first asked to; once, however often it is asked meanwhile. */
 export function gather(work: () => void): () => void {

@@ -47,16 +47,10 @@ export const leaseEnd = ({ realTime, leaseSeconds = LEASE_SECONDS }: DeliveryPar
 /** In order, no further event is sent in a batch that has lasted this long. */
 const MAX_BATCH_SECONDS = 15;
 
-interface Prepared extends Due {
-  readonly payload: Payload;
-}
+type Prepared = Due & { readonly payload: Payload };
 
 /** An attempt and how it ended; null when it was ended because the server stops. */
-interface Attempted extends Prepared {
-  readonly outcome: SendResult | null;
-  readonly at: Instant;
-  readonly durationMs: number;
-}
+type Attempted = Prepared & { readonly outcome: SendResult | null; readonly at: Instant; readonly durationMs: number };
 
 /**
  * Sends everything that is due to one webhook, batch after batch, while it holds the lease. What was sent is saved before
@@ -152,13 +146,8 @@ async function saveAttempts(
     if (disabledReason !== null) {
       const data = { reason: disabledReason, failingSince: after.failingSince };
       const events = [eventOf('webhook.disabled', 'webhook', webhook.id, data)];
-      await parts.record(repositories, {
-        ...withoutRequest('job', 'deliveries'),
-        accountId,
-        at,
-        operation: 'webhooks.disable',
-        events,
-      });
+      const origin = { ...withoutRequest('job', 'deliveries'), accountId, at, operation: 'webhooks.disable' };
+      await parts.record(repositories, { ...origin, events });
     }
     return { after, disabledReason };
   });

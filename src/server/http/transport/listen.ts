@@ -13,15 +13,6 @@ import {
 } from './connections.ts';
 import { createNodeListener } from './node-adapter.ts';
 
-export interface Listener {
-  readonly url: string;
-  readonly port: number;
-  /** Takes another certificate and key for connections to come. Throws when they do not fit together. */
-  reloadTls(tls: Tls): void;
-  /** Stops accepting, and waits for the requests in flight as long as `drainMs`; then closes every connection. */
-  close(): Promise<void>;
-}
-
 export interface Tls {
   readonly cert: string;
   readonly key: string;
@@ -60,7 +51,7 @@ const LINGER_MS = 1_000;
  *
  * @throws StartupError when the address cannot be used
  */
-export async function listen(app: App, options: ListenOptions): Promise<Listener> {
+export async function listen(app: App, options: ListenOptions) {
   const { tls, drainMs = DRAIN_MS } = options;
   const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
   const connections = createConnections(limits, options.isProxy ?? (() => false));
@@ -84,9 +75,11 @@ export async function listen(app: App, options: ListenOptions): Promise<Listener
   return {
     url: `${tls ? 'https' : 'http'}://${authority}`,
     port: (server.address() as AddressInfo).port,
-    reloadTls: (next) => {
+    /** Throws when certificate and key do not fit together. */
+    reloadTls: (next: Tls) => {
       if (server instanceof HttpsServer) server.setSecureContext(next);
     },
+    /** Stops accepting, and waits for the requests in flight as long as `drainMs`; then closes every connection. */
     close: () => stop(server, connections, drainMs),
   };
 }
