@@ -6,9 +6,7 @@ export type AddressOf = (peer: string, forwardedFor: string | null) => IpAddress
 /**
  * Takes the peer's own address, or behind a proxy of these networks the last hop in `X-Forwarded-For` that is not in
  * them: what stands before it was written by the caller and proves nothing. One that cannot be read is `0.0.0.0`.
- *
- * @param proxies networks in CIDR notation
- * @throws TypeError when one of them is not
+ * Throws TypeError when one of them is not in CIDR notation.
  */
 export function trustProxies(proxies: readonly string[]): AddressOf {
   const isTrusted = readNetworks(proxies);

@@ -17,11 +17,7 @@ export interface RateCounter {
 /** Names that are kept at one time. When there are more, those that were used longest ago are forgotten. */
 const MAX_NAMES = 100_000;
 
-/**
- * Counts in this process.
- *
- * @param now microseconds on a clock that only goes forward
- */
+/** Counts in this process; `now` gives microseconds on a clock that only goes forward. */
 export function createMemoryCounter(now: () => number, maxNames = MAX_NAMES): RateCounter & { size(): number } {
   /** The name that was used last comes last. */
   const known = new Map<string, number>();
@@ -48,9 +44,7 @@ const MAX_USED_UP = 10_000;
 /**
  * Counts in the database, where all replicas count alike. While that fails, every request is let through: a limit protects
  * the service, and must not be what stops it. A name that has nothing left is not asked about again before its time: so
- * nobody who is over a limit makes work for the database.
- *
- * @param now microseconds on a clock of this process that only goes forward
+ * nobody who is over a limit makes work for the database. `now` is a clock as above.
  */
 export function createSharedCounter(
   rates: RateRepository,

@@ -28,8 +28,6 @@ const takenAt = (name: string): number => Date.parse(name.replace(nameShape, '$1
 /**
  * The job that backs the database up. One is due when the newest in the folder is old enough, so that a server that is
  * restarted often takes no more of them, and none too few.
- *
- * @throws StartupError when others could write to the folder
  */
 export function backupJob(location: string, schedule: BackupSchedule, { now }: { now(): Instant }): Job {
   const folder = resolve(schedule.folder);
@@ -58,11 +56,7 @@ export function backupJob(location: string, schedule: BackupSchedule, { now }: {
   };
 }
 
-/**
- * Makes the folder for backups where it is not there yet.
- *
- * @throws StartupError when others could put files into it, or this user cannot
- */
+/** Makes the folder where it is not there yet. Throws StartupError when others could write to it, or this user cannot. */
 function openFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -6,9 +6,7 @@ const SIGN_EVERY_MS = 1_000;
 
 /**
  * Signs a checkpoint for each account that is due for one. An account whose signing key is damaged does not keep the
- * others from theirs.
- *
- * @throws the error of each account whose last row could not be signed
+ * others from theirs; its error is thrown in the end.
  */
 export async function signCheckpoints(
   { repositories }: Store,

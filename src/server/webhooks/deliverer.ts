@@ -9,11 +9,7 @@ export type Deliverer = ReturnType<typeof createDeliverer>;
 
 type Webhook = Pick<WebhookRecord, 'accountId' | 'id'>;
 
-/**
- * Sends events to webhooks, to each in a run of its own, so that a slow one holds up no other.
- *
- * @param newLease names a lease that nobody has
- */
+/** Sends events to webhooks, to each in a run of its own, so that a slow one holds up no other. */
 export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
   const { store, now, realTime, log } = parts;
   const stopping = new AbortController();

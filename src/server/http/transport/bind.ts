@@ -7,12 +7,7 @@ export interface Address {
   readonly port: number;
 }
 
-/**
- * Binds a server to an address; returns host and port as they stand in a URL.
- *
- * @param option what the command names the address by
- * @throws StartupError when the address cannot be used
- */
+/** Binds a server to an address; returns host and port as they stand in a URL. Throws StartupError when it cannot. */
 export async function bind(server: Server, { host, port }: Address, option = '--port'): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {

@@ -46,11 +46,7 @@ const HANDSHAKE_MS = 10_000;
 /** How long a refused connection may go on sending, so that it gets to read the refusal, in milliseconds. */
 const LINGER_MS = 1_000;
 
-/**
- * Serves the app over HTTP, or over HTTPS with `tls`.
- *
- * @throws StartupError when the address cannot be used
- */
+/** Serves the app over HTTP, or over HTTPS with `tls`. Throws StartupError when the address cannot be used. */
 export async function listen(app: App, options: ListenOptions) {
   const { tls, drainMs = DRAIN_MS } = options;
   const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
