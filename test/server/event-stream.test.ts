@@ -1,5 +1,3 @@
-import { connect } from 'node:net';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished } from 'vitest';
 import { systemTiming } from '../../src/client/timing.ts';
@@ -29,24 +27,6 @@ async function open({ server, adminToken }: TestServer, path = '/event/stream', 
 
 const seqsOf = (text: string): number[] =>
   [...text.matchAll(/^data: (.*)$/gm)].map(([, json = '']): number => JSON.parse(json).seq);
-
-/** Adds so many events of five kilobytes to a database that nobody has open. */
-function addEvents(db: string, count: number): void {
-  const database = new DatabaseSync(db);
-  const [first] = database
-    .prepare('select e.*, event_seq from events e join record_heads h using (account_id) limit 1')
-    .all();
-  if (first === undefined) throw new Error('there is no event');
-  const insert = database.prepare('insert into events values (?, ?, ?, ?, ?)');
-  database.exec('begin');
-  const next = Number(first.event_seq) + 1;
-  for (let seq = next; seq < next + count; seq += 1) {
-    const content = JSON.stringify({ ...JSON.parse(String(first.content)), seq, data: { text: 'x'.repeat(5_000) } });
-    insert.run(String(first.account_id), seq, String(first.type), String(first.subject_id), content);
-  }
-  database.exec(`update record_heads set event_seq = ${next + count - 1}; commit`);
-  database.close();
-}
 
 const stream = { headers: { 'content-type': 'text/event-stream' } };
 
@@ -118,27 +98,6 @@ describe('GET /event/stream', () => {
     expect(Date.now() - started).toBeLessThan(3_000);
     await expect.poll(() => stream.isOver).toBe(true);
   });
-
-  it('closes callers that never read, and gives their places to others', async ({ db }) => {
-    const first = await startTestServer({ db });
-    await first.server.close();
-    addEvents(db, 3_000);
-    await using service = await startTestServer({ db, connections: { stallMs: 4_000 } });
-    const { hostname, port } = new URL(service.server.url);
-    const request = `GET /event/stream?after=0 HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${first.adminToken}\r\n\r\n`;
-    for (let made = 0; made < 16; made += 1) {
-      const socket = connect(Number(port), hostname).pause();
-      socket.on('error', () => {}).write(request);
-      onTestFinished(() => void socket.destroy());
-    }
-    const status = async () => {
-      const stream = await open({ ...service, adminToken: first.adminToken });
-      stream.end();
-      return stream.response.status;
-    };
-    await expect.poll(status, { interval: 20, timeout: 15_000 }).toBe(429);
-    await expect.poll(status, { timeout: 40_000 }).toBe(200);
-  }, 60_000);
 
   it('ends with its token, also for a caller that is far behind', async () => {
     let milliseconds = 0;

@@ -9,7 +9,6 @@ import { exchange, openConnection, postHead, statusOf } from '../support/raw-htt
 import { startTestServer } from '../support/server.ts';
 import { createWorld } from '../support/world.ts';
 
-const MIB = 1_048_576;
 const invalid = 'Missing required params';
 const notAllowed = 'Method not allowed';
 const host = 'Host: localhost';
@@ -129,25 +128,6 @@ describe('a body', () => {
     ['Content-Type', 'application/json; charset="utf-8"'],
   ] as const)('with %s: %s is taken', async ([name, value], { service }) => {
     expect((await service.call('POST', '/customer', { name: 'Acme' }, { [name]: value })).status).toBe(201);
-  });
-
-  it.for([
-    ['announced', { 'Content-Length': String(2 * MIB) }],
-    ['in chunks', { 'Transfer-Encoding': 'chunked' }],
-  ] as const)('of 2 MiB, %s, is refused, and the server goes on', async ([, headers], { service }) => {
-    const sent = httpRequest(`${service.server.url}/customer`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${service.adminToken}`, 'Content-Type': 'application/json', ...headers },
-    });
-    // The server may hang up on what it does not want to read.
-    sent.on('error', () => {});
-    sent.end(Buffer.alloc(2 * MIB, ' '));
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    expect([answer.statusCode, String(await answer.toArray())]).toEqual([
-      413,
-      '{"message":"Request body too large","code":1}',
-    ]);
-    expect((await service.call('GET', '/customer')).body.data).toEqual([]);
   });
 
   it('in the middle of which the caller hangs up writes nothing, and is no failure', async ({ service }) => {

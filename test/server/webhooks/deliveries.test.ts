@@ -203,19 +203,6 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(next.received.map(({ event }) => event.id)).toEqual(receiver.received.map(({ event }) => event.id));
   });
 
-  it('end once nothing was accepted for five days', async ({ it, receiver }) => {
-    const { id } = await it.webhook(receiver.url, CREATED);
-    receiver.answer(500);
-    await it.happen(1);
-    await it.deliver();
-    await it.deliver(5 * 86_400 - 1);
-    expect(await it.show(id)).toMatchObject({ active: true, failingSince: STARTED_AT });
-    it.setNow(at(5 * 86_400));
-    await it.happen(1);
-    await it.deliver();
-    expect(await it.show(id)).toMatchObject({ active: false, disabledReason: 'failing', failingSince: STARTED_AT });
-  });
-
   it('go on when a clock that was years ahead is put right', async ({ it, receiver }) => {
     it.setNow(at(365 * 86_400));
     const { id } = await it.webhook(receiver.url, { ordered: true });
