@@ -51,20 +51,19 @@ const shortcuts = commandEntries.filter(({ shortcut }) => shortcut !== undefined
 
 const shortcutRow = ({ shortcut = '', path, summary }: CommandEntry): Row => [shortcut, `${summary}: ${path}`];
 
-const groupRow = ({ name }: Group): Row => [name, verbsOf(name).join(', ')];
+const groupRow = ({ name }: Group): Row => [name, commandsOf(name).map(verbOf).join(', ')];
 
-function commandRow(path: string): Row {
-  return [path, commandEntries.find((entry) => entry.path === path)?.summary ?? ''];
-}
+const commandRow = (path: string): Row => [path, commandEntries.find((entry) => entry.path === path)?.summary ?? ''];
 
-const verbsOf = (group: string): string[] =>
-  commandEntries.filter(({ path }) => path.startsWith(`${group} `)).map(({ path }) => path.slice(group.length + 1));
+const commandsOf = (group: string) => commandEntries.filter(({ path }) => path.startsWith(`${group} `));
+
+const verbOf = ({ path }: CommandEntry): string => path.slice(path.indexOf(' ') + 1);
 
 function groupHelp({ name, alias, summary }: Group, view: HelpView): string {
   const also = (words: string | undefined): string => (words ? ` (also: ${words})` : '');
-  const commands = commandEntries.filter(({ path }) => path.startsWith(`${name} `));
-  const entries = commands.map(({ path, alias, shortcut, summary }): Row => {
-    return [path.slice(name.length + 1), summary + also(alias ?? (shortcut && `lkm ${shortcut}`))];
+  const entries = commandsOf(name).map((entry): Row => {
+    const { alias, shortcut, summary } = entry;
+    return [verbOf(entry), summary + also(alias ?? (shortcut && `lkm ${shortcut}`))];
   });
   return [
     `${summary}\n`,

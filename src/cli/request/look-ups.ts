@@ -3,7 +3,7 @@ import { listAll } from '../../client/lists.ts';
 import type { Customer } from '../../contract/customers.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { CommandContext } from '../context.ts';
-import { NotFoundError, UsageError } from '../failure/errors.ts';
+import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
 import { type Pending, pendingOf } from '../state/journal.ts';
 import type { State } from '../state/state.ts';
 
@@ -18,19 +18,16 @@ export async function findProductOfKey(
   state: () => Promise<State | null>,
 ): Promise<string> {
   try {
-    const { license } = await client.keys.get({ licenseKey });
-    return license.productId;
+    return (await client.keys.get({ licenseKey })).license.productId;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.reason === 'scopeMissing') {
-      throw new UsageError(
-        '--product is required: this token may not look up the product of a key',
-        [
-          ['Give it:', '-P, --product ID'],
-          ['Or set:', 'export LKM_PRODUCT=…'],
-        ],
-        { cause: error },
-      );
+      const message = '--product is required: this token may not look up the product of a key';
+      const ways: Hint[] = [
+        ['Give it:', '-P, --product ID'],
+        ['Or set:', 'export LKM_PRODUCT=…'],
+      ];
+      throw new UsageError(message, ways, { cause: error });
     }
     const known = error.status === 404 ? await state() : null;
     const pending = known === null ? [] : pendingOf(known, origin).map(addressIn);
