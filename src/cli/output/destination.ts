@@ -104,10 +104,14 @@ function openFile(path: string, full: string, replaced: Stats | null, io: Io): D
 
 function reserve(path: string, full: string, aside: string): number {
   if (follow(dirname(full), path) === null) throw refusal(`the folder of ${path} does not exist`, 'Make it first.');
+  let file: number | undefined;
   try {
-    writeFileSync(aside, Buffer.alloc(RESERVED_BYTES), { flag: 'wx', mode: 0o644 });
-    return openSync(aside, 'r+');
+    file = openSync(aside, 'wx', 0o644);
+    // By its name: what is written to `file` then begins at its start.
+    writeFileSync(aside, Buffer.alloc(RESERVED_BYTES), { flag: 'r+' });
+    return file;
   } catch (cause) {
+    if (file !== undefined) closeSync(file);
     rmSync(aside, { force: true });
     throw unopened(path, cause);
   }
