@@ -37,5 +37,5 @@ type Switches = 'create' | 'json' | 'force' | 'quiet' | 'verbose' | 'debug' | 'p
 
 /** What commander found of the global options; `false` is the `--no-` form. */
 export type GlobalFlags = Readonly<
-  Partial<Record<Texts | Limits, string> & Record<Switches, boolean> & Record<'color', string | boolean>>
+  Partial<Record<Texts | Limits, string | undefined> & Record<Switches, boolean> & Record<'color', string | boolean>>
 >;

@@ -218,11 +218,5 @@ const lists: Readonly<Record<string, (client: Client, given: GivenOptions) => Pr
 function flagsFrom(given: GivenOptions): GlobalFlags {
   const { '--db': db, '--profile': profile, '--base-url': baseUrl, '--token-file': tokenFile } = given;
   // A token on stdin is for the command itself.
-  const file = tokenFile === '-' ? undefined : tokenFile;
-  return {
-    ...(db && { db }),
-    ...(profile && { profile }),
-    ...(baseUrl && { baseUrl }),
-    ...(file && { tokenFile: file }),
-  };
+  return { db, profile: profile || undefined, baseUrl, tokenFile: tokenFile === '-' ? undefined : tokenFile };
 }
