@@ -359,9 +359,12 @@ describe('a run that was interrupted', () => {
     expect(shop.sent).toHaveLength(4 + 1 + 6);
   });
 
-  it.each([24, -2])(
+  it.each([
+    [24, 2],
+    [-3, 1],
+  ])(
     'does not repeat a row that the service may have forgotten, %i hours later: it is unknown',
-    async (hours) => {
+    async (hours, sent) => {
       await using shop = await bulkShop();
       const argv = ['keys', 'create', '--count', '1', '--max-retries', '0', '--json'];
       shop.meddle(async (request) => {
@@ -369,14 +372,16 @@ describe('a run that was interrupted', () => {
         throw new TypeError('fetch failed');
       });
       await shop.at(argv);
+      // What was sent first is what the service may have forgotten.
+      await shop.at(argv, later(hours / 2));
       shop.meddle(() => null);
       const late = await shop.at(argv, later(hours));
-      expect({ code: late.code, sent: shop.sent.length }).toEqual({ code: 12, sent: 1 });
+      expect({ code: late.code, sent: shop.sent.length }).toEqual({ code: 12, sent });
       const [row] = JSON.parse(late.stdout);
       expect(row).toMatchObject({ status: 'unknown', error: { code: 'no_answer' } });
       const [{ id }] = await shop.json('jobs', 'list');
       expect((await shop.at(['jobs', 'retry', id], later(hours))).code).toBe(12);
-      expect(shop.sent).toHaveLength(1);
+      expect(shop.sent).toHaveLength(sent);
       expect((await shop.at(['jobs', 'retry', id, '--unknown'], later(hours))).code).toBe(0);
       expect(await shop.keys()).toHaveLength(2);
     },

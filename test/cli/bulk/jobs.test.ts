@@ -83,6 +83,13 @@ describe('lkm jobs', () => {
     expect(await shop.keys()).toHaveLength(3);
   });
 
+  it('does not count a row as failed whose key stands for another request: it may have been done', async () => {
+    await using shop = await bulkShop();
+    shop.meddle(() => Response.json({ message: 'Idempotency key reused', code: 3 }, { status: 400 }));
+    expect((await shop.at(['keys', 'create', '--count', '1'])).code).toBe(12);
+    expect(await shop.json('jobs', 'list')).toMatchObject([{ failed: 0, unknown: 1 }]);
+  });
+
   it('touches no other service than that of the run', async () => {
     await using shop = await bulkShop();
     await shop.at(['keys', 'create', '--count', '1']);

@@ -41,7 +41,7 @@ async function filled(shop: Shop): Promise<void> {
 
 /** Numbers and empty texts, and names that mean something else. */
 const oddMetadata = [
-  { count: 5, flag: true, empty: '', ' odd ': 'x' },
+  { plan: 'pro', count: 5, flag: true, empty: '', ' odd ': 'x' },
   { __proto__x: 'p', 'a=b': '1', key: 'k' },
 ];
 

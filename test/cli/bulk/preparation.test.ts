@@ -61,6 +61,20 @@ describe('the customers of a file of orders', () => {
     },
   );
 
+  it('are found where somebody else has made them since they were looked for', async () => {
+    await using shop = await bulkShop();
+    const who = ['--name', 'Ada', '--email', 'ada@a.example'];
+    shop.meddle(async ({ method }) => {
+      if (method === 'GET') return null;
+      shop.meddle(() => null);
+      await shop.at(['customers', 'create', ...who]);
+      return null;
+    });
+    shop.write('orders.csv', 'reference,customerName,customerEmail\no-1,Ada,ada@a.example\n');
+    expect((await shop.at(['keys', 'create', '-f', 'orders.csv'])).code).toBe(0);
+    expect(await shop.json('customers', 'list')).toHaveLength(1);
+  });
+
   it('may be named by the address alone where they are there, also in the column of their ids', async () => {
     await using shop = await bulkShop();
     await shop.at(['customers', 'create', '--name', 'Ada Ltd', '--email', 'it@ada.example']);
