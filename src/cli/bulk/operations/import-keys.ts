@@ -3,6 +3,7 @@ import { ImportKeyRequest } from '../../../contract/keys/import.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
+import { confirm } from '../../prompts/questions.ts';
 import { originOf } from '../../request/changes.ts';
 import { unlessRefused } from '../../request/look-ups.ts';
 import { bulkOperation } from '../operation.ts';
@@ -72,7 +73,6 @@ export function importKeysInBulk(context: CommandContext, values: Values): Promi
     mode: { ifAbsent, createProducts },
     confirm: async (rows) => {
       if (yes) return;
-      const { confirm } = await import('../../prompts/questions.ts');
       const keys = count(rows, 'key');
       await confirm(context, {
         about: [`${keys} would be imported into ${originOf(await context.target())}`],
