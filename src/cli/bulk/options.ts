@@ -47,8 +47,13 @@ export const resultFields = (fields: readonly Field[]): readonly Field[] => [
   { name: 'idempotencyKey', shown: 'chosen' },
 ];
 
-/** The same for `--fields` of a command that can also change one thing only. */
-export const chosenOnly = (fields: readonly Field[], own: readonly Field[]): readonly Field[] =>
-  fields
-    .filter(({ name }) => own.every((field) => field.name !== name))
-    .map((field) => ({ ...field, shown: 'chosen' }));
+/** Declares the results of a command that changes one thing, or one for each row; `--fields` chooses what rows have besides. */
+export const orInBulk = (own: readonly Field[], ofRows: readonly Field[] = []) => ({
+  fields: [
+    ...own,
+    ...resultFields(ofRows)
+      .filter(({ name }) => own.every((field) => field.name !== name))
+      .map((field): Field => ({ ...field, shown: 'chosen' })),
+  ],
+  ownsOutput: isBulk,
+});

@@ -42,6 +42,9 @@ export async function runBulk(
   if (request.idempotencyKey !== undefined) {
     throw new UsageError('one idempotency key stands for one request: a run makes one for each row');
   }
+  if (request.file === undefined && request.count === undefined) {
+    throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
+  }
   if (settings.format === 'env' && request.count !== 1) throw severalAsEnv();
   const state = await (dryRun ? context.knownState() : context.state());
   const { command } = operation;

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts';
 import { listAll } from '../../client/lists.ts';
-import { bulkOptions, chosenOnly, isBulk, resultFields } from '../bulk/options.ts';
+import { bulkOptions, orInBulk, resultFields } from '../bulk/options.ts';
 import { argument, argumentList, change, command, flag, option, required, yes } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
@@ -76,8 +76,7 @@ export const customersCreate = changeCommand({
     email: option('--email <EMAIL>', 'its e-mail address, unique in the account'),
     ...bulkOptions,
   },
-  fields: [...customerFields, ...chosenOnly(resultFields([]), customerFields)],
-  ownsOutput: isBulk,
+  ...orInBulk(customerFields),
   examples: [
     ['ID=$(lkm customers create --name "Ada Ltd" --email it@ada.example)', 'keep its id'],
     ['lkm customers create -f customers.csv -o ids.csv', 'one for each row'],
@@ -100,7 +99,6 @@ export const customersImport = command({
   examples: [['lkm customers import -f customers.csv', 'one for each row']],
 
   async run(values, context) {
-    if (values.file === undefined) throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
     const { createCustomersInBulk } = await import('../bulk/operations/changes.ts');
     return createCustomersInBulk(context, values);
   },

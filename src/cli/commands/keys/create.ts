@@ -4,7 +4,7 @@ import { writeDuration } from '../../../contract/fields.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { isMaskedKey } from '../../../domain/license-key.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
-import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
+import { bulkOptions, orInBulk } from '../../bulk/options.ts';
 import { change, command, type Declaration, flag, many, option, productUnlessFile } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, exitCodes, type Hint, UsageError } from '../../failure/errors.ts';
@@ -59,8 +59,7 @@ export const keysCreate: Declaration = command({
     githubOutput,
     ...change,
   },
-  fields: [...ownFields, ...chosenOnly(resultFields([{ name: 'reference' }]), ownFields)],
-  ownsOutput: isBulk,
+  ...orInBulk(ownFields, [{ name: 'reference' }]),
   examples: [
     ['KEY=$(lkm keys create -P "$ID" --max-activations 5 --expires 1y)', 'a key for five devices and a year'],
     ['lkm keys create -P "$ID" --expires never --customer cus_…', 'a key for a customer, for ever'],

@@ -1,6 +1,5 @@
 import { bulkOptions, resultFields } from '../../bulk/options.ts';
 import { change, command, flag, option, yes } from '../../command.ts';
-import { UsageError } from '../../failure/errors.ts';
 import { maskInLog } from '../../output/github.ts';
 import { count } from '../../output/words.ts';
 import { checkFiltersExist } from '../../request/look-ups.ts';
@@ -36,7 +35,6 @@ export const keysImport = command({
   ],
 
   async run(values, context) {
-    if (values.file === undefined) throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
     const { importKeysInBulk } = await import('../../bulk/operations/import-keys.ts');
     return importKeysInBulk(context, values);
   },

@@ -1,6 +1,6 @@
 import { writeDuration } from '../../../contract/fields.ts';
 import type { License } from '../../../contract/keys/licenses.ts';
-import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
+import { bulkOptions, orInBulk } from '../../bulk/options.ts';
 import { flag, option, productOfKey, productOfKeyOrRows, required } from '../../command.ts';
 import type { Io } from '../../io.ts';
 import type { Field } from '../../output/result.ts';
@@ -47,8 +47,7 @@ export const keysRenew = changeCommand({
     keyCheck,
     ...bulkOptions,
   },
-  fields: [...changedFields, ...chosenOnly(resultFields([]), changedFields)],
-  ownsOutput: isBulk,
+  ...orInBulk(changedFields),
   examples: [
     ['lkm keys renew "$KEY" --for 1y', 'another year'],
     ['lkm keys renew "$KEY" --for P1M --from now', 'a month from now'],

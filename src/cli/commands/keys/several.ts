@@ -1,6 +1,6 @@
 import type { Client } from '../../../client/client.ts';
 import type { CallOptions } from '../../../client/options.ts';
-import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
+import { bulkOptions, orInBulk } from '../../bulk/options.ts';
 import { change, command, flag, option, productOfKey, productOfKeyOrRows, yes } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
@@ -25,8 +25,7 @@ export const keysBlock = command({
   operation: 'keys.block',
   arguments: { keys: keysUnlessFile },
   options: { product: productOfKeyOrRows, note, ifUpdatedAt, keyCheck, ...change, ...bulkOptions },
-  fields: [...keyFields, ...chosenOnly(resultFields([]), keyFields)],
-  ownsOutput: isBulk,
+  ...orInBulk(keyFields),
   examples: [
     ['lkm keys block "$KEY" --note chargeback', 'until it is paid'],
     ['lkm keys block "$KEY1" "$KEY2"', 'two of them'],

@@ -1,6 +1,6 @@
 import { writeDuration } from '../../../contract/fields.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
-import { bulkOptions, chosenOnly, isBulk, resultFields } from '../../bulk/options.ts';
+import { bulkOptions, orInBulk } from '../../bulk/options.ts';
 import { flag, many, option, productOfKeyOrRows } from '../../command.ts';
 import { parseCalendarDuration, parseSeconds } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
@@ -60,8 +60,7 @@ export const keysUpdate = changeCommand({
     keyCheck,
     ...bulkOptions,
   },
-  fields: [...changedFields, ...chosenOnly(resultFields([]), changedFields)],
-  ownsOutput: isBulk,
+  ...orInBulk(changedFields),
   examples: [
     ['lkm keys update "$KEY" --max-activations 10 --expires 2028-12-31', 'more devices, another expiry'],
     ['lkm keys update "$KEY" --feature sso --remove-feature beta', 'other features'],
