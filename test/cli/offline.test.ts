@@ -1,97 +1,77 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fakeIo, lkm, tempFolder } from './fake-io.ts';
+import { lkm, NOW } from './fake-io.ts';
+import { openShop } from './shop.ts';
 
-/** A database with a licence file `a.lic` for the device `h1`, and commands that run on it. */
+/** A shop with a licence file `a.lic` for the device `h1`, and its public keys. */
 async function signed() {
-  const cwd = tempFolder();
-  const env: Record<string, string> = { LKM_DB: 'lkm.db', NO_COLOR: '1' };
-  const at = (...argv: string[]) => lkm(argv, { cwd, env });
-  const answer = async (...argv: string[]) => (await at(...argv)).stdout.trimEnd();
-  env.LKM_PRODUCT = await answer('products', 'create', '--name', 'Engine Pro', '-q', '--create');
-  const key = await answer('keys', 'create', '--expires', '1y');
-  await at('keys', 'sign', key, '--host-id', 'h1', '-o', 'a.lic');
+  const shop = await openShop();
+  const { cwd, names, at, answer } = shop;
+  names.KEY = await answer('keys create --expires 1y');
+  await answer('keys sign KEY --host-id h1 -o a.lic');
+  const exported = await at('signing-keys export -o jwks.json');
   /** Without a service, a database or a product. */
-  const verify = (file: string, ...argv: string[]) =>
-    lkm(['keys', 'verify', file, '--host-id', 'h1', '--jwks', 'jwks.json', ...argv, '-q'], { cwd });
+  const verify = async (options: string) => {
+    const { code, stdout } = await lkm(`keys verify --host-id h1 --jwks jwks.json ${options} -q`.split(' '), { cwd });
+    return [code, stdout];
+  };
   const read = (name: string) => readFileSync(join(cwd, name), 'utf8');
   const write = (name: string, text: string) => writeFileSync(join(cwd, name), text);
-  return { cwd, at, answer, key, verify, read, write };
+  return { ...shop, exported, verify, read, write };
 }
 
-const nowSeconds = Math.floor(fakeIo().io.now() / 1_000);
+const nowSeconds = NOW / 1_000;
 
 describe('signing keys', () => {
   it('are listed, rotated and exported, and files of both verify from then on', async () => {
-    const { at, answer, key, verify, read } = await signed();
-    const [first] = JSON.parse(await answer('signing-keys', 'list', '--json'));
+    const { at, answer, json, exported, verify, read } = await signed();
+    const [first] = await json('signing-keys list');
     expect(first).toMatchObject({ current: true, jwk: { kid: first.kid } });
-    const exported = await at('signing-keys', 'export', '-o', 'jwks.json');
     expect(exported).toEqual({ code: 0, stdout: '', stderr: 'wrote jwks.json · 1 public key\n' });
-    expect(await at('signing-keys', 'rotate')).toMatchObject({ code: 3, stdout: '' });
-    const rotated = await at('signing-keys', 'rotate', '--yes');
-    expect(rotated).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[\w-]{43}\n$/) });
-    expect(rotated.stderr).toContain('signs licence files now\n');
-    await at('keys', 'sign', key, '--host-id', 'h1', '-o', 'b.lic');
-    expect(JSON.parse(read('b.lic')).keyId).toBe(rotated.stdout.trim());
-    expect([(await verify('a.lic')).stdout, (await verify('b.lic')).stdout]).toEqual(['ok\n', 'unknown_kid\n']);
-
-    await at('signing-keys', 'export', '-o', 'new.json');
-    expect(JSON.parse(read('new.json')).keys.map(({ kid }: { kid: string }) => kid)).toEqual([
-      rotated.stdout.trim(),
-      first.kid,
+    expect(await at('signing-keys rotate')).toMatchObject({ code: 3, stdout: '' });
+    const rotated = await answer('signing-keys rotate --yes');
+    await answer('keys sign KEY --host-id h1 -o b.lic');
+    expect(JSON.parse(read('b.lic')).keyId).toBe(rotated);
+    expect([await verify('a.lic'), await verify('b.lic')]).toEqual([
+      [0, 'ok\n'],
+      [5, 'unknown_kid\n'],
     ]);
-    const verdicts = [await verify('a.lic', '--jwks', 'new.json'), await verify('b.lic', '--jwks', 'new.json')];
-    expect(verdicts.map(({ stdout }) => stdout)).toEqual(['ok\n', 'ok\n']);
-  });
-
-  it('are exported as PEM, each below its id, and never their private halves', async () => {
-    const { answer } = await signed();
-    await answer('signing-keys', 'rotate', '--yes');
-    const pem = await answer('signing-keys', 'export', '--as', 'pem');
-    expect(pem).toMatch(
+    await answer('signing-keys export -o new.json');
+    expect(JSON.parse(read('new.json')).keys.map(({ kid }: { kid: string }) => kid)).toEqual([rotated, first.kid]);
+    for (const file of ['a.lic', 'b.lic']) expect(await verify(`${file} --jwks new.json`)).toEqual([0, 'ok\n']);
+    // As PEM, each below its id, and never their private halves.
+    expect(await answer('signing-keys export --as pem')).toMatch(
       /^(kid [\w-]{43}\n-----BEGIN PUBLIC KEY-----\n[\w+/=]{60}\n-----END PUBLIC KEY-----\n?\n?){2}$/,
     );
   });
 });
 
-describe('keys verify --revocations', () => {
-  it('refuses a file whose device was freed, and a list that is none', async () => {
-    const { at, key, verify, write } = await signed();
-    await at('signing-keys', 'export', '-o', 'jwks.json');
-    await at('revocations', 'export', '-o', 'before.jwt');
-    await at('keys', 'deactivate', key, '--host-id', 'h1');
-    expect((await at('revocations', 'export', '-o', 'after.jwt')).stderr).toBe('wrote after.jwt\n');
-    write('bad.jwt', '{"files":[]}');
-    const verdict = async (list: string) => {
-      const { code, stdout } = await verify('a.lic', '--revocations', list);
-      return [code, stdout];
-    };
-    expect(await verdict('before.jwt')).toEqual([0, 'ok\n']);
-    expect(await verdict('after.jwt')).toEqual([5, 'revoked\n']);
-    expect(await verdict('bad.jwt')).toEqual([5, 'revocations_invalid\n']);
-    expect(await verdict('none.jwt')).toEqual([13, '']);
-  });
+it('keys verify --revocations refuses a file whose device was freed, and a list that is none', async () => {
+  const { at, answer, verify, write } = await signed();
+  await answer('revocations export -o before.jwt');
+  await answer('keys deactivate KEY --host-id h1');
+  expect((await at('revocations export -o after.jwt')).stderr).toBe('wrote after.jwt\n');
+  write('bad.jwt', '{"files":[]}');
+  for (const [list, code, stdout] of [
+    ['before.jwt', 0, 'ok\n'],
+    ['after.jwt', 5, 'revoked\n'],
+    ['bad.jwt', 5, 'revocations_invalid\n'],
+    ['none.jwt', 13, ''],
+  ]) {
+    expect(await verify(`a.lic --revocations ${list}`)).toEqual([code, stdout]);
+  }
 });
 
-describe('keys verify --watermark', () => {
-  it('keeps the latest time that was seen, and finds a clock that was set back', async () => {
-    const { cwd, at, verify, read, write } = await signed();
-    await at('signing-keys', 'export', '-o', 'jwks.json');
-    expect(existsSync(join(cwd, 'seen'))).toBe(false);
-    expect(await verify('a.lic', '--watermark', 'seen')).toMatchObject({ code: 0, stdout: 'ok\n' });
-    expect(read('seen')).toBe(`${nowSeconds}\n`);
-    write('seen', `${nowSeconds + 86_400}\n`);
-    expect(await verify('a.lic', '--watermark', 'seen')).toMatchObject({ code: 5, stdout: 'clock_rolled_back\n' });
-    expect(read('seen')).toBe(`${nowSeconds + 86_400}\n`);
-  });
-
-  it('refuses a file that holds something else, and leaves it as it is', async () => {
-    const { at, verify, read, write } = await signed();
-    await at('signing-keys', 'export', '-o', 'jwks.json');
-    write('seen', 'yesterday');
-    expect(await verify('a.lic', '--watermark', 'seen')).toMatchObject({ code: 13, stdout: '' });
-    expect(read('seen')).toBe('yesterday');
-  });
+it('keys verify --watermark keeps the latest time, finds a clock that was set back, and leaves another file', async () => {
+  const { verify, read, write } = await signed();
+  for (const [before, after, code, stdout] of [
+    [null, `${nowSeconds}\n`, 0, 'ok\n'],
+    [`${nowSeconds + 86_400}\n`, `${nowSeconds + 86_400}\n`, 5, 'clock_rolled_back\n'],
+    ['yesterday', 'yesterday', 13, ''],
+  ] as const) {
+    if (before !== null) write('seen', before);
+    expect(await verify('a.lic --watermark seen')).toEqual([code, stdout]);
+    expect(read('seen')).toBe(after);
+  }
 });
