@@ -100,15 +100,6 @@ describe('lkm auth login', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(`profile test is of another service, ${SHOP}`)]);
     expect(config().profiles).toEqual({ test: { baseUrl: SHOP, token: TOKEN } });
   });
-
-  it('warns of variables that go before the profile, and is not for a database', async () => {
-    const { run } = home();
-    const env = { LKM_BASE_URL: SHOP, LKM_TOKEN: OTHER };
-    const { stderr } = await run(['login', '--with-token'], { stdin: TOKEN, env });
-    expect(stderr).toContain('LKM_BASE_URL and LKM_TOKEN in the environment go before this profile');
-    const onDatabase = await run(['login', '--db', 'lkm.db', '--with-token'], { stdin: TOKEN });
-    expect(onDatabase).toMatchObject({ code: 2, stderr: expect.stringContaining('--db needs no login') });
-  });
 });
 
 describe('lkm auth status', () => {
@@ -126,12 +117,6 @@ describe('lkm auth status', () => {
     expect(before.seen[0]?.authorization).toBe(`Bearer ${OTHER}`);
     const { code, stderr } = await run(['whoami'], {}, [refused]);
     expect([code, stderr]).toEqual([4, expect.stringContaining('the token from profile shop.example')]);
-  });
-
-  it('shows the owner of a database', async () => {
-    const { stdout } = await home().run(['whoami', '--db', 'lkm.db', '--create', '--json'], { fetch: undefined });
-    const tokenFrom = 'none: whoever opens a database owns it';
-    expect(JSON.parse(stdout)).toMatchObject({ profile: null, kind: 'admin', tokenFrom });
   });
 });
 

@@ -23,7 +23,8 @@ export const isOffline = (path: string): boolean => /^(db|idempotency) /.test(pa
 /** Commands that go on until they are stopped. */
 export const follows = (path: string): boolean => ['events tail', 'webhooks listen'].includes(path);
 
-const NODE_LISTS_PROCESSES = `
+/** A program that writes down the command lines of all processes, and the token that it was lent. */
+export const LISTS_PROCESSES = `
   const { readdirSync, readFileSync, writeFileSync } = require('node:fs');
   const read = (pid) => { try { return readFileSync('/proc/' + pid + '/cmdline', 'utf8'); } catch { return ''; } };
   writeFileSync('processes.txt', readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).map(read).join('\\n'));
@@ -31,11 +32,7 @@ const NODE_LISTS_PROCESSES = `
 `;
 
 /** The words behind a command in its first example, on what the shop has. */
-export function fromExample(
-  path: string,
-  { examples: [first] }: Pick<Command, 'examples'>,
-  shop: Shop,
-): readonly string[] {
+export function fromExample(path: string, { examples: [first] }: Pick<Command, 'examples'>, shop: Shop): string {
   const values: Readonly<Record<string, string>> = {
     $KEY: '@key.txt',
     $ID: shop.product,
@@ -47,123 +44,101 @@ export function fromExample(
     'whk_…': shop.webhook,
   };
   const words = first?.[0].replace(`lkm ${path}`, '').match(/"[^"]*"|\S+/g) ?? [];
-  return words.map((word) => word.replaceAll('"', '')).map((word) => values[word] ?? word);
+  return words
+    .map((word) => word.replaceAll('"', ''))
+    .map((word) => values[word] ?? word)
+    .join(' ');
 }
 
 /**
  * The words behind the commands that are tried with others than those of their first example. A licence key is given in a
  * file, and never on the command line, where other users of the machine would read it.
  */
-export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly (readonly string[])[]>> = {
-  quickstart: () => [['--db', 'tour.db']],
-  serve: () => [['--db', 'other.db', '--', process.execPath, '-e', NODE_LISTS_PROCESSES]],
+export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly string[]>> = {
+  quickstart: () => ['--db tour.db'],
+  serve: () => [`--db other.db -- ${process.execPath} lists-processes.cjs`],
   'keys create': ({ product, customer, email }) => [
-    ['-P', product, '--customer', customer],
-    ['-P', product, '--new-customer-name', 'Zoë', '--new-customer-email', `new-${email}`, '--max-activations', '3'],
-    ['-P', product, '--new-customer-name', 'Zoë', '--new-customer-email', email],
-    ['-P', product, '--count', '3'],
-    ['-P', product, '-f', 'orders.csv'],
-    ['-P', product, '--dry-run'],
+    `-P ${product} --customer ${customer}`,
+    `-P ${product} --new-customer-name Zoë --new-customer-email new-${email} --max-activations 3`,
+    `-P ${product} --new-customer-name Zoë --new-customer-email ${email}`,
+    `-P ${product} --count 3`,
+    `-P ${product} -f orders.csv`,
+    `-P ${product} --dry-run`,
   ],
-  'keys get': ({ product }) => [['@key.txt', '-P', product], ['@wrong-key.txt', '-P', product], ['@key.txt']],
-  'keys list': ({ product, email }) => [[], ['-P', product, '--json'], ['--text', email]],
-  'keys import': () => [
-    ['-f', 'import.csv', '-y'],
-    ['-f', 'import.csv', '-y'],
-    ['-f', 'import.csv', '--dry-run'],
-  ],
-  'keys export': ({ product }) => [['-P', product, '-o', 'exported.csv', '--format', 'csv']],
-  'keys update': ({ product }) => [
-    ['@key.txt', '-P', product, '--max-activations', '10'],
-    ['-P', product, '-f', 'changes.csv'],
-  ],
-  'keys activate': ({ product, email }) => [['@key.txt', '-P', product, '--host-id', 'h', '--tag', email]],
-  'keys rebind': ({ product }) => [['@key.txt', '-P', product, '--host-id', 'h', '--new-host-id', 'h1']],
+  'keys get': ({ product }) => [`@key.txt -P ${product}`, `@wrong-key.txt -P ${product}`, '@key.txt'],
+  'keys list': ({ product, email }) => ['', `-P ${product} --json`, `--text ${email}`],
+  'keys import': () => ['-f import.csv -y', '-f import.csv -y', '-f import.csv --dry-run'],
+  'keys export': ({ product }) => [`-P ${product} -o exported.csv --format csv`],
+  'keys update': ({ product }) => [`@key.txt -P ${product} --max-activations 10`, `-P ${product} -f changes.csv`],
+  'keys activate': ({ product, email }) => [`@key.txt -P ${product} --host-id h --tag ${email}`],
+  'keys rebind': ({ product }) => [`@key.txt -P ${product} --host-id h --new-host-id h1`],
   'keys sign': ({ product }) => [
-    ['@key.txt', '-P', product, '--host-id', 'h2', '-o', '-'],
-    ['@key.txt', '-P', product, '--host-id', 'h2', '-o', 'signed.lic'],
-    ['@full-key.txt', '-P', product, '--host-id', 'h2', '-o', '-'],
+    `@key.txt -P ${product} --host-id h2 -o -`,
+    `@key.txt -P ${product} --host-id h2 -o signed.lic`,
+    `@full-key.txt -P ${product} --host-id h2 -o -`,
   ],
   'keys deactivate': ({ product }) => [
-    ['@key.txt', '-P', product, '--host-id', 'h1'],
-    ['@key.txt', '-P', product, '--host-id', 'nobody'],
+    `@key.txt -P ${product} --host-id h1`,
+    `@key.txt -P ${product} --host-id nobody`,
   ],
-  'keys verify': () => [['a.lic', '--host-id', 'h'], ['a.lic', '--host-id', 'another'], ['broken.lic']],
+  'keys verify': () => ['a.lic --host-id h', 'a.lic --host-id another', 'broken.lic'],
   'keys checkout': ({ product, email }) => [
-    ['@floating-key.txt', '-P', product, '--user', email, '--json'],
-    ['@floating-key.txt', '-P', product, '--user', email, '--json'],
+    `@floating-key.txt -P ${product} --user ${email} --json`,
+    `@floating-key.txt -P ${product} --user ${email} --json`,
   ],
-  'keys heartbeat': () => [['session.json'], ['broken.json']],
-  'keys checkin': () => [['session.json'], ['session.json']],
-  'keys block': ({ product }) => [
-    ['@key.txt', '-P', product],
-    ['-P', product, '-f', 'stolen.csv'],
-  ],
-  'keys delete': ({ product }) => [['@doomed-key.txt', '-P', product, '--yes']],
-  'sessions list': () => [[], ['--key', '@floating-key.txt']],
-  'customers list': ({ email }) => [[], ['--email', email]],
-  'customers get': ({ email, customer }) => [[customer], [email]],
+  'keys heartbeat': () => ['session.json', 'broken.json'],
+  'keys checkin': () => ['session.json', 'session.json'],
+  'keys block': ({ product }) => [`@key.txt -P ${product}`, `-P ${product} -f stolen.csv`],
+  'keys delete': ({ product }) => [`@doomed-key.txt -P ${product} --yes`],
+  'sessions list': () => ['', '--key @floating-key.txt'],
+  'customers list': ({ email }) => ['', `--email ${email}`],
+  'customers get': ({ email, customer }) => [customer, email],
   'customers create': ({ email }) => [
-    ['--name', 'Zoë', '--email', `third-${email}`],
-    ['--name', 'Zoë', '--email', email],
-    ['--name', 'Zoë', '--email', `${email}@`],
-    ['-f', 'customers.csv'],
+    `--name Zoë --email third-${email}`,
+    `--name Zoë --email ${email}`,
+    `--name Zoë --email ${email}@`,
+    '-f customers.csv',
   ],
-  'customers update': ({ customer, email }) => [[customer, '--email', `other-${email}`]],
-  'customers delete': ({ former }) => [[former, '--yes']],
-  'tokens create': () => [
-    ['--kind', 'read-only', '--name', 'reader'],
-    ['--kind', 'scoped', '--name', 'none'],
-  ],
-  'tokens check': () => [['stolen.txt'], ['--none', 'stolen.txt']],
-  'tokens revoke': ({ token }) => [[token, '--yes']],
-  'signing-keys rotate': () => [['--yes']],
-  'revocations export': ({ account }) => [['--account', account, '-o', '-']],
-  'events list': () => [['--json']],
-  'events tail': () => [['--after', '0', '--json']],
-  'events diff': () => [['--last', '0']],
-  'audit list': () => [['--json', '--limit', '1000']],
-  'audit export': () => [['audit']],
-  'webhooks create': ({ url }) => [
-    ['--url', `${url}/health`, '--reveal'],
-    ['--url', 'http://127.0.0.1:9/'],
-  ],
-  'webhooks update': ({ webhook }) => [
-    [webhook, '--inactive'],
-    [webhook, '--active'],
-  ],
-  'webhooks test': ({ webhook }) => [[webhook, '--wait', '1s']],
-  'webhooks rotate': ({ webhook }) => [[webhook]],
-  'webhooks deliveries': ({ webhook }) => [[webhook, '--json']],
-  'webhooks replay': ({ webhook }) => [[webhook, '--after', '0']],
-  'webhooks delete': ({ webhook }) => [[webhook, '--yes']],
-  'webhooks listen': ({ url }) => [['--forward-to', `${url}/health`, '--after', '0']],
-  'auth login': ({ url }) => [['--with-token', '--yes', '-p', 'stored', '--base-url', url]],
-  'auth status': () => [[], ['--json']],
-  'auth switch': () => [['local'], ['nobody']],
-  'auth logout': () => [['stored']],
-  'config set': ({ product }) => [['product', product]],
-  'config unset': () => [['product']],
-  'jobs show': ({ job }) => [[job], [job, '--failed']],
-  'jobs resume': ({ job }) => [[job]],
-  'jobs retry': ({ job }) => [[job]],
-  'db copy': () => [['lkm.db', 'copy.db']],
-  'db backup': () => [
-    ['backup.db', '--db', 'lkm.db'],
-    ['nowhere/backup.db', '--db', 'lkm.db'],
-  ],
-  'db restore': () => [
-    ['backup.db', '--db', 'restored.db', '--yes'],
-    ['backup.db', '--drill', '--license-file', 'a.lic'],
-  ],
-  'db rekey': () => [['--db', 'restored.db', '--new-passphrase-file', 'passphrase.txt']],
-  'idempotency resolve': () => [['canary-key-0001', '--completed', '--db', 'lkm.db']],
+  'customers update': ({ customer, email }) => [`${customer} --email other-${email}`],
+  'customers delete': ({ former }) => [`${former} --yes`],
+  'tokens create': () => ['--kind read-only --name reader', '--kind scoped --name none'],
+  'tokens check': () => ['stolen.txt', '--none stolen.txt'],
+  'tokens revoke': ({ token }) => [`${token} --yes`],
+  'signing-keys rotate': () => ['--yes'],
+  'revocations export': ({ account }) => [`--account ${account} -o -`],
+  'events list': () => ['--json'],
+  'events tail': () => ['--after 0 --json'],
+  'events diff': () => ['--last 0'],
+  'audit list': () => ['--json --limit 1000'],
+  'audit export': () => ['audit'],
+  'webhooks create': ({ url }) => [`--url ${url}/health --reveal`, '--url http://127.0.0.1:9/'],
+  'webhooks update': ({ webhook }) => [`${webhook} --inactive`, `${webhook} --active`],
+  'webhooks test': ({ webhook }) => [`${webhook} --wait 1s`],
+  'webhooks rotate': ({ webhook }) => [webhook],
+  'webhooks deliveries': ({ webhook }) => [`${webhook} --json`],
+  'webhooks replay': ({ webhook }) => [`${webhook} --after 0`],
+  'webhooks delete': ({ webhook }) => [`${webhook} --yes`],
+  'webhooks listen': ({ url }) => [`--forward-to ${url}/health --after 0`],
+  'auth login': ({ url }) => [`--with-token --yes -p stored --base-url ${url}`],
+  'auth status': () => ['', '--json'],
+  'auth switch': () => ['local', 'nobody'],
+  'auth logout': () => ['stored'],
+  'config set': ({ product }) => [`product ${product}`],
+  'config unset': () => ['product'],
+  'jobs show': ({ job }) => [job, `${job} --failed`],
+  'jobs resume': ({ job }) => [job],
+  'jobs retry': ({ job }) => [job],
+  'db copy': () => ['lkm.db copy.db'],
+  'db backup': () => ['backup.db --db lkm.db', 'nowhere/backup.db --db lkm.db'],
+  'db restore': () => ['backup.db --db restored.db --yes', 'backup.db --drill --license-file a.lic'],
+  'db rekey': () => ['--db restored.db --new-passphrase-file passphrase.txt'],
+  'idempotency resolve': () => ['canary-key-0001 --completed --db lkm.db'],
   api: ({ product, email }) => [
-    ['/customer'],
-    ['POST', '/customer', '-f', 'name=Zoë', '-f', `email=${email}`],
-    ['POST', '/create-key', '-f', `productId=${product}`],
-    ['/nothing'],
+    '/customer',
+    `POST /customer -f name=Zoë -f email=${email}`,
+    `POST /create-key -f productId=${product}`,
+    '/nothing',
   ],
-  doctor: () => [[], ['--json']],
-  completion: () => [['bash']],
+  doctor: () => ['', '--json'],
+  completion: () => ['bash'],
 };

@@ -1,7 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { examineTls } from '../../src/cli/commands/doctor/network.ts';
 import type { Fetch } from '../../src/contract/endpoint.ts';
@@ -115,17 +113,6 @@ describe('lkm doctor', () => {
     expect(plain.found.token).toBeUndefined();
   });
 
-  it('warns of a current profile that is not there', async () => {
-    const cwd = tempFolder();
-    const folder = join(cwd, 'config');
-    mkdirSync(folder, { mode: 0o700 });
-    const text = '{"version":1,"currentProfile":"gone","profiles":{}}';
-    writeFileSync(join(folder, 'config.json'), text, { mode: 0o600 });
-    const { found } = await doctor({ cwd, env: { ...remote, LKM_CONFIG_DIR: folder }, fetch: service() });
-    const detail = expect.stringContaining('0 profiles; the current one, gone, is not among them');
-    expect(found.config).toMatchObject({ status: 'warn', detail });
-  });
-
   it('looks at a certificate by itself, at its signature and at its end', async () => {
     const until = Math.floor(Date.now() / 1_000) * 1_000 + 86_400_000;
     const tls = createSelfSigned({ names: ['127.0.0.1'], from: until - 30 * 86_400_000, until });
@@ -144,7 +131,6 @@ describe('lkm doctor', () => {
   it.each([
     ['https://lkm.example', 'foo.example lkm.example', true],
     ['https://api.lkm.example', '.lkm.example', true],
-    ['https://lkm.example', 'lkm.example:443', true],
     ['https://lkm.example', 'lkm.example:80', false],
     ['https://lkm.example', 'xlkm.example', false],
     ['https://lkm.example', '*', true],

@@ -66,16 +66,6 @@ describe('with a keyring', () => {
     expect(stored().filter((entry) => existsSync(secretOf(entry)))).toEqual([stored()[0]]);
   });
 
-  it('is not asked when the environment has a token', async () => {
-    const { login, run, read } = home(works);
-    await login();
-    const before = read('arguments');
-    const { stdout, seen } = await run(['auth', 'status', '--json'], { LKM_TOKEN: 'lkm_scoped_other' });
-    expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer lkm_scoped_other']);
-    expect(JSON.parse(stdout).tokenFrom).toBe('LKM_TOKEN, which goes before profile shop.example');
-    expect(read('arguments')).toBe(before);
-  });
-
   it('logging out or moving the token into the file takes it out of it', async () => {
     const { login, run, profile, secretOf } = home(works);
     for (const leave of [() => run(['logout']), () => login('--insecure-storage')]) {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { query } from '../support/postgres.ts';
-import { issueOrders } from './bulk/orders.ts';
 import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
 import { started } from './started.ts';
 
@@ -41,12 +40,6 @@ describe('lkm on PostgreSQL', () => {
     expect((await at(['keys', 'sign', key, '-P', product, '--host-id', 'h1', '-o', 'a.lic'])).code).toBe(0);
     expect((await at(['keys', 'verify', 'a.lic', '--host-id', 'h1'])).stdout).toBe('ok\n');
     expect((await at(['keys', 'get', key, '-P', product, '--fields', 'activations'])).stdout).toBe('1\n');
-  });
-
-  it('issues a file of orders with the customers that it names', async () => {
-    const { at } = await newDatabase();
-    await at(['db', 'migrate']);
-    await issueOrders(at);
   });
 
   it('is migrated, and says how far it is', async () => {

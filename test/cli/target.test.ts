@@ -22,7 +22,7 @@ const acme = { baseUrl: 'https://acme.example/api', token: 'token_of_acme' };
 const other = { baseUrl: 'https://other.example', token: 'token_of_other' };
 
 /** Runs `customers list` and says which service was asked with which token. */
-async function asked(argv: string[], env: Record<string, string> = {}, stdin = '') {
+async function asked(options: string, env: Record<string, string> = {}, stdin = '') {
   const cwd = tempFolder();
   const { io } = fakeIo({ cwd });
   await addProfile(io, 'acme', acme);
@@ -34,7 +34,11 @@ async function asked(argv: string[], env: Record<string, string> = {}, stdin = '
     urls.push(request.url);
     return fetch(request);
   };
-  const { code, stderr } = await lkm([...list, ...argv, '-q'], { cwd, env, stdin, fetch: remember });
+  execFileSync('mkfifo', ['-m', '644', join(cwd, 'pipe')]);
+  const writer = spawn('sh', ['-c', 'echo token_of_pipe >pipe'], { cwd });
+  const words = options.split(' ').filter(Boolean);
+  const { code, stderr } = await lkm([...list, ...words, '-q'], { cwd, env, stdin, fetch: remember });
+  writer.kill();
   const token = seen[0]?.authorization?.replace('Bearer ', '');
   return { code, url: urls[0]?.replace('/customer', ''), token, stderr };
 }
@@ -43,88 +47,51 @@ const X = 'https://x.example';
 const Y = 'https://y.example';
 
 describe('the service and its token', () => {
-  it.each<[from: string, argv: string[], env: Record<string, string>, url: string, token: string]>([
-    ['the current profile', [], {}, acme.baseUrl, acme.token],
-    ['LKM_PROFILE', [], { LKM_PROFILE: 'other' }, other.baseUrl, other.token],
-    [
-      '--profile, before the environment',
-      ['-p', 'other'],
-      { LKM_BASE_URL: X, LKM_TOKEN: 'env' },
-      other.baseUrl,
-      other.token,
-    ],
-    ['the environment, before the profile', [], { LKM_BASE_URL: X, LKM_TOKEN: 'env' }, X, 'env'],
-    ['--base-url, before LKM_BASE_URL', ['--base-url', Y], { LKM_BASE_URL: X, LKM_TOKEN: 'env' }, Y, 'env'],
-    ['--base-url, before LKM_DB', ['--base-url', Y], { LKM_DB: 'lkm.db', LKM_TOKEN: 'env' }, Y, 'env'],
-    [
-      '--token-file',
-      ['--token-file', 'token.txt', '-p', 'other'],
-      { LKM_TOKEN: 'env' },
-      other.baseUrl,
-      'token_of_file',
-    ],
-    ['LKM_TOKEN_FILE', [], { LKM_TOKEN_FILE: 'token.txt' }, acme.baseUrl, 'token_of_file'],
-    ['the same origin', ['--base-url', 'https://acme.example/v2'], {}, 'https://acme.example/v2', acme.token],
-    ['stdin', ['--token-file', '-'], {}, acme.baseUrl, 'token_of_stdin'],
-  ])('come from %s', async (_, argv, env, url, token) => {
-    expect(await asked(argv, env, 'token_of_stdin\n')).toEqual({ code: 0, url, token, stderr: '' });
+  const both = { LKM_BASE_URL: X, LKM_TOKEN: 'env' };
+  it.each<[from: string, options: string, env: Record<string, string>, url: string, token: string]>([
+    ['the current profile', '', {}, acme.baseUrl, acme.token],
+    ['LKM_PROFILE', '', { LKM_PROFILE: 'other' }, other.baseUrl, other.token],
+    ['--profile, before the environment', '-p other', both, other.baseUrl, other.token],
+    ['the environment, before the profile', '', both, X, 'env'],
+    ['--base-url, before LKM_BASE_URL', `--base-url ${Y}`, both, Y, 'env'],
+    ['--base-url, before LKM_DB', `--base-url ${Y}`, { LKM_DB: 'lkm.db', LKM_TOKEN: 'env' }, Y, 'env'],
+    ['--token-file', '--token-file token.txt -p other', { LKM_TOKEN: 'env' }, other.baseUrl, 'token_of_file'],
+    ['LKM_TOKEN_FILE', '', { LKM_TOKEN_FILE: 'token.txt' }, acme.baseUrl, 'token_of_file'],
+    ['the same origin', '--base-url https://acme.example/v2', {}, 'https://acme.example/v2', acme.token],
+    ['stdin', '--token-file -', {}, acme.baseUrl, 'token_of_stdin'],
+    ['a pipe', '--token-file pipe', {}, acme.baseUrl, 'token_of_pipe'],
+  ])('come from %s', async (_, options, env, url, token) => {
+    expect(await asked(options, env, 'token_of_stdin\n')).toEqual({ code: 0, url, token, stderr: '' });
   });
 
-  it.each<[why: string, argv: string[], env: Record<string, string>, code: number, says: string]>([
-    ['two services', ['--db', 'x.db', '--base-url', X], {}, 2, '--db and --base-url name two services'],
-    ['two variables', [], { LKM_DB: 'x.db', LKM_BASE_URL: X }, 2, 'LKM_DB and LKM_BASE_URL name two services; set one'],
-    ['two tokens', [], { LKM_TOKEN: 'a', LKM_TOKEN_FILE: 'token.txt' }, 2, 'LKM_TOKEN and LKM_TOKEN_FILE are both set'],
-    ['an unknown profile', ['-p', 'nobody'], {}, 2, "there is no profile 'nobody'\n  Stored: acme, other"],
-    ['a name every object has', ['-p', 'constructor'], {}, 2, "there is no profile 'constructor'"],
-    ['plain http', ['--base-url', 'http://x.example'], { LKM_TOKEN: 'env' }, 2, 'must begin with https://'],
-    ['a token file that is not there', ['--token-file', 'nope'], {}, 13, 'cannot read nope (ENOENT)'],
-    ['a folder for a token', ['--token-file', '.'], {}, 13, 'cannot read . (EISDIR)'],
-    [
-      'another origin',
-      ['--base-url', X],
-      {},
-      4,
-      `of profile acme belongs to https://acme.example and is not sent to ${X}`,
-    ],
-  ])('are refused: %s', async (_, argv, env, code, says) => {
-    const ran = await asked(argv, env);
+  it.each<[options: string, env: Record<string, string>, code: number, says: string]>([
+    ['--db x.db --base-url https://x.example', {}, 2, '--db and --base-url name two services'],
+    ['', { LKM_DB: 'x.db', LKM_BASE_URL: X }, 2, 'LKM_DB and LKM_BASE_URL name two services; set one'],
+    ['', { LKM_TOKEN: 'a', LKM_TOKEN_FILE: 'token.txt' }, 2, 'LKM_TOKEN and LKM_TOKEN_FILE are both set'],
+    ['-p nobody', {}, 2, "there is no profile 'nobody'\n  Stored: acme, other"],
+    ['-p constructor', {}, 2, "there is no profile 'constructor'"],
+    ['--base-url http://x.example', { LKM_TOKEN: 'env' }, 2, 'must begin with https://'],
+    ['--token-file nope', {}, 13, 'cannot read nope (ENOENT)'],
+    ['--token-file .', {}, 13, 'cannot read . (EISDIR)'],
+    [`--base-url ${X}`, {}, 4, `of profile acme belongs to https://acme.example and is not sent to ${X}`],
+    ['--base-url localhost:4747', {}, 2, 'Write:  --base-url http://localhost:4747\n'],
+    ['', { LKM_BASE_URL: '127.0.0.1:47/api' }, 2, 'Write:  LKM_BASE_URL=http://127.0.0.1:47/api\n'],
+    ['--base-url shop.example', {}, 2, 'Write:  --base-url https://shop.example\n'],
+  ])('are refused: %s %j', async (options, env, code, says) => {
+    const ran = await asked(options, env);
     expect(ran).toMatchObject({ code, url: undefined, stderr: expect.stringContaining(says) });
-  });
-
-  it.each([
-    ['localhost:4747', 'http://localhost:4747'],
-    ['127.0.0.1:4747/api', 'http://127.0.0.1:4747/api'],
-    ['shop.example', 'https://shop.example'],
-  ])('need a scheme: %s is told how it is written', async (address, written) => {
-    for (const command of [list, ['login']]) {
-      expect((await lkm([...command, '--base-url', address])).stderr).toContain(`Write:  --base-url ${written}\n`);
-      const env = { LKM_BASE_URL: address };
-      expect((await lkm(command, { env })).stderr).toContain(`Write:  LKM_BASE_URL=${written}\n`);
-    }
   });
 
   it('are missing: the error names the ways out', async () => {
     const none = await lkm(list);
-    expect([none.code, none.stderr]).toEqual([
-      2,
-      expect.stringContaining('  A service:    --base-url URL, with its token'),
-    ]);
+    expect(none).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('  A service:    --base-url URL, with its'),
+    });
     const { code, stderr } = await lkm(list, { env: { LKM_BASE_URL: X } });
-    expect([code, stderr]).toEqual([
-      4,
-      expect.stringContaining(`no token for ${X}\n  In scripts:   export LKM_TOKEN=…\n`),
-    ]);
+    expect(code).toBe(4);
+    expect(stderr).toContain(`no token for ${X}\n  In scripts:   export LKM_TOKEN=…\n`);
   });
-});
-
-it('a token may come from a pipe', async () => {
-  const cwd = tempFolder();
-  execFileSync('mkfifo', ['-m', '644', join(cwd, 'pipe')]);
-  const writer = spawn('sh', ['-c', 'echo token_of_pipe >pipe'], { cwd });
-  const { fetch, seen } = scriptedService(listed([]));
-  expect((await lkm([...list, '--token-file', 'pipe', '--base-url', X], { cwd, fetch })).code).toBe(0);
-  expect(seen[0]?.authorization).toBe('Bearer token_of_pipe');
-  writer.kill();
 });
 
 describe('a database that is not there', () => {

@@ -9,6 +9,7 @@ import { listEndpoints } from '../../src/contract/index.ts';
 import { mintToken } from '../../src/domain/token.ts';
 import { type Belongings, type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
+import { leaks, secretsIn } from '../support/secrets.ts';
 import type { Answer, World } from '../support/world.ts';
 
 const lkm = join(import.meta.dirname, '../../bin/lkm.js');
@@ -134,33 +135,14 @@ describe('a server that is killed, and whose disk is full,', () => {
     files.push(...read('.'));
     await disk.remove();
 
-    const said = answers.join('\n');
-    const all = (pattern: RegExp) => [...said.matchAll(pattern)].map(([, found = '']) => found);
-    const inFiles = {
-      tokens: [token, STOLEN, ...all(/(lkm_[a-z-]+_[0-9a-z]{59})/g)],
-      sessions: all(/"sessionSecret":"([^"]+)"/g),
-      webhooks: all(/(whsec_[\w+/=]{20,})/g),
-      master: [MASTER],
-      'private keys': ['PRIVATE KEY'],
-    };
-    const elsewhere = {
-      ...inFiles,
-      keys: all(/\b([0-9A-Z]{5}(?:-[0-9A-Z]{5}){4})\b/g),
-      files: all(/"licenseToken\\*":\\*"[\w-]+\.[\w-]+\.([\w-]{40,})/g),
-      addresses: [EMAIL],
-      'idempotency keys': ['canary-keys.create'],
-    };
-    expect(Object.entries(elsewhere).filter(([, found]) => found.length === 0)).toEqual([]);
-    const hits = (secrets: Record<string, string[]>, text: string) =>
-      Object.entries(secrets).flatMap(([kind, found]) =>
-        [...new Set(found)].filter((one) => text.includes(one)).map((one) => [kind, one]),
-      );
+    const secrets = secretsIn(answers.join('\n'), {
+      token: [token, STOLEN],
+      'master key': [MASTER],
+      email: [EMAIL],
+      'idempotency key': ['canary-keys.create'],
+    });
     const text = log.join('');
-    expect(hits(elsewhere, text)).toEqual([]);
-    expect(hits(elsewhere, record)).toEqual([]);
-    expect(hits(elsewhere, scraped)).toEqual([]);
-    expect(hits(elsewhere, processes)).toEqual([]);
-    expect(hits(inFiles, files.join(''))).toEqual([]);
+    expect(leaks(secrets, { log: text, record, scraped, processes }, { files: files.join('') })).toEqual([]);
     // Not because nothing was looked at: both faults have come to pass.
     expect([599, 500, 200].filter((status) => !statuses.has(status))).toEqual([]);
     expect(text).toContain('"route":"/key/sign"');
