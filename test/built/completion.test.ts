@@ -1,24 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { tempFolder } from '../cli/fake-io.ts';
+import { installed } from '../support/installed.ts';
 import { hasProgram, Terminal } from '../support/terminal.ts';
 
-const bin = join(import.meta.dirname, '../../bin/lkm.js');
 const TAB = '\t';
 
-/** A home with `lkm` on the path, and a database with a product. */
+/** A home with a database with a product. */
 function furnish() {
-  const home = tempFolder();
-  mkdirSync(join(home, 'bin'));
-  symlinkSync(bin, join(home, 'bin', 'lkm'));
-  const PATH = [join(home, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
-  const env = { PATH, HOME: home, LKM_DB: join(home, 'lkm.db'), HISTFILE: '/dev/null' };
-  const lkm = (...argv: string[]) => execFileSync(process.execPath, [bin, ...argv], { env, encoding: 'utf8' });
-  const product = lkm('products', 'create', '--name', 'Engine', '--create', '-q').trim();
-  return { home, env, lkm, product };
+  const place = installed({ LKM_DB: 'lkm.db', HISTFILE: '/dev/null' });
+  return { ...place, product: place.lkm('products', 'create', '--name', 'Engine', '--create', '-q').trim() };
 }
 
 /** Texts that somebody else may have chosen as a key, each of which a shell would run, expand or divide. */
@@ -84,16 +76,16 @@ describe.each(shells)('TAB in $shell', { timeout: 300_000 }, ({ shell, start, pr
     await using terminal = new Terminal(start, { cwd: home, env });
     terminal.type(ready);
     await terminal.until(/ready> $/);
-    terminal.type(`lkm ke${TAB}`);
-    await terminal.until(/keys $/);
-    terminal.type(`cr${TAB}`);
-    await terminal.until(/eate $/);
-    terminal.type(`--prod${TAB}`);
-    await terminal.until(/uct $/);
-    terminal.type(TAB);
-    await terminal.until(new RegExp(`${product} $`));
-    terminal.type(`--type fl${TAB}`);
-    await terminal.until(/oating $/);
+    for (const [typed, shown] of [
+      ['lkm ke', /keys $/],
+      ['cr', /eate $/],
+      ['--prod', /uct $/],
+      ['', new RegExp(`${product} $`)],
+      ['--type fl', /oating $/],
+    ] as const) {
+      terminal.type(`${typed}${TAB}`);
+      await terminal.until(shown);
+    }
     terminal.type('\n');
     await terminal.until(/[0-9A-Z]{5}(-[0-9A-Z]{5}){4}.*ready> $/s);
     expect(lkm('products', 'list', '-q')).toBe(`${product}\n`);
@@ -128,19 +120,9 @@ describe.each(shells)('TAB in $shell', { timeout: 300_000 }, ({ shell, start, pr
   });
 });
 
-describe('lkm __complete', () => {
-  it('offers what is one plain word in every shell, and nothing else', () => {
-    const { lkm, home, product } = furnish();
-    plant(home, product, lkm);
-    const words = lkm('__complete', 'keys', 'get', '')
-      .split('\n')
-      .map((line) => line.split('\t', 1)[0]);
-    expect(words).toEqual([PLAIN, '']);
-  });
-
-  it('says nothing where nothing can be found out, and ends with 0', () => {
-    const { env, lkm } = furnish();
-    expect(lkm('__complete', 'keys', 'create', '--base-url', 'http://127.0.0.1:1', '-P', '')).toBe('');
-    expect(env.LKM_DB).toBeDefined();
-  });
+it('lkm __complete offers what is one plain word in every shell, and nothing else', () => {
+  const { lkm, home, product } = furnish();
+  plant(home, product, lkm);
+  const words = lkm('__complete', 'keys', 'get', '').split('\n');
+  expect(words.map((line) => line.split('\t', 1)[0])).toEqual([PLAIN, '']);
 });

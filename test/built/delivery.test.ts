@@ -1,35 +1,14 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { lkm, tempFolder } from '../cli/fake-io.ts';
+import { installed } from '../support/installed.ts';
 
-const bin = join(import.meta.dirname, '../../bin/lkm.js');
+/** Runs a script in which `lkm` is the command, on a database with a product. */
+async function shell(script: string) {
+  const place = installed({ LKM_DB: 'lkm.db' });
+  const product = place.lkm('products', 'create', '--name', 'Engine Pro', '-q', '--create').trim();
+  return place.shell(script, { LKM_PRODUCT: product });
+}
 
 describe('an answer in a shell', { timeout: 180_000 }, () => {
-  /** Runs a script in which `lkm` is the command, on a database with a product. */
-  async function shell(script: string): Promise<{ stdout: string; stderr: string }> {
-    const cwd = tempFolder();
-    const env = { LKM_DB: 'lkm.db' };
-    const made = await lkm(['products', 'create', '--name', 'Engine Pro', '-q', '--create'], { cwd, env });
-    return promisify(execFile)('bash', ['-c', `lkm() { "${process.execPath}" "${bin}" "$@"; }\n${script}`], {
-      cwd,
-      env: { PATH: process.env.PATH, HOME: cwd, LKM_PRODUCT: made.stdout.trim(), ...env },
-    });
-  }
-
-  it('is given again when the disk was full', async () => {
-    const { stdout, stderr } = await shell(
-      'lkm keys create >/dev/full; echo "code $?"; A=$(lkm keys create); B=$(lkm keys create); echo "$A $B"',
-    );
-    const [code, keys = ''] = stdout.split('\n');
-    expect(code).toBe('code 13');
-    expect(stderr).toMatch(/^error: cannot write to stdout \(ENOSPC\)\n {2}The service did its part/);
-    expect(stderr).toContain('repeating the call');
-    const [first, second] = keys.split(' ');
-    expect(second).not.toBe(first);
-  });
-
   it('is given again when its reader was gone', async () => {
     const { stdout, stderr } = await shell(
       `lkm keys create | true; echo "code $PIPESTATUS"; lkm keys create -v | wc -l; lkm keys create -v -q | wc -l`,
@@ -78,4 +57,10 @@ describe('an answer in a shell', { timeout: 180_000 }, () => {
     );
     expect(stdout).toBe('1\n1\n2\n');
   });
+});
+
+it.each(['1', ''])('NO_COLOR=%j leaves an error in JSON alone on stderr, also with FORCE_COLOR', async (NO_COLOR) => {
+  const { shell } = installed({ LKM_TOKEN: 't', NO_COLOR, FORCE_COLOR: '1' });
+  const { stderr } = await shell('lkm customers delete cus_1 --json --base-url http://127.0.0.1:1 || true');
+  expect(JSON.parse(stderr).error.exitCode).toBe(3);
 });

@@ -1,24 +1,16 @@
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-
-const bin = join(import.meta.dirname, '../../bin/lkm.js');
+import { installed } from '../support/installed.ts';
 
 /** Stands for npx in a checkout: it runs what is there, and would ask the registry without `--no-install`. */
 const npx = '#!/bin/sh\n[ "$1 $2" = "--no-install lkm" ] || exit 99\nshift 2\nexec lkm "$@"\n';
 
 /** Runs a script in a folder in which a person stands, with `lkm` and `npx` on the path. */
-async function shell(script: string, env: Readonly<Record<string, string>> = {}) {
-  const home = mkdtempSync(join(tmpdir(), 'lkm-quickstart-test-'));
-  const tools = join(home, 'bin');
-  mkdirSync(tools);
-  symlinkSync(bin, join(tools, 'lkm'));
-  writeFileSync(join(tools, 'npx'), npx, { mode: 0o755 });
-  const PATH = [tools, dirname(process.execPath), process.env.PATH].join(delimiter);
-  return promisify(execFile)('bash', ['-e', '-c', script], { cwd: home, env: { PATH, HOME: home, ...env } });
+async function shell(script: string, env: Readonly<Record<string, string>>) {
+  const place = installed(env);
+  writeFileSync(join(place.tools, 'npx'), npx, { mode: 0o755 });
+  return place.shell(`set -e\n${script}`);
 }
 
 /** The command lines of a page, in order. */

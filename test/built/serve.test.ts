@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished, vi } from 'vitest';
-
-const lkm = join(import.meta.dirname, '../../bin/lkm.js');
+import { bin as lkm } from '../support/installed.ts';
 
 /** Starts the built server in a home of its own. */
 async function startServer(words: readonly string[], { home, env = {} }: { home: string; env?: NodeJS.ProcessEnv }) {
@@ -30,13 +29,6 @@ function homeFolder(): string {
   onTestFinished(() => rmSync(home, { recursive: true }));
   return home;
 }
-
-it('the built command serves a new database until SIGTERM, and ends with 0', async () => {
-  const { child, url, exited } = await startServer([], { home: homeFolder() });
-  expect((await fetch(`${url}/ready`)).status).toBe(200);
-  child.kill('SIGTERM');
-  expect(await exited).toEqual([0, null]);
-});
 
 it('the built command, which has just stored its profile, answers what is in flight at SIGTERM', async () => {
   const home = homeFolder();
