@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdtempSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-
-const folder = () => mkdtempSync(join(tmpdir(), 'lkm-test-'));
+import { tempFolder } from '../cli/fake-io.ts';
 
 it('keeps its compiled code in the cache folder of the user, and in no folder whose path is relative', () => {
-  const [HOME, cwd] = [folder(), folder()];
+  const [HOME, cwd] = [tempFolder(), tempFolder()];
   const lkm = (env: Readonly<Record<string, string>>) =>
     execFileSync(process.execPath, [resolve('bin/lkm.js'), '--help'], { cwd, env, encoding: 'utf8' });
   const printed = lkm({ HOME, XDG_CACHE_HOME: 'cache' });
@@ -27,14 +25,14 @@ it('loads the network and the server with the command that uses them', () => {
   const loadedBy = (...argv: readonly string[]) => {
     const script = `"$@" 2>&1 >/dev/null || true`;
     const command = [process.execPath, '--import', spy, 'bin/lkm.js', ...argv];
-    const env = { HOME: folder(), LKM_TOKEN: 'lkm_admin_secret' };
+    const env = { HOME: tempFolder(), LKM_TOKEN: 'lkm_admin_secret' };
     return execFileSync('/bin/sh', ['-c', script, '_', ...command], { env, encoding: 'utf8' });
   };
   const [undici, runtime] = [String(chunkOf('undici')), String(chunkOf('runtime'))];
   const uses = (text: string) => [text.includes(undici), text.includes(runtime)];
   expect(uses(loadedBy('--version'))).toEqual([false, false]);
   expect(uses(loadedBy('keys', '--help'))).toEqual([false, false]);
-  expect(uses(loadedBy('products', 'list', '--db', join(folder(), 'lkm.db'), '--create'))).toEqual([false, true]);
+  expect(uses(loadedBy('products', 'list', '--db', join(tempFolder(), 'lkm.db'), '--create'))).toEqual([false, true]);
   const refused = ['products', 'list', '--base-url', 'http://127.0.0.1:9', '--max-retries', '0'];
   expect(uses(loadedBy(...refused))).toEqual([true, false]);
 });

@@ -43,16 +43,6 @@ describe('lkm auth login', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('takes an empty LKM_PROFILE for none, and any text for a name', async () => {
-    const { login, run, config } = home();
-    await login(TOKEN);
-    const again = (argv: readonly string[], env = {}) => run([...argv, '--with-token'], { stdin: `${TOKEN}\n`, env });
-    expect((await again(['login'], { LKM_PROFILE: '' })).code).toBe(0);
-    expect((await again(['login', '-p', 'constructor'])).stderr).toContain('Its address is not given');
-    expect((await again(['login', '-p', 'constructor', '--base-url', SHOP])).code).toBe(0);
-    expect(Object.keys(config().profiles)).toContain('constructor');
-  });
-
   it('stores nothing when the service refuses the token', async () => {
     const { login, config } = home();
     const { code, stdout, stderr } = await login(TOKEN, [], [refused]);

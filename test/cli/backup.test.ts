@@ -137,14 +137,6 @@ describe('db restore', () => {
     expect(existsSync(join(cwd, 'new.db'))).toBe(false);
     expect((await at('db restore backup.db --drill')).code).toBe(13);
   });
-
-  it('takes a backup of a backup, and leaves nothing beside it', async () => {
-    const { cwd, at } = await backedUp();
-    expect((await at('db backup second.db --db backup.db')).code).toBe(0);
-    expect(readdirSync(cwd).filter((name) => /^(backup|second)\.db-(wal|shm)$/.test(name))).toEqual([]);
-    writeFileSync(join(cwd, 'backup.db-wal'), '');
-    expect((await at('db restore backup.db --db new.db')).code).toBe(0);
-  });
 });
 
 describe('db restore --drill', () => {

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { lkm, tempFolder } from './fake-io.ts';
-import { issued, KEY, listed, PRODUCT, remote, scriptedService } from './scripted-service.ts';
+import { against, issued, KEY, listed, PRODUCT, remote, scriptedService } from './scripted-service.ts';
 
 const create = ['keys', 'create', '-P', PRODUCT];
 
 describe('an answer that stdout does not take', () => {
   it('is one line on stderr and 13 when the disk is full', async () => {
-    const { fetch } = scriptedService(listed([]));
-    const ran = await lkm(['customers', 'list', '--json'], { fetch, env: remote, stdout: 'ENOSPC' });
+    const ran = await against(['customers', 'list', '--json'], [listed([])], { stdout: 'ENOSPC' });
     expect(ran).toMatchObject({ code: 13, stdout: '' });
     expect(JSON.parse(ran.stderr).error).toMatchObject({ message: 'cannot write to stdout (ENOSPC)', exitCode: 13 });
   });
@@ -32,14 +31,12 @@ describe('an answer that stdout does not take', () => {
   });
 
   it('is no failure of a list whose reader has enough', async () => {
-    const { fetch } = scriptedService(listed([]));
-    const ran = await lkm(['customers', 'list', '--json'], { fetch, env: remote, stdout: 'EPIPE' });
-    expect(ran).toEqual({ code: 0, stdout: '', stderr: '' });
+    const ran = await against(['customers', 'list', '--json'], [listed([])], { stdout: 'EPIPE' });
+    expect(ran).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
   it('names its idempotency key in the JSON form of the error', async () => {
-    const { fetch, seen } = scriptedService(issued);
-    const { stderr } = await lkm([...create, '--json'], { fetch, env: remote, stdout: 'ENOSPC' });
+    const { stderr, seen } = await against([...create, '--json'], [issued], { stdout: 'ENOSPC' });
     expect(JSON.parse(stderr).error.idempotencyKey).toBe(seen[0]?.idempotencyKey);
   });
 });

@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { expect } from 'vitest';
 import type { Io } from '../../src/cli/io.ts';
 import type { Prompter } from '../../src/cli/prompts/prompt.ts';
 import { run } from '../../src/cli/run.ts';
@@ -120,3 +121,6 @@ const nobody: Prompter = {
   choose: (question) => Promise.reject(new Error(`asked: ${question}`)),
   search: (question) => Promise.reject(new Error(`asked: ${question}`)),
 };
+
+/** What a text has in it, in place of all of it. */
+export const says = (text: string): string => expect.stringContaining(text);

@@ -52,14 +52,6 @@ describe('help', () => {
     expect(stdout).toContain('For operators, on the database itself\n  db           status, migrate');
   });
 
-  it('marks what may be given several times', async () => {
-    const { stdout } = await lkm(['tokens', 'create', '--help']);
-    expect(stdout).toMatch(/--scope SCOPE\.\.\. {2}/);
-    expect(stdout).toMatch(/--max-issues N {2}/);
-    expect(stdout).toContain('\nWhat ends in ... may be given several times.\n');
-    expect((await lkm(['keys', 'get', '--help'])).stdout).not.toContain('several times');
-  });
-
   it.each([60, 100, 200])('fills a terminal of %d columns, to 100 at most', async (columns) => {
     const widths = [];
     for (const argv of [['--help'], ['keys', 'create', '--help'], ['help', 'idempotency'], ['help', 'environment']]) {

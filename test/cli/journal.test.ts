@@ -129,15 +129,6 @@ describe('a change that had no answer', () => {
     expect((await at(create, issued)).keys).toEqual([first]);
   });
 
-  it('is kept while its answer has not reached whoever asked', async () => {
-    const { at, pending } = machine();
-    const answered = await at([...create, '-o', '/dev/full'], issued);
-    expect(answered.code).toBe(13);
-    expect(pending()).toHaveLength(1);
-    expect((await at(create, issued)).keys).toEqual(answered.keys);
-    expect(pending()).toEqual([]);
-  });
-
   it.each([
     ['another body', ['keys', 'create', '-P', PRODUCT, '--trial', '--max-retries', '0'], {}],
     ['another service', create, { LKM_BASE_URL: 'https://other.example' }],
@@ -340,12 +331,6 @@ describe('a group of changes', () => {
     expect(process(['k1', 'k2', 'k3'], () => ['k2'])).toEqual(['k1', 'k2', 'k3']);
     expect(process(['n1', 'n2', 'n3'], () => [])).toEqual(['k1 again', 'k3 again', 'n3']);
     expect(process(['m1', 'm2', 'm3', 'm4'], (all) => all)).toEqual(['k1 again', 'k3 again', 'n3 again', 'm4']);
-  });
-
-  it('of ten thousand is found again row by row', () => {
-    const many = Array.from({ length: 10_000 }, (_, at) => `key-${at}`);
-    expect(process(many, () => [])).toEqual(many);
-    expect(process(many, (all) => all)).toEqual(many.map((key) => `${key} again`));
   });
 
   it('leaves no lock behind, and removes those of processes that were killed', () => {

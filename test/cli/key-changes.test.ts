@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOW } from './fake-io.ts';
+import { NOW, says } from './fake-io.ts';
 import { against, PRODUCT, refusal, type Scripted } from './scripted-service.ts';
 import { openShop, saying } from './shop.ts';
 
@@ -11,8 +11,6 @@ async function withKeys(terms = '') {
   Object.assign(shop.names, { KEY: key, OTHER: other });
   return { ...shop, key, other };
 }
-
-const says = (text: string) => expect.stringContaining(text);
 
 describe('a key that cannot be used says what helps', () => {
   it.each<[change: string, later: number, hint: string]>([
@@ -99,13 +97,6 @@ describe('lkm keys update', () => {
     expect(refused).toMatchObject({ code: 7, stderr: says('With --in-use it is done all the same.') });
     await answer('keys update KEY --max-activations 1 --in-use');
     expect(await license()).toMatchObject({ maxActivations: 1, activations: 2 });
-  });
-
-  it('changes a key only as it was seen', async () => {
-    const { at, license } = await withKeys();
-    const update = `keys update KEY --if-updated-at ${(await license()).updatedAt} --max-activations`;
-    expect((await at(`${update} 2`)).code).toBe(0);
-    expect(await at(`${update} 3`)).toMatchObject({ code: 7, stderr: says('it was changed meanwhile, at ') });
   });
 });
 

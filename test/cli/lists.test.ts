@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Fetch } from '../../src/contract/endpoint.ts';
-import { lkm, NOW, type Ran } from './fake-io.ts';
+import { lkm, NOW, type Ran, says } from './fake-io.ts';
 import { against, customer, refusal, remote, type Scripted } from './scripted-service.ts';
 import { openShop } from './shop.ts';
 
 const DAY = 86_400_000;
-
-const says = (text: string) => expect.stringContaining(text);
 
 /** Two products, two customers and three keys, which stand for the words in capitals; made on days before. */
 async function fill() {

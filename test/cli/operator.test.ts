@@ -4,14 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
-
 import { foreignRecord } from '../support/store-fixture.ts';
-import { lkm, NOW, tempFolder } from './fake-io.ts';
-
+import { lkm, NOW, says, tempFolder } from './fake-io.ts';
 import { remote } from './scripted-service.ts';
 import { openShop } from './shop.ts';
-
-const says = (text: string) => expect.stringContaining(text);
 
 const names = Object.keys(migrations);
 
@@ -98,16 +94,6 @@ describe('db copy', () => {
     const checksum = expect.stringMatching(/^[0-9a-f]{16}$/);
     expect(JSON.parse(stdout)).toContainEqual({ table: 'licenses', rows: 1, checksum });
     expect(await answer('keys get KEY --db copy.db -q')).toBe(names.KEY);
-  });
-
-  it('has a line per table in a log, and a bar on a terminal that is gone in the end', async () => {
-    const { at } = await openShop();
-    const inLog = await at('db copy lkm.db log.db');
-    expect(inLog.stderr).toMatch(/^accounts: 1 row\n(\w+: \d+ rows?\n)+copied \d+ rows to \S+\/log\.db\n$/);
-    const { stderr } = await at('db copy lkm.db copy.db', { terminal: true });
-    const drawn = stderr.replaceAll('\u001b[K', '<erase>').split('\r');
-    expect(drawn).toContain(`<erase>${'█'.repeat(24)} 1 of 1 products`);
-    expect(drawn.at(-1)).toMatch(/^<erase>copied \d+ rows to \S+\/copy\.db\n$/);
   });
 
   it('refuses a target that holds something, also of an earlier version, and leaves it as it is', async () => {

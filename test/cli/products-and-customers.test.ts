@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+import { lkm, type Surroundings, says, tempFolder } from './fake-io.ts';
 import { refusal, remote, type Scripted } from './scripted-service.ts';
 import { openShop } from './shop.ts';
-
-const says = (text: string) => expect.stringContaining(text);
 
 describe('products', () => {
   it('are created, shown, renamed, stopped and listed', async () => {

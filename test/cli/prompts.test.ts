@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { InterruptedError } from '../../src/cli/failure/errors.ts';
 import type { Prompter } from '../../src/cli/prompts/prompt.ts';
-import { person, type Surroundings } from './fake-io.ts';
+import { person, type Surroundings, says } from './fake-io.ts';
 import { against, customer, issued, KEY, PRODUCT, refusal, type Scripted } from './scripted-service.ts';
 
 const remove = 'customers delete cus_1';
-
-const says = (text: string) => expect.stringContaining(text);
 
 const ada: Scripted = [
   200,
@@ -108,13 +106,6 @@ describe.each<Asking>([
 });
 
 describe('deleting a customer', () => {
-  it('says so when the service knows no such customer', async () => {
-    const { prompter } = answering('no');
-    const unknown = refusal(404, 2, 'Customer not found');
-    const { code, stderr } = await against(remove, [unknown], { terminal: true, prompter });
-    expect([code, stderr]).toEqual([3, says('cus_1  no customer that the service knows')]);
-  });
-
   it('ends with 130 on Ctrl-C at the question', async () => {
     const prompter = person({ type: () => Promise.reject(new InterruptedError('SIGINT', ['Nothing was sent.'])) });
     const { code, stderr } = await against(remove, [ada, threeKeys], { terminal: true, prompter });

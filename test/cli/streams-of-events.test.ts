@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { fakeIo, lkm, tempFolder } from './fake-io.ts';
-import { refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';
+import { against, refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';
 
 /** A folder with a database in which two customers were created. */
 async function shop(): Promise<string> {
@@ -42,8 +42,10 @@ describe('lkm events tail', () => {
 describe('lkm events tail --debug', () => {
   it('shows the request for the stream and how it was answered, without the token', async () => {
     const last: Scripted = [200, { message: 'Ok', code: 0, data: [], meta: { last: 42 } }];
-    const { fetch } = scriptedService(last, refusal(401, 1, 'Invalid access token'));
-    const { stderr } = await lkm(['events', 'tail', '--after', '0', '--debug'], { fetch, env: remote });
+    const { stderr } = await against(
+      ['events', 'tail', '--after', '0', '--debug'],
+      [last, refusal(401, 1, 'Invalid access token')],
+    );
     expect(stderr).toMatch(/^> GET https:\/\/.*\/event\/stream\?after=0$/m);
     expect(stderr).toContain('> authorization: [redacted]\n');
     expect(stderr).toContain('< 401\n');

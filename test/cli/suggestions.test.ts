@@ -4,28 +4,23 @@ import { describe, expect, it } from 'vitest';
 import { asTyped } from '../../src/cli/output/terminal.ts';
 import { commandEntries } from '../../src/cli/tree.ts';
 import { lkm, tempFolder } from './fake-io.ts';
-import { listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
+import { against, listed, PRODUCT, refusal, scriptedService } from './scripted-service.ts';
 
 const throughNpx = { npm_command: 'exec' };
 
 describe('a command that runs through npx', () => {
   it('shows it in the line that repeats it, and in what helps', async () => {
-    const env = { ...remote, ...throughNpx };
-    const lost = scriptedService(refusal(500, 1, 'Server error'));
-    const create = ['keys', 'create', '-P', PRODUCT, '--max-retries', '0'];
-    expect((await lkm(create, { fetch: lost.fetch, env })).stderr).toContain(
-      `    npx --no-install lkm keys create -P ${PRODUCT} --max`,
-    );
-    const gone = scriptedService(refusal(404, 1, 'Product not found or inactive'));
-    expect((await lkm(create, { fetch: gone.fetch, env })).stderr).toContain(
-      '  See them:    npx --no-install lkm products list\n',
-    );
-    const { fetch } = scriptedService(listed([]));
-    expect((await lkm(['customers', 'list'], { fetch, env })).stderr).toBe(
-      'no customers yet; npx --no-install lkm customers create makes one\n',
-    );
+    const create = `keys create -P ${PRODUCT} --max-retries 0`;
+    const prefix = 'npx --no-install lkm';
+    for (const [line, answer, says] of [
+      [create, refusal(500, 1, 'Server error'), `    ${prefix} keys create -P ${PRODUCT} --max`],
+      [create, refusal(404, 1, 'Product not found or inactive'), `  See them:    ${prefix} products list\n`],
+      ['customers list', listed([]), `no customers yet; ${prefix} customers create makes one\n`],
+    ] as const) {
+      expect((await against(line, [answer], { env: throughNpx })).stderr).toContain(says);
+    }
     expect((await lkm(['customers', 'list'], { env: throughNpx })).stderr).toContain(
-      'See it work:  npx --no-install lkm quickstart',
+      `See it work:  ${prefix} quickstart`,
     );
   });
 

@@ -2,10 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { verifyWebhook } from '../../src/webhooks.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestServer } from '../support/server.ts';
-import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+import { lkm, type Surroundings, says, tempFolder } from './fake-io.ts';
 import { saying } from './shop.ts';
-
-const says = (text: string) => expect.stringContaining(text);
 
 /** A server that sends webhooks to programs on this machine, a receiver, and commands for the server. */
 async function shop(schedule: readonly number[] = [0.05, 0.05, 3_600]) {
