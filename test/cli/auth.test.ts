@@ -108,6 +108,12 @@ describe('lkm auth status', () => {
     const { code, stderr } = await run(['whoami'], {}, [refused]);
     expect([code, stderr]).toEqual([4, expect.stringContaining('the token from profile shop.example')]);
   });
+
+  it('shows the owner of a database', async () => {
+    const { stdout } = await home().run(['whoami', '--db', 'lkm.db', '--create', '--json'], { fetch: undefined });
+    const tokenFrom = 'none: whoever opens a database owns it';
+    expect(JSON.parse(stdout)).toMatchObject({ profile: null, kind: 'admin', tokenFrom });
+  });
 });
 
 describe('profiles', () => {

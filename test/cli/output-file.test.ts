@@ -123,6 +123,11 @@ describe('-o', () => {
       expect(visibleFiles(cwd)).toEqual(['dangling', 'folder', 'loop']);
     },
   );
+
+  it('takes a name that is as long as names can be', async () => {
+    const cwd = tempFolder();
+    expect(await into(`${'n'.repeat(251)}.txt`, cwd)).toMatchObject({ code: 0 });
+  });
 });
 
 describe.skipIf(process.platform === 'win32')('-o into what is not a file', () => {

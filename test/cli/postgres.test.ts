@@ -42,6 +42,14 @@ describe('lkm on PostgreSQL', () => {
     expect((await at(['keys', 'get', key, '-P', product, '--fields', 'activations'])).stdout).toBe('1\n');
   });
 
+  it('takes the tour', async () => {
+    const { at, url, shown } = await newDatabase();
+    const { code, stdout } = await at(['quickstart', '--db', url]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`--db ${shown}\n`);
+    expect(stdout).not.toContain(password);
+  });
+
   it('is migrated, and says how far it is', async () => {
     const { at, shown } = await newDatabase();
     const pending = Object.keys(migrations);

@@ -167,6 +167,13 @@ describe('keys why', () => {
     expect(stderr).toContain('  npx --no-install lkm keys activate "$KEY" -P prod_');
   });
 
+  it('looks at another instant', async () => {
+    const { at } = await floating();
+    const stdout = 'licenseExpired\n';
+    const line = 'keys why KEY --at 2026-12-21T12:00:00Z --action checkout -q';
+    expect(await at(line)).toEqual({ code: 1, stdout, stderr: '' });
+  });
+
   it('gives a program the answer of the service, and a pipe a line for each rule', async () => {
     const { answer } = await floating();
     const { allowed, action, rules } = JSON.parse(await answer('keys why KEY --json'));

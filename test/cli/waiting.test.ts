@@ -84,6 +84,11 @@ describe('a wait before the next attempt', () => {
     expect(seen(long, {}, { json: true }).after).toBe('');
     expect(seen([{ willRetryInMs: 200 }]).after).toBe('');
   });
+
+  it('fits a narrow terminal', () => {
+    const { stderr } = seen([{ willRetryInMs: 9_000 }], { columns: 30 });
+    expect(stderr.replace(CLEAR, '')).toHaveLength(29);
+  });
 });
 
 it('a request without an answer is said after two seconds at a terminal, and gone with the answer', () => {
