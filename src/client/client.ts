@@ -6,7 +6,7 @@ import { type Contract, contract } from '../contract/index.ts';
 import type * as licenses from '../contract/keys/licenses.ts';
 import type * as products from '../contract/products.ts';
 import type * as tokens from '../contract/tokens.ts';
-import type * as webhooks from '../contract/webhooks/webhook.ts';
+import type * as webhooks from '../contract/webhooks.ts';
 import { type CallContext, call } from './call.ts';
 import { fetchTransport, openNetwork } from './network.ts';
 import type { CallOptions, ClientOptions } from './options.ts';

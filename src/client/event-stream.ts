@@ -1,6 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { streamEvents } from '../contract/event-stream.ts';
-import { Event, type EventType } from '../contract/events.ts';
+import { Event, type EventType, streamEvents } from '../contract/events.ts';
 import { readText, toNetworkError } from './attempt.ts';
 import { type CallContext, prepareRequest } from './call.ts';
 import { readOptions } from './client.ts';

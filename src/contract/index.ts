@@ -5,17 +5,14 @@ import type { AnyEndpoint } from './endpoint.ts';
 import { events } from './events.ts';
 import { keyChanges } from './keys/changes.ts';
 import { keyImport } from './keys/import.ts';
-import { keys } from './keys/keys.ts';
+import { keys, keyWhy } from './keys/keys.ts';
 import { customerKeys, keyLists } from './keys/lists.ts';
-import { keyWhy } from './keys/why.ts';
 import { products, productVersions } from './products.ts';
-import { revocations } from './revocations.ts';
 import { keySessions, sessions } from './sessions.ts';
-import { signingKeys } from './signing-keys.ts';
+import { revocations, signingKeys } from './signing-keys.ts';
 import { stats } from './stats.ts';
 import { tokens } from './tokens.ts';
-import { webhookDeliveries } from './webhooks/deliveries.ts';
-import { webhooks } from './webhooks/webhooks.ts';
+import { webhookDeliveries, webhooks } from './webhooks.ts';
 
 /** The version of the contract, a date. Source: API description, "Versioning", 1. */
 export const apiVersion = '2026-11-21';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { pageFields } from './fields.ts';
-import { acted, actedList, plain } from './reply.ts';
+import { acted, actedList, plain, token } from './reply.ts';
 import { AccountId, Active, InstantText, Kid, resource, shown } from './scalars.ts';
 
 export const Jwk = resource('Jwk', 'A public Ed25519 key (RFC 8037)', {
@@ -32,7 +32,7 @@ export const SigningKey = resource('SigningKey', 'A key that signs licence files
 export type SigningKey = z.output<typeof SigningKey>;
 
 /** Which account is meant where no token says it. */
-export const publicAccount = z.object({
+const publicAccount = z.object({
   account: AccountId.optional().describe('Default: the oldest account of the service'),
 });
 
@@ -61,6 +61,25 @@ export const signingKeys = {
     description: 'Returns the public keys of an account as a JSON Web Key Set, newest first. Old keys stay in it.',
     query: publicAccount,
     reply: plain('JwksResponse', { keys: z.array(Jwk) }),
+    headers: ['ETag', 'Cache-Control'],
+    errors: ['accountNotFound'],
+  }),
+};
+
+export const revocations = {
+  /** The revocation list of one account; without `account`, of the oldest account. Source: decision 0057. */
+  export: endpoint('GET /.well-known/revocations', 'public', {
+    summary: 'The revoked licence files',
+    description:
+      'Returns a compact JWS of type `lic-rev+jwt`, signed with a key of the account, with the claims `iss`, `iat`, ' +
+      '`exp`, `seq`, which goes up with each change, `files` (ids of files whose devices were freed or licences deleted) ' +
+      'and `licenses` (ids of blocked licences).',
+    query: publicAccount,
+    reply: token(
+      'RevocationList',
+      'A compact JWS of type `lic-rev+jwt`',
+      'eyJhbGciOiJFZERTQSIsInR5cCI6ImxpYy1yZXYrand0Iiwia2lkIjoiLi4uIn0.eyJzZXEiOjEsImZpbGVzIjpbXSwibGljZW5zZXMiOltdfQ.c2lnbmF0dXJl',
+    ),
     headers: ['ETag', 'Cache-Control'],
     errors: ['accountNotFound'],
   }),

@@ -1,5 +1,5 @@
-import type { revocations } from '../contract/revocations.ts';
 import type { HostId, Instant } from '../contract/scalars.ts';
+import type { revocations } from '../contract/signing-keys.ts';
 import { newId } from '../domain/ids.ts';
 import type { License } from '../domain/license.ts';
 import type { LicenseClaims } from '../domain/license-file/claims.ts';

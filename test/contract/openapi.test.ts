@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { mutates } from '../../src/contract/endpoint.ts';
 import { apiErrors } from '../../src/contract/errors.ts';
-import { streamEvents } from '../../src/contract/event-stream.ts';
+import { streamEvents } from '../../src/contract/events.ts';
 import { apiVersion, listEndpoints } from '../../src/contract/index.ts';
 import { exampleOf } from '../../src/contract/openapi/examples.ts';
 import { responseHeaders } from '../../src/contract/openapi/headers.ts';

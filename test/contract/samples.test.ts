@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { type Fetch, mutates } from '../../src/contract/endpoint.ts';
-import { streamEvents } from '../../src/contract/event-stream.ts';
+import { streamEvents } from '../../src/contract/events.ts';
 import { parseIsoDuration } from '../../src/contract/fields.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { commandLines } from '../../src/contract/openapi/command-lines.ts';

@@ -1,5 +1,5 @@
 import type { Instant } from '../../src/contract/scalars.ts';
-import type { Delivery, Webhook } from '../../src/contract/webhooks/webhook.ts';
+import type { Delivery, Webhook } from '../../src/contract/webhooks.ts';
 import { toInstant } from '../../src/domain/time.ts';
 import type { DeliveryParts } from '../../src/server/webhooks/deliver.ts';
 import { createDeliverer } from '../../src/server/webhooks/deliverer.ts';

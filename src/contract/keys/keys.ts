@@ -5,15 +5,19 @@ import { eitherOf, notBoth, positiveDurationField } from '../fields.ts';
 import { bare, data } from '../reply.ts';
 import {
   CustomerId,
+  HostId,
   Instant,
+  InstantText,
   LicenseKey,
   NumericString,
   ProductId,
   Reference,
+  resource,
   ShownKey,
+  shown,
   VersionId,
 } from '../scalars.ts';
-import { agreeing, LicenseDetails, licenseSettings } from './licenses.ts';
+import { agreeing, LicenseDetails, licenseAddress, licenseSettings } from './licenses.ts';
 import { NewMetadata } from './metadata.ts';
 
 /** What a key is issued by. Source: API description, POST /create-key. */
@@ -102,6 +106,47 @@ export const keys = {
       .refine(...eitherOf('licenseKey', 'reference')),
     reply: data('GetKeyResponse', LicenseDetails),
     example: { productId: 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t', licenseKey: '7KQ2M-X9D4R-HTB31-0WVJ6-85SB5' },
+    errors: ['licenseNotFound'],
+  }),
+};
+
+/** What can be asked about. */
+export const explainedActions = ['activate', 'sign', 'checkout', 'deactivate'] as const;
+
+const Rule = resource('Rule', 'A rule that stands in the way, or does not', {
+  rule: shown('Its name', 'slot'),
+  passed: z.boolean(),
+  detail: shown('What it found, a sentence', '5 of 5 slots are taken.'),
+  reason: shown('Our name for the error it leads to; only when it failed', 'activationLimit').optional(),
+});
+
+/** Whether something may be done, and every rule that was looked at. */
+export const Explanation = z
+  .looseObject({
+    allowed: z.boolean(),
+    action: z.string().meta({ examples: [...explainedActions] }),
+    at: InstantText.describe('The instant that the answer is for'),
+    rules: z.array(Rule).describe('In order: the first that failed is the error that the operation returns'),
+  })
+  .meta({ id: 'Explanation' });
+export type Explanation = z.output<typeof Explanation>;
+
+export const keyWhy = {
+  /** Says whether something could be done with a key, and which rules stand in the way. Source: decision 0009. */
+  why: endpoint('GET /key/why', 'license:read', {
+    summary: 'Explain whether a key may be used',
+    description:
+      'Looks at every rule that activating, signing, checking out or deactivating has to pass, in order, and says what ' +
+      'it found. Takes no slot and changes nothing. A token of kind `client` has to name its device.',
+    openToClients: true,
+    query: z.object({
+      ...licenseAddress,
+      hostId: HostId.optional().describe('The device that would do it; absent: one that holds no slot'),
+      action: z.enum(explainedActions).optional().describe('What would be done; default activate'),
+      at: Instant.optional().describe('When it would be done, with devices as they are now; default now'),
+    }),
+    reply: data('WhyKeyResponse', Explanation),
+    example: { hostId: 'host-1' },
     errors: ['licenseNotFound'],
   }),
 };

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type AnyEndpoint, mutates, reasonsOf } from '../endpoint.ts';
 import { apiErrors, type Reason } from '../errors.ts';
-import { streamEvents } from '../event-stream.ts';
+import { streamEvents } from '../events.ts';
 import { apiVersion, listEndpoints, resources } from '../index.ts';
 import { type Example, exampleOf } from './examples.ts';
 import { headersOfError, headersOfSuccess, responseHeaders } from './headers.ts';

@@ -1,5 +1,5 @@
 import type { Instant } from '../../contract/scalars.ts';
-import type { DeliveryState, DisabledReason } from '../../contract/webhooks/webhook.ts';
+import type { DeliveryState, DisabledReason } from '../../contract/webhooks.ts';
 import { addMilliseconds, addSeconds, later } from '../time.ts';
 
 const HOUR = 3_600;

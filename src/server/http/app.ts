@@ -1,6 +1,6 @@
 import { mutates } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
-import { streamEvents } from '../../contract/event-stream.ts';
+import { streamEvents } from '../../contract/events.ts';
 import { moveTestClock } from '../../contract/test-clock.ts';
 import type { AppParts } from '../app-parts.ts';
 import { pages } from '../pages/pages.ts';

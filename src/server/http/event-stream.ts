@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
-import { streamEvents } from '../../contract/event-stream.ts';
+import { streamEvents } from '../../contract/events.ts';
 import { MAX_SEQ } from '../../contract/fields.ts';
 import { listEvents } from '../../service/events.ts';
 import type { AppParts } from '../app-parts.ts';

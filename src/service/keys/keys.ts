@@ -1,10 +1,9 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { keyImport } from '../../contract/keys/import.ts';
-import type { keys } from '../../contract/keys/keys.ts';
+import type { keys, keyWhy } from '../../contract/keys/keys.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../contract/keys/metadata.ts';
-import type { keyWhy } from '../../contract/keys/why.ts';
 import type { LicenseKey, ProductId } from '../../contract/scalars.ts';
 import { canAccessProduct, seesWholeLicense } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';

@@ -1,8 +1,7 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError, type Reason } from '../../contract/errors.ts';
 import { apiVersion } from '../../contract/index.ts';
-import type { Webhook } from '../../contract/webhooks/webhook.ts';
-import { DEFAULT_OVERLAP_SECONDS, type webhooks } from '../../contract/webhooks/webhooks.ts';
+import { DEFAULT_OVERLAP_SECONDS, type Webhook, type webhooks } from '../../contract/webhooks.ts';
 import { type Caller, seesSecrets } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
 import { addSeconds, changeInstant } from '../../domain/time.ts';

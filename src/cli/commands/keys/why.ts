@@ -1,4 +1,4 @@
-import { type Explanation, explainedActions } from '../../../contract/keys/why.ts';
+import { type Explanation, explainedActions } from '../../../contract/keys/keys.ts';
 import { option, productOfKey } from '../../command.ts';
 import { type FixSubject, fixesFor } from '../../failure/advice.ts';
 import { exitCodes, verdictExitCodes } from '../../failure/errors.ts';

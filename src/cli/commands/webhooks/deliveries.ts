@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../../client/client.ts';
-import { type Delivery, deliveryStates } from '../../../contract/webhooks/webhook.ts';
+import { type Delivery, deliveryStates } from '../../../contract/webhooks.ts';
 import { flag, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { verdictExitCodes } from '../../failure/errors.ts';

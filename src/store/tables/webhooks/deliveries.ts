@@ -1,5 +1,5 @@
 import type { AccountId, Instant } from '../../../contract/scalars.ts';
-import type { DeliveryState } from '../../../contract/webhooks/webhook.ts';
+import type { DeliveryState } from '../../../contract/webhooks.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
 import { integer, optional, type RecordOf, tableOf, text } from '../../table.ts';

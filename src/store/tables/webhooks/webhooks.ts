@@ -1,6 +1,6 @@
 import type { EventType } from '../../../contract/events.ts';
 import type { AccountId, Instant } from '../../../contract/scalars.ts';
-import type { DisabledReason, PayloadVersion } from '../../../contract/webhooks/webhook.ts';
+import type { DisabledReason, PayloadVersion } from '../../../contract/webhooks.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
 import { type List, listsOf } from '../../lists.ts';
