@@ -7,7 +7,7 @@ import { MAX_TIMER_MS } from './timing.ts';
 export interface RawResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** Null when the body is longer than the attempt's `maxBytes`. */
+  /** Null when the body is longer than any that the operation has; empty for a stream of events. */
   readonly text: string | null;
 }
 

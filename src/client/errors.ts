@@ -1,13 +1,7 @@
 import { ApiError, type CallTrace } from '../contract/errors.ts';
 
-interface NetworkFailure {
-  readonly call: CallTrace;
-  readonly sent: boolean;
-  readonly timedOut: boolean;
-  readonly reached?: boolean;
-  readonly unreachable?: boolean;
-  readonly retryable?: boolean;
-}
+type NetworkFailure = Pick<NetworkError, 'call' | 'sent' | 'timedOut'> &
+  Partial<Pick<NetworkError, 'reached' | 'unreachable' | 'retryable'>>;
 
 /** No complete response was received. `cause` is the error of the last attempt. */
 export class NetworkError extends Error {
@@ -35,9 +29,8 @@ export class NetworkError extends Error {
   }
 }
 
-interface ProtocolFailure extends Pick<ProtocolError, 'call' | 'status' | 'foreign'> {
-  readonly retryAfterMs?: number | null;
-}
+type ProtocolFailure = Pick<ProtocolError, 'call' | 'status' | 'foreign'> &
+  Partial<Pick<ProtocolError, 'retryAfterMs'>>;
 
 /** A response outside the contract: a redirect, an HTML page, JSON in another shape. */
 export class ProtocolError extends Error {

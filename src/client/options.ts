@@ -1,5 +1,6 @@
 import type { Fetch } from '../contract/endpoint.ts';
-import type { PreparedRequest, ResponseHeaders } from './network.ts';
+import type { RawResponse } from './attempt.ts';
+import type { PreparedRequest } from './network.ts';
 import type { Timing } from './timing.ts';
 
 /** How a client connects to its service. */
@@ -53,12 +54,7 @@ export interface CallOptions {
 /** A request as it was sent, and the response to it; null when no complete one was received. */
 export interface Exchange {
   readonly request: PreparedRequest;
-  readonly response: {
-    readonly status: number;
-    readonly headers: ResponseHeaders;
-    /** Null when it is longer than any that the operation has; empty for a stream of events. */
-    readonly text: string | null;
-  } | null;
+  readonly response: RawResponse | null;
 }
 
 /** One attempt. Contains nothing secret. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { changing, flagField, pageFields, request, SearchText } from './fields.ts';
-import { acted, actedList, done } from './reply.ts';
+import { acted, done, listReply } from './reply.ts';
 import { AccountId, Active, CustomerId, Email, InstantText, Name, resource, shown, shownId } from './scalars.ts';
 
 export const NewCustomer = request('NewCustomer', { name: Name, email: Email.optional() }).describe(
@@ -45,7 +45,7 @@ export const customers = {
       ),
       active: flagField().optional().describe('Only customers that are active, or only those that are not'),
     }),
-    reply: actedList('ListCustomersResponse', 'customers.list', Customer),
+    reply: listReply('ListCustomersResponse', 'customers.list', Customer),
     example: { page: '1', active: 'true' },
   }),
 

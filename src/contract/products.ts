@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { changing, pageFields, request } from './fields.ts';
-import { acted, actedList, data } from './reply.ts';
+import { acted, data, listReply } from './reply.ts';
 import {
   Active,
   InstantText,
@@ -49,7 +49,7 @@ export const products = {
     summary: 'List products',
     description: 'Lists the products that the token may use, oldest first: all of them, or one page.',
     query: z.object(pageFields),
-    reply: actedList('ListProductsResponse', 'products.list', Product),
+    reply: listReply('ListProductsResponse', 'products.list', Product),
     example: { page: '1' },
   }),
 

@@ -85,15 +85,12 @@ function enveloped<Payload, Result = Payload>(
   return object(id, shape, { wrap: (result) => ({ ...head, ...wrap(result), code: 0 }), unwrap }, status);
 }
 
-const dataReply = <T>(id: string, action: string | null, payload: z.ZodType<T>, status?: Reply['status']): Reply<T> =>
-  enveloped(id, action, { data: payload }, { wrap: (data) => ({ data }), unwrap: ({ data }) => data as T }, status);
+/** `{action, status: true, data, code: 0}`: the envelope of the customer endpoints. */
+export const acted = <T>(id: string, action: string | null, payload: z.ZodType<T>, status?: Reply['status']) =>
+  enveloped<T>(id, action, { data: payload }, { wrap: (data) => ({ data }), unwrap: ({ data }) => data as T }, status);
 
 /** `{data, code: 0}`: a read outside the customer family. */
-export const data = <T>(id: string, payload: z.ZodType<T>): Reply<T> => dataReply(id, null, payload);
-
-/** `{action, status: true, data, code: 0}`: the envelope of the customer endpoints. */
-export const acted: <T>(id: string, action: string, payload: z.ZodType<T>, status?: Reply['status']) => Reply<T> =
-  dataReply;
+export const data = <T>(id: string, payload: z.ZodType<T>): Reply<T> => acted(id, null, payload);
 
 /** `{action, status: true, code: 0}`: an operation of the customer family that returns no data. */
 export const done = (id: string, action: string): Reply<void> =>
@@ -120,14 +117,8 @@ export interface ListResult<Item> {
   readonly meta?: PageMeta | undefined;
 }
 
-/** `{action, status: true, data: […], meta?, code: 0}`: a list of the customer family. */
-export const actedList = <T>(id: string, action: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> =>
-  listReply(id, action, item);
-
-/** `{data: […], meta?, code: 0}`: a list outside the customer family. */
-export const dataList = <T>(id: string, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> => listReply(id, null, item);
-
-function listReply<T>(id: string, action: string | null, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> {
+/** `{action, status: true, data: […], meta?, code: 0}`: a list; without its first two where there is no action. */
+export function listReply<T>(id: string, action: string | null, item: z.ZodType<T>): Reply<List<T>, ListResult<T>> {
   const members = { data: z.array(item), meta: PageMeta.optional() };
   const reply = enveloped<List<T>, ListResult<T>>(id, action, members, {
     wrap: ({ items, meta }) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { pageFields, request } from './fields.ts';
 import { licenseAddress, Session, useErrors, Warning } from './keys/licenses.ts';
-import { bare, dataList, done } from './reply.ts';
+import { bare, done, listReply } from './reply.ts';
 import { Count, EndText, HostId, LicenseKey, ProductId, shown, text } from './scalars.ts';
 
 const SessionId = text(1, 64).meta({
@@ -97,7 +97,7 @@ export const sessions = {
       productId: ProductId.optional().describe('Only sessions of keys of this product'),
       licenseKey: LicenseKey.optional().describe('Only sessions of this key'),
     }),
-    reply: dataList('ListSessionsResponse', Session),
+    reply: listReply('ListSessionsResponse', null, Session),
     example: { page: '1' },
   }),
 

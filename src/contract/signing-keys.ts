@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { pageFields } from './fields.ts';
-import { acted, actedList, plain, token } from './reply.ts';
+import { acted, listReply, plain, token } from './reply.ts';
 import { AccountId, Active, InstantText, Kid, resource, shown } from './scalars.ts';
 
 export const Jwk = resource('Jwk', 'A public Ed25519 key (RFC 8037)', {
@@ -42,7 +42,7 @@ export const signingKeys = {
     summary: 'List signing keys',
     description: 'Lists the keys that sign licence files or have signed them, newest first: all of them, or one page.',
     query: z.object(pageFields),
-    reply: actedList('ListSigningKeysResponse', 'signingKeys.list', SigningKey),
+    reply: listReply('ListSigningKeysResponse', 'signingKeys.list', SigningKey),
     example: { page: '1' },
   }),
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { durationField, flagField, list, pageFields, request } from './fields.ts';
-import { acted, actedList, done } from './reply.ts';
+import { acted, done, listReply } from './reply.ts';
 import {
   Count,
   EndText,
@@ -73,7 +73,7 @@ export const tokens = {
     summary: 'List tokens',
     description: 'Lists the tokens of the account, oldest first, revoked ones included: all of them, or one page.',
     query: z.object(pageFields),
-    reply: actedList('ListTokensResponse', 'tokens.list', Token),
+    reply: listReply('ListTokensResponse', 'tokens.list', Token),
     example: { page: '1' },
   }),
 

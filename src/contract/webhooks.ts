@@ -13,7 +13,7 @@ import {
   Seq,
   secondsField,
 } from './fields.ts';
-import { acted, actedList, CursorMeta, done, partList } from './reply.ts';
+import { acted, CursorMeta, done, listReply, partList } from './reply.ts';
 import { Active, Count, InstantText, identifier, resource, shown, shownId, text } from './scalars.ts';
 
 /** The dated contracts whose payloads are still sent, newest first. Source: API description, "Versioning", 3. */
@@ -120,7 +120,7 @@ export const webhooks = {
     summary: 'List webhooks',
     description: 'Lists the webhooks of the account, oldest first, never their secrets: all of them, or one page.',
     query: z.object(pageFields),
-    reply: actedList('ListWebhooksResponse', 'webhooks.list', Webhook),
+    reply: listReply('ListWebhooksResponse', 'webhooks.list', Webhook),
     example: { page: '1' },
   }),
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { actedList } from '../../src/contract/reply.ts';
+import { listReply } from '../../src/contract/reply.ts';
 
-const reply = actedList('ListThingsResponse', 'things.list', z.object({ id: z.string() }));
+const reply = listReply('ListThingsResponse', 'things.list', z.object({ id: z.string() }));
 const meta = { total: 2, page: 1, limit: 2, totalPages: 1 };
 const items = [{ id: 'a' }, { id: '","data":[' }];
 
