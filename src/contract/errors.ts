@@ -100,15 +100,8 @@ export const mutationReasons: readonly Reason[] = [
   'storedResponseMissing',
 ];
 
-/** An error as it is on the wire. */
-interface WireError {
-  readonly status: number;
-  readonly code: number;
-  readonly message: string;
-  /** From the response's headers; only the client knows it. */
-  readonly retryAfterMs?: number | null;
-  readonly fields?: readonly string[];
-}
+/** An error as it is on the wire, with what only the client knows from its headers. */
+type WireError = Pick<ApiError, 'status' | 'code' | 'message'> & Partial<Pick<ApiError, 'retryAfterMs' | 'fields'>>;
 
 /** The client's call that failed; null on the server's side. */
 export interface CallTrace {

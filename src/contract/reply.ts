@@ -8,7 +8,7 @@ import { Count, resource } from './scalars.ts';
 export interface Reply<Payload = unknown, Result = Payload> {
   readonly status: 200 | 201;
   /** JSON unless given. Only a reply with `stream`, which writes its text, may name another type. */
-  readonly contentType?: 'application/x-ndjson' | 'application/jwt' | 'text/event-stream';
+  readonly contentType?: 'application/jwt' | 'text/event-stream' | undefined;
   readonly schema: z.ZodType;
   wrap(result: Result): unknown;
   /** Its text, piece by piece: where that can be too long to be built at once, or is not JSON. */
@@ -50,23 +50,17 @@ export const bare = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Field
     { wrap: (fields) => ({ code: 0, ...fields }), unwrap: ({ code: _, ...fields }) => fields as Fields<S> },
   );
 
-/** A signed token (RFC 7519), as it is. */
-export function token(id: string, description: string, example: string): Reply<string> {
-  const schema = z
-    .string()
-    .regex(/^[\w-]+\.[\w-]+\.[\w-]+$/)
-    .meta({ id, description, examples: [example] });
-  return {
-    status: 200,
-    contentType: 'application/jwt',
-    schema,
-    wrap: (text) => text,
-    async *stream(text) {
-      yield text;
-    },
-    unwrap: (wire) => schema.parse(wire),
-  };
-}
+/** A text that is not JSON, as it is. */
+export const textReply = (contentType: Reply['contentType'], schema: z.ZodType<string>): Reply<string> => ({
+  status: 200,
+  contentType,
+  schema,
+  wrap: (text) => text,
+  async *stream(text) {
+    yield text;
+  },
+  unwrap: (wire) => schema.parse(wire),
+});
 
 /** `{…, code: 0}`, behind `{action, status: true}` where there is an action. */
 function enveloped<Payload, Result = Payload>(

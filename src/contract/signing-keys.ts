@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { pageFields } from './fields.ts';
-import { acted, listReply, plain, token } from './reply.ts';
+import { acted, listReply, plain, textReply } from './reply.ts';
 import { AccountId, Active, InstantText, Kid, resource, shown } from './scalars.ts';
 
 export const Jwk = resource('Jwk', 'A public Ed25519 key (RFC 8037)', {
@@ -66,6 +66,17 @@ export const signingKeys = {
   }),
 };
 
+const RevocationList = z
+  .string()
+  .regex(/^[\w-]+\.[\w-]+\.[\w-]+$/)
+  .meta({
+    id: 'RevocationList',
+    description: 'A compact JWS of type `lic-rev+jwt`',
+    examples: [
+      'eyJhbGciOiJFZERTQSIsInR5cCI6ImxpYy1yZXYrand0Iiwia2lkIjoiLi4uIn0.eyJzZXEiOjEsImZpbGVzIjpbXSwibGljZW5zZXMiOltdfQ.c2lnbmF0dXJl',
+    ],
+  });
+
 export const revocations = {
   /** The revocation list of one account; without `account`, of the oldest account. Source: decision 0057. */
   export: endpoint('GET /.well-known/revocations', 'public', {
@@ -75,11 +86,7 @@ export const revocations = {
       '`exp`, `seq`, which goes up with each change, `files` (ids of files whose devices were freed or licences deleted) ' +
       'and `licenses` (ids of blocked licences).',
     query: publicAccount,
-    reply: token(
-      'RevocationList',
-      'A compact JWS of type `lic-rev+jwt`',
-      'eyJhbGciOiJFZERTQSIsInR5cCI6ImxpYy1yZXYrand0Iiwia2lkIjoiLi4uIn0.eyJzZXEiOjEsImZpbGVzIjpbXSwibGljZW5zZXMiOltdfQ.c2lnbmF0dXJl',
-    ),
+    reply: textReply('application/jwt', RevocationList),
     headers: ['ETag', 'Cache-Control'],
     errors: ['accountNotFound'],
   }),

@@ -76,16 +76,6 @@ test('passes the signal on', async () => {
   await expect(items.next()).rejects.toBe('stop');
 });
 
-test('rejects with the error of the page that failed, after the items before it', async () => {
-  const pages = async ({ page }: { readonly page: number }) => {
-    if (page === 2) throw new Error('page 2');
-    return { items: numbered(2), meta: { totalPages: 3 } };
-  };
-  const items = listAll(pages, {});
-  expect([await items.next(), await items.next()]).toMatchObject([{ done: false }, { done: false }]);
-  await expect(items.next()).rejects.toThrow('page 2');
-});
-
 test('a list may be longer than other replies', async () => {
   const { customers, products, keys, signingKeys } = contract;
   expect([customers.list, products.list].map(maxResponseBytes)).toEqual([500 * MIB, 500 * MIB]);

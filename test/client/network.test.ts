@@ -127,12 +127,8 @@ async function refusingProxy(): Promise<readonly unknown[]> {
 
 test.each([
   ['example.com', 'a.example.com', false],
-  ['example.com', 'example.com', false],
   [' other.example , example.com', 'a.b.example.com', false],
-  ['.example.com', 'a.example.com', false],
-  ['*', 'a.example.com', false],
   ['example.com', 'notexample.com', true],
-  ['a.example.com', 'example.com', true],
   ['', 'a.example.com', true],
 ])('with NO_PROXY=%j goes to %s through the proxy, and no further if it refuses: %s', async (noProxy, host, isUsed) => {
   const asked = await refusingProxy();

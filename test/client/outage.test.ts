@@ -1,12 +1,9 @@
-import { createServer } from 'node:http';
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { systemTiming } from '../../src/client/timing.ts';
+import { describe, expect, test } from 'vitest';
 import type { Fetch } from '../../src/contract/endpoint.ts';
 import { type ClientOptions, createClient } from '../../src/index.ts';
 import { issued, licenseKey, productId } from './examples.ts';
 import { fakeTiming, noon } from './fake-timing.ts';
-import { unusedAddress } from './loopback.ts';
 
 const systemError = (system: object) => async (): Promise<Response> => {
   throw new TypeError('fetch failed', { cause: Object.assign(new Error('no connection'), system) });
@@ -65,20 +62,4 @@ test.each<[string, Fetch, Partial<ClientOptions>, number]>([
   const { create, requests } = outage(down, 3_600_000, options);
   await expect(create()).rejects.toMatchObject({ name: 'NetworkError', call: { attempts } });
   expect(requests()).toBe(attempts);
-});
-
-test('waits for a server that comes up late, with the same key and the same bytes', async () => {
-  const baseUrl = await unusedAddress();
-  const seen: unknown[] = [];
-  const server = createServer((request, response) => {
-    seen.push(request.headers['idempotency-key']);
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(issued));
-  });
-  onTestFinished(() => void server.close());
-  // With these waits the fourth retry is 1.9 seconds after the first attempt, the fifth 3.9.
-  const timing = { ...systemTiming, random: () => 0.5, newKey: () => 'key-1' };
-  const created = createClient({ baseUrl, timing }).keys.create({ productId });
-  setTimeout(() => server.listen(Number(new URL(baseUrl).port), '127.0.0.1'), 2_300);
-  expect(await created).toEqual({ key: licenseKey });
-  expect(seen).toEqual(['key-1']);
 });
