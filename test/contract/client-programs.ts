@@ -15,6 +15,18 @@ export interface MainJob {
   readonly deleted: string;
 }
 
+/** How each program ends. */
+const RETURN = `return {
+    key,
+    shown: details.license.key,
+    hostIds: details.license.devices.map(({ hostId }) => hostId),
+    customer: details.customer?.email,
+    file,
+    freed: message,
+    total: list.meta?.total,
+    deleted: action,
+  };`;
+
 /** On `schema.ts` of openapi-typescript, with openapi-fetch. */
 export const openapiFetch = `
 import createClient from 'openapi-fetch';
@@ -35,16 +47,7 @@ export async function run(baseUrl: string, token: string) {
   const { message } = take(await client.POST('/deactivate-key', { body: { ...address, hostId: 'host-1' } }));
   const list = take(await client.GET('/customer', { params: { query: { page: 1, limit: 1, active: true } } }));
   const { action } = take(await client.DELETE('/customer/by-id', { params: { query: { customerId: customer.data.id } } }));
-  return {
-    key,
-    shown: details.license.key,
-    hostIds: details.license.devices.map(({ hostId }) => hostId),
-    customer: details.customer?.email,
-    file,
-    freed: message,
-    total: list.meta?.total,
-    deleted: action,
-  };
+  ${RETURN}
 }
 
 function take<T>({ data, error }: { data?: T; error?: components['schemas']['Error'] }): T {
@@ -88,16 +91,7 @@ export async function run(baseUrl: string, token: string) {
     const { action } = zod.CustomersDeleteResponse.parse(
       (await client.customersDelete({ customerId: customer.data.id }, options)).data,
     );
-    return {
-      key,
-      shown: details.license.key,
-      hostIds: details.license.devices.map(({ hostId }) => hostId),
-      customer: details.customer?.email,
-      file,
-      freed: message,
-      total: list.meta?.total,
-      deleted: action,
-    };
+    ${RETURN}
   } finally {
     globalThis.fetch = network;
   }
