@@ -20,9 +20,7 @@ export interface TransportResponse {
 }
 
 /** Reads one header; null when the response does not have it. */
-export interface ResponseHeaders {
-  get(name: string): string | null;
-}
+export type ResponseHeaders = Pick<Headers, 'get'>;
 
 interface NetworkOptions {
   /** How long a connection may take, with its tunnel and its TLS. */

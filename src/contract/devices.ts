@@ -88,7 +88,9 @@ export const keyDevices = {
     body: request('SignKeyRequest', {
       ...licenseAddress,
       hostId: HostId,
-      ttl: secondsField(60, 3_155_760_000, 'Seconds the file is good for; required when the licence never expires'),
+      ttl: secondsField(60, 3_155_760_000).describe(
+        'Seconds the file is good for; required when the licence never expires',
+      ),
     }),
     reply: plain('SignKeyResponse', {
       file: shown(

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { showAs } from './openapi/json-schema.ts';
-import { Count, IfUpdatedAt, text } from './scalars.ts';
+import { Count, IfUpdatedAt, MAX_SEQ, text } from './scalars.ts';
 
 /** The JSON body of a request. */
 export const request = <S extends z.ZodRawShape>(id: string, shape: S) => z.object(shape).meta({ id });
 
 /** A number of seconds that may be left out. */
-export const secondsField = (min: number, max: number, description: string) =>
-  z.int().min(min).max(max).optional().describe(description);
+export const secondsField = (min: number, max: number) => z.int().min(min).max(max).optional();
 
 /** An array of `min` to `max` items. It is measured before any item is checked, so that a long one costs nothing. */
 export function list<T extends z.ZodType>(item: T, min: number, max: number) {
@@ -136,7 +135,7 @@ export function writeDuration(duration: Duration): string {
   return text === 'P' ? 'PT0S' : text;
 }
 
-/** How many items a page has when only its number is given. */
+/** How many items a page, or a part of a list, has when no `limit` is given. */
 export const DEFAULT_PAGE_SIZE = 100;
 
 /** The fields that ask for one page of a list. */
@@ -149,19 +148,13 @@ export const pageFields = {
     .describe(`How many items a page has; ${DEFAULT_PAGE_SIZE} when only \`page\` is given`),
 };
 
-/** The highest number that an item of a numbered list can have. */
-export const MAX_SEQ = 2_147_483_647;
-
-/** How many items a part has when no `limit` is given. */
-export const DEFAULT_FEED_SIZE = 100;
-
 /** The number of an item of a numbered list. */
 export const Seq = Count.min(1).describe('Its number in the account: from 1, without gaps');
 
 /** The fields that ask for a part of a numbered list. */
 export const feedFields = {
   after: integerField(0, MAX_SEQ).optional().describe('The number after which to begin; 0 unless given'),
-  limit: integerField(1, 1_000).optional().describe(`How many items at most; ${DEFAULT_FEED_SIZE} unless given`),
+  limit: integerField(1, 1_000).optional().describe(`How many items at most; ${DEFAULT_PAGE_SIZE} unless given`),
 };
 
 /** A text that something contains, 1 to 256 characters. */

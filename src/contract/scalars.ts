@@ -161,8 +161,11 @@ export const NumericString = z.codec(z.string().regex(/^[1-9][0-9]{0,8}$/), Limi
   encode: String,
 });
 
+/** The highest number that an item of a numbered list can have. */
+export const MAX_SEQ = 2_147_483_647;
+
 /** A number of things, or of seconds, in a reply: both databases keep it in 32 bits. */
-export const Count = z.int().min(0).max(2_147_483_647);
+export const Count = z.int().min(0).max(MAX_SEQ);
 
 /** Whether something may be used; nothing in an example is switched off. */
 export const Active = z.boolean().meta({ examples: [true] });

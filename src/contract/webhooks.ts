@@ -7,14 +7,13 @@ import {
   feedFields,
   integerField,
   list,
-  MAX_SEQ,
   pageFields,
   request,
   Seq,
   secondsField,
 } from './fields.ts';
 import { acted, CursorMeta, done, listReply, partList } from './reply.ts';
-import { Active, Count, InstantText, identifier, resource, shown, shownId, text } from './scalars.ts';
+import { Active, Count, InstantText, identifier, MAX_SEQ, resource, shown, shownId, text } from './scalars.ts';
 
 /** The dated contracts whose payloads are still sent, newest first. Source: API description, "Versioning", 3. */
 export const payloadVersions = ['2026-11-21'] as const;
@@ -166,9 +165,7 @@ export const webhooks = {
       'Makes a new secret, shown in this response and never again. For the overlap both secrets sign each request.',
     body: request('RotateWebhookRequest', {
       webhookId: WebhookId,
-      overlap: secondsField(
-        0,
-        MAX_OVERLAP_SECONDS,
+      overlap: secondsField(0, MAX_OVERLAP_SECONDS).describe(
         `For how many seconds the old secret signs as well; default ${DEFAULT_OVERLAP_SECONDS}`,
       ),
     }),

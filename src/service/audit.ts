@@ -1,5 +1,5 @@
 import type { audit } from '../contract/audit.ts';
-import { DEFAULT_FEED_SIZE } from '../contract/fields.ts';
+import { DEFAULT_PAGE_SIZE } from '../contract/fields.ts';
 import type { AccountId, Instant, ShownIp } from '../contract/scalars.ts';
 import { type Caller, seesSecrets } from '../domain/access.ts';
 import { FIRST_HASH, signCheckpoint } from '../domain/audit-chain.ts';
@@ -14,7 +14,7 @@ import { type Operations, ofWholeAccount } from './operation.ts';
 export const auditOperations: Operations<typeof audit> = {
   list: {
     authorize: ofWholeAccount,
-    async perform({ repositories, caller }, { after = 0, limit = DEFAULT_FEED_SIZE }) {
+    async perform({ repositories, caller }, { after = 0, limit = DEFAULT_PAGE_SIZE }) {
       const head = await repositories.recordHeads.find(caller.accountId);
       const { auditSeq: seq, auditHash: hash } = head ?? { auditSeq: 0, auditHash: FIRST_HASH };
       const found = await repositories.audit.list(caller.accountId, { after, until: seq, limit });
@@ -31,7 +31,7 @@ export const auditOperations: Operations<typeof audit> = {
 
   checkpoints: {
     authorize: ofWholeAccount,
-    async perform({ repositories, caller }, { after = 0, limit = DEFAULT_FEED_SIZE }) {
+    async perform({ repositories, caller }, { after = 0, limit = DEFAULT_PAGE_SIZE }) {
       const items = await repositories.checkpoints.list(caller.accountId, { after, limit });
       return { items, meta: { last: items.at(-1)?.seq ?? after } };
     },

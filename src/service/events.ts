@@ -1,6 +1,6 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
 import type { events } from '../contract/events.ts';
-import { DEFAULT_FEED_SIZE } from '../contract/fields.ts';
+import { DEFAULT_PAGE_SIZE } from '../contract/fields.ts';
 import { showAddress } from './audit.ts';
 import type { Context } from './context.ts';
 import { readEventContent } from './numbering.ts';
@@ -13,7 +13,7 @@ const MAX_SCANNED = 20_000;
 
 export async function listEvents(
   { repositories, caller }: Pick<Context, 'repositories' | 'caller'>,
-  { after = 0, limit = DEFAULT_FEED_SIZE, type, resourceId }: InputOf<Events['list']>,
+  { after = 0, limit = DEFAULT_PAGE_SIZE, type, resourceId }: InputOf<Events['list']>,
 ): Promise<PayloadOf<Events['list']>> {
   const end = (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0;
   // The events of one resource are found by an index, those of a type among them are not.

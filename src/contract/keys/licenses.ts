@@ -86,14 +86,10 @@ export const licenseSettings = {
   allowedHosts: list(HostId, 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
   licenseType: z.enum(licenseTypes).optional().describe('Default node-locked, which has no maxConcurrentSessions'),
   maxConcurrentSessions: Limit.nullish().describe('How many sessions a floating licence has; null means unlimited'),
-  heartbeatInterval: secondsField(
-    60,
-    86_400,
+  heartbeatInterval: secondsField(60, 86_400).describe(
     `Seconds between two reports of a session, at most its lease; default ${DEFAULT_HEARTBEAT_SECONDS}`,
   ),
-  sessionLeaseDuration: secondsField(
-    300,
-    MAX_LEASE_SECONDS,
+  sessionLeaseDuration: secondsField(300, MAX_LEASE_SECONDS).describe(
     `Seconds that a session lasts without a report; default ${DEFAULT_LEASE_SECONDS}`,
   ),
   customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices; default false'),
@@ -119,7 +115,7 @@ export const agreeing = <T extends z.ZodType<Settings>>(license: T) =>
       path: ['heartbeatInterval'],
     });
 
-/** A licence in its shorter form. Source: API description, "License". */
+/** The fields that the shorter form carries too. Source: API description, "License". */
 const shortLicense = {
   id: LicenseId,
   key: ShownKey,

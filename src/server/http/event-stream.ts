@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { streamEvents } from '../../contract/events.ts';
-import { MAX_SEQ } from '../../contract/fields.ts';
+import { MAX_SEQ } from '../../contract/scalars.ts';
 import { listEvents } from '../../service/events.ts';
 import type { AppParts } from '../app-parts.ts';
 import { isStillValid } from './authenticate.ts';

@@ -1,7 +1,6 @@
 import { apiError } from '../../contract/errors.ts';
 import type { JsonObject } from '../../contract/events.ts';
-import { MAX_SEQ } from '../../contract/fields.ts';
-import type { Instant } from '../../contract/scalars.ts';
+import { type Instant, MAX_SEQ } from '../../contract/scalars.ts';
 import type { PayloadVersion, webhookDeliveries } from '../../contract/webhooks.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { EventRecord } from '../../store/tables/record/events.ts';
