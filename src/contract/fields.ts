@@ -28,18 +28,12 @@ function atMost(max: number, what: string, count: (value: unknown) => number) {
   return z.any().refine((value) => count(value) <= max, { message: `Too big: at most ${max} ${what}`, abort: true });
 }
 
-/** The body of a request that changes something, with at least one of `changes`, between what else it may have. */
-export function changing<
-  S extends z.ZodRawShape,
-  A extends z.ZodRawShape = Record<never, never>,
-  M extends z.ZodRawShape = Record<never, never>,
->(id: string, changes: S, { address, more }: { readonly address?: A; readonly more?: M } = {}) {
-  const names = Object.keys(changes);
-  return z
-    .object({ ...(address as A), ...changes, ...(more as M), ifUpdatedAt: IfUpdatedAt })
-    .refine((body) => countGiven(body, names) > 0, `one of ${names.join(', ')} is required`)
-    .meta({ id, anyOf: names.map((name) => ({ required: [name] })) });
-}
+/** The body of a request that changes something: at least one of `changes` has to be there. */
+export const changing = <S extends z.ZodRawShape>(id: string, shape: S, changes = Object.keys(shape)) =>
+  z
+    .object({ ...shape, ifUpdatedAt: IfUpdatedAt })
+    .refine((body) => countGiven(body, changes) > 0, `one of ${changes.join(', ')} is required`)
+    .meta({ id, anyOf: changes.map((name) => ({ required: [name] })) });
 
 /** What `refine` takes: a rule for some fields, and what is said of the first when they break it. */
 type FieldRule = readonly [(fields: object) => boolean, { message: string; path: string[] }];

@@ -23,10 +23,13 @@ const blocking = {
   ifUpdatedAt: IfUpdatedAt,
 };
 
-export const UpdateKeyRequest = changing('UpdateKeyRequest', changes, {
-  address: licenseAddress,
-  more: { force: z.boolean().optional().describe('Whether a limit may be below what is in use; default false') },
-});
+const force = z.boolean().optional().describe('Whether a limit may be below what is in use; default false');
+
+export const UpdateKeyRequest = changing(
+  'UpdateKeyRequest',
+  { ...licenseAddress, ...changes, force },
+  Object.keys(changes),
+);
 
 export const RenewKeyRequest = request('RenewKeyRequest', {
   ...licenseAddress,
