@@ -16,47 +16,6 @@ interface ClientNeeds {
   readonly needsToken: boolean;
 }
 
-export interface CommandContext {
-  readonly io: Io;
-  readonly settings: Settings;
-  readonly flags: GlobalFlags;
-  readonly dryRun: boolean;
-  /** The service, opened at the first call. */
-  client(needs?: ClientNeeds): Promise<Client>;
-  /** The same for requests that the contract does not have. */
-  caller(needs?: ClientNeeds): Promise<CallEndpoint>;
-  /** Which service it is; opens nothing. */
-  target(): Promise<Target>;
-  /** The service itself, for a client that is observed in another way. */
-  connect(): Promise<Connection>;
-  readonly written: Readonly<Record<string, unknown>>;
-  /** The product of a licence key: the one that was given, else the one that the service knows. */
-  productOf(key: string, given: string | undefined): Promise<string>;
-  /** Makes one change under one idempotency key; with `--dry-run` shows the request instead of sending it. */
-  change<T>(send: Send<T>): Promise<Changed<T>>;
-  /** Writes changes down before the first of them is sent, so that a later run repeats those without an answer. */
-  prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]>;
-  /** Events of the service as they happen, in the order of their numbers; ends with the signal of the command. */
-  follow(options: Omit<FollowOptions, 'signal'>): AsyncIterable<readonly Event[]>;
-  say(note: Note): Promise<void>;
-  /** What is remembered of changes and bulk runs, opened at the first call. Throws `LocalError`. */
-  state(): Promise<State>;
-  /** The same; null where nothing was ever written down. */
-  knownState(): Promise<State | null>;
-  /** Has something closed when the command ends, however it ends. */
-  onClose(close: () => Promise<void>): void;
-}
-
-export interface OpenedContext extends CommandContext {
-  readonly connection: Connection | null;
-  readonly pendingKey: string | null;
-  /** The words of options that were found while the command ran, for a command line that repeats it. */
-  readonly foundWords: readonly string[];
-  /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
-  delivered(): void;
-  close(): Promise<void>;
-}
-
 interface ContextOptions {
   readonly flags: GlobalFlags;
   readonly settings: Settings;
@@ -64,7 +23,13 @@ interface ContextOptions {
   readonly io: Io;
 }
 
-export function openContext({ flags, settings, options, io }: ContextOptions): OpenedContext {
+/** What a command works with. */
+export type CommandContext = Omit<OpenedContext, 'connection' | 'pendingKey' | 'foundWords' | 'delivered' | 'close'>;
+
+/** The same for what runs a command, and closes what it has opened. */
+export type OpenedContext = Readonly<ReturnType<typeof openContext>>;
+
+export function openContext({ flags, settings, options, io }: ContextOptions) {
   const dryRun = options.dryRun === true;
   const observation = observe(settings, io);
   const closers: (() => Promise<void>)[] = [];
@@ -77,11 +42,13 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
   const products = new Map<string, string>();
   let isDelivered = false;
 
+  /** Which service it is; opens nothing. */
   const chosenTarget = async (): Promise<Target> => {
     target ??= await chooseTarget(flags, io);
     return target;
   };
 
+  /** The service, for requests that the contract does not have too. */
   function caller(needs?: ClientNeeds): Promise<CallEndpoint> {
     opened ??= connect(needs).then((service) => openCaller(service, observation, settings, io));
     return opened;
@@ -94,11 +61,13 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     return connection;
   }
 
+  /** The service, opened at the first call. */
   async function client(needs?: ClientNeeds): Promise<Client> {
     const { clientOfCall } = await import('../client/client.ts');
     return clientOfCall(await caller(needs));
   }
 
+  /** The product of a licence key: the one that was given, else the one that the service knows. */
   async function productOf(key: string, given: string | undefined): Promise<string> {
     const known = given ?? products.get(key);
     if (known !== undefined) return known;
@@ -109,12 +78,14 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     return product;
   }
 
+  /** Makes one change under one idempotency key; with `--dry-run` shows the request instead of sending it. */
   async function change<T>(send: Send<T>): Promise<Changed<T>> {
     const [prepared] = await prepare([send]);
     if (prepared === undefined) throw new Error('a change was not prepared');
     return prepared.send();
   }
 
+  /** Writes changes down before the first of them is sent, so that a later run repeats those without an answer. */
   async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
     // Not after the changes.
     if (sends.length > 1 && settings.format === 'env') throw severalAsEnv();
@@ -125,16 +96,19 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     return changes.prepare(sends);
   }
 
-  async function knownState(): Promise<State | null> {
-    const { hasState } = await import('./state/state.ts');
-    return hasState(io) ? state() : null;
-  }
-
+  /** What is remembered of changes and bulk runs, opened at the first call. Throws `LocalError`. */
   function state(): Promise<State> {
     opening ??= import('./state/state.ts').then(({ openState }) => openState(io));
     return opening;
   }
 
+  /** The same; null where nothing was ever written down. */
+  async function knownState(): Promise<State | null> {
+    const { hasState } = await import('./state/state.ts');
+    return hasState(io) ? state() : null;
+  }
+
+  /** Events of the service as they happen, in the order of their numbers; ends with the signal of the command. */
   async function* follow(followed: Omit<FollowOptions, 'signal'>): AsyncGenerator<readonly Event[]> {
     const service = await connect();
     const { followParts } = await import('../client/event-stream.ts');
@@ -151,6 +125,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     client,
     caller,
     target: chosenTarget,
+    /** The service itself, for a client that is observed in another way. */
     connect: () => connect(),
     written: options,
     productOf,
@@ -160,17 +135,20 @@ export function openContext({ flags, settings, options, io }: ContextOptions): O
     say,
     state,
     knownState,
-    onClose: (close) => void closers.push(close),
-    get connection() {
+    /** Has something closed when the command ends, however it ends. */
+    onClose: (close: () => Promise<void>) => void closers.push(close),
+    get connection(): Connection | null {
       return connection;
     },
-    get pendingKey() {
+    get pendingKey(): string | null {
       return changes?.pendingKey() ?? null;
     },
-    get foundWords() {
+    /** The words of options that were found while the command ran, for a command line that repeats it. */
+    get foundWords(): readonly string[] {
       const [product] = products.values();
       return product !== undefined && products.size === 1 ? ['--product', product] : [];
     },
+    /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
     delivered: () => {
       isDelivered = true;
     },
