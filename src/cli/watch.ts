@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ParsedCommand } from './command.ts';
 import type { Settings } from './config/settings.ts';
-import { type OpenedContext, openContext } from './context.ts';
+import { openContext } from './context.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
 import type { RunState } from './failure/fail.ts';
 import { toReport } from './failure/report.ts';
 import type { Io } from './io.ts';
 import { renderResult } from './output/render.ts';
 import type { CommandResult, Field } from './output/result.ts';
-import { createPaint, type Note, sanitise } from './output/terminal.ts';
+import { createPaint, sanitise } from './output/terminal.ts';
 import { inProcessUrl } from './request/connection.ts';
 import { parseInterval } from './values/duration.ts';
 
@@ -60,14 +60,10 @@ export async function watch(watched: Watched): Promise<number> {
 }
 
 function refuseElsewhere({ format, output, quiet }: Settings, { stdout, env }: Io): void {
-  const why = !stdout.isTTY
-    ? 'stdout is not one'
-    : env.TERM === 'dumb'
-      ? 'TERM is dumb'
-      : output !== null || quiet || format !== 'table'
-        ? 'another output was chosen'
-        : null;
-  if (why === null) return;
+  const isElsewhere = output !== null || quiet || format !== 'table';
+  if (stdout.isTTY && env.TERM !== 'dumb' && !isElsewhere) return;
+  const onTerminal = env.TERM === 'dumb' ? 'TERM is dumb' : 'another output was chosen';
+  const why = stdout.isTTY ? onTerminal : 'stdout is not one';
   throw new UsageError(`--watch needs a terminal, and ${why}`, [
     ['What happens, line by line:', 'lkm events tail --json'],
   ]);
@@ -84,26 +80,21 @@ async function readOnce({ parsed, values, settings, chosen, state }: Watched): P
       throw new Error(`${parsed.command.path} is watchable, and its result comes in parts`);
     }
     const text = await renderResult(result, { settings, io, fields: parsed.command.fields ?? [], chosen });
-    return text + notesBelow(result, io, settings);
+    return text + notesBelow(result, settings);
   } finally {
     // Others may open the file in between, and change what is shown.
-    if (isDatabase(context)) {
+    if (context.connection?.baseUrl === inProcessUrl) {
       delete state.context;
       await context.close();
     }
   }
 }
 
-const isDatabase = ({ connection }: OpenedContext): boolean => connection?.baseUrl === inProcessUrl;
-
-function notesBelow(result: CommandResult, { stdout }: Io, settings: Settings): string {
-  const empty: Note[] =
-    result.kind === 'rows' && result.rows.length === 0 ? [{ tone: 'hint', text: result.empty }] : [];
-  const paint = createPaint(settings.color.stdout && stdout.isTTY);
-  return [...empty, ...(result.notes ?? [])]
-    .flatMap(({ text }) => text.split('\n'))
-    .map((line) => `${paint.dim(sanitise(line))}\n`)
-    .join('');
+function notesBelow(result: CommandResult, { color }: Settings): string {
+  const empty = result.kind === 'rows' && result.rows.length === 0 ? [result.empty] : [];
+  const lines = [...empty, ...(result.notes ?? []).map(({ text }) => text)].flatMap((text) => text.split('\n'));
+  const paint = createPaint(color.stdout);
+  return lines.map((line) => `${paint.dim(sanitise(line))}\n`).join('');
 }
 
 /** What went wrong, for the line above. Throws what cannot pass by itself. */
@@ -121,7 +112,7 @@ function frameOf(text: string, { trouble, intervalMs }: Head, { settings, state:
     trouble === null
       ? paint.dim(`${time} UTC, every ${intervalMs / 1_000} s · ctrl-c ends`)
       : paint.yellow(`${time} UTC: ${sanitise(trouble)}`);
-  const lines = [head, '', ...fitting(text.trimEnd().split('\n'), (io.stdout.lines ?? DEFAULT_LINES) - 2)];
+  const lines = [head, '', ...fitting(text.trimEnd().split('\n'), (io.stdout.lines ?? 24) - 2)];
   return `${HOME}${lines.map((line) => `${line}${CLEAR_LINE}`).join('\n')}${CLEAR_BELOW}`;
 }
 
@@ -130,9 +121,5 @@ interface Head {
   readonly intervalMs: number;
 }
 
-const DEFAULT_LINES = 24;
-
-function fitting(lines: readonly string[], room: number): readonly string[] {
-  if (lines.length <= room) return lines;
-  return [...lines.slice(0, room - 1), `… ${lines.length - room + 1} more lines`];
-}
+const fitting = (lines: readonly string[], room: number): readonly string[] =>
+  lines.length <= room ? lines : [...lines.slice(0, room - 1), `… ${lines.length - room + 1} more lines`];
