@@ -107,16 +107,11 @@ function errorPage({ error, status, code, message, exitCode, operations, hints }
   return [heading(error, view), rows(facts, view), ...sentences, rows(commands, view)].join('');
 }
 
-/** Names of errors of lkm itself that are not those of their exit code. */
-const ownNames: Readonly<Record<string, keyof typeof exitCodes>> = {
-  noToken: 'unauthenticated',
-  badResponse: 'serverError',
-};
+/** The exit codes by their names, and by those of errors of lkm itself that have others. */
+const namedCodes = { ...exitCodes, noToken: exitCodes.unauthenticated, badResponse: exitCodes.serverError };
 
-function findExitCode(text: string): number | undefined {
-  const own = Object.entries(ownNames).find(([name]) => isName(name, text))?.[1];
-  return Object.entries(exitCodes).find(([name, code]) => String(code) === text || isName(name, own ?? text))?.[1];
-}
+const findExitCode = (text: string): number | undefined =>
+  Object.entries(namedCodes).find(([name, code]) => String(code) === text || isName(name, text))?.[1];
 
 const meaningOf = (exitCode: number): string =>
   Object.entries(meanings).find(([name]) => exitCodes[name as keyof typeof meanings] === exitCode)?.[1] ?? '';

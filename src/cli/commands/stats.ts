@@ -12,21 +12,19 @@ import { listedFields, listOfKeys } from './keys/list.ts';
 
 type Numbers = Readonly<Record<string, unknown>>;
 
-const number = { isNumber: true } as const;
-
 /** The last row, of all products together. */
 const ALL = 'all';
 
 const countFields: readonly Field[] = [
   { name: 'productId', label: 'product', cuts: true, show: (_, __, { name }) => String(name) },
-  { name: 'total', ...number },
-  { name: 'active', ...number },
-  { name: 'unused', ...number, drops: 3 },
-  { name: 'full', ...number, drops: 4 },
-  { name: 'expiring', ...number },
-  { name: 'expired', ...number },
-  { name: 'blocked', ...number, drops: 2 },
-  { name: 'trial', ...number, drops: 1 },
+  { name: 'total', isNumber: true },
+  { name: 'active', isNumber: true },
+  { name: 'unused', isNumber: true, drops: 3 },
+  { name: 'full', isNumber: true, drops: 4 },
+  { name: 'expiring', isNumber: true },
+  { name: 'expired', isNumber: true },
+  { name: 'blocked', isNumber: true, drops: 2 },
+  { name: 'trial', isNumber: true, drops: 1 },
 ];
 
 export const stats = readCommand({
@@ -66,10 +64,7 @@ async function renderStats(data: Stats, named: readonly Product[], view: View): 
   const table = (fields: readonly Field[], rows: readonly Numbers[]) =>
     rows.length === 0 ? 'none\n' : renderTable(fields, rows, view);
   const names = new Map(named.map(({ id, name }) => [id, name]));
-  const products = data.products.map((counts) => ({
-    ...counts,
-    name: names.get(counts.productId) ?? counts.productId,
-  }));
+  const products = data.products.map((one) => ({ ...one, name: names.get(one.productId) ?? one.productId }));
   const rows = products.length > 1 ? [...products, { ...data.keys, productId: ALL, name: ALL }] : products;
   const { devices, sessions, customers } = data;
   const known = customers === null ? '' : `, ${count(customers, 'customer')}`;
@@ -88,11 +83,10 @@ async function renderStats(data: Stats, named: readonly Product[], view: View): 
 const keyFields = (told: string): Field[] =>
   listedFields.filter(({ name }) => ['key', told, 'customerId'].includes(name));
 
-const barsOf = (weeks: Stats['issuedPerWeek'], { columns }: View): string =>
-  renderBars(
-    weeks.map(({ week, count }) => ({ label: week, count })),
-    columns,
-  );
+function barsOf(weeks: Stats['issuedPerWeek'], { columns }: View): string {
+  const bars = weeks.map(({ week, count }) => ({ label: week, count }));
+  return renderBars(bars, columns);
+}
 
 export const forecast = readCommand({
   about: 'Lists the keys that expire within N days, soonest first.',

@@ -16,17 +16,13 @@ export interface Check {
 
 export const ok = (check: string, detail: string): Check => ({ check, status: 'ok', detail, advice: null });
 
-export const warn = (check: string, detail: string, advice: string): Check => ({
-  check,
-  status: 'warn',
-  detail,
-  advice,
-});
+export const warn = (check: string, detail: string, advice: string): Check => {
+  return { check, status: 'warn', detail, advice };
+};
 
-export const fail = (check: string, detail: string, advice: string): Check => ({
-  ...warn(check, detail, advice),
-  status: 'fail',
-});
+export const fail = (check: string, detail: string, advice: string): Check => {
+  return { check, status: 'fail', detail, advice };
+};
 
 /** Makes an error the failed check, in the words in which any command reports it; `asked` is the service it is about. */
 export const failed =
@@ -47,6 +43,7 @@ export function checkResult(checks: readonly Check[], { io, settings }: CommandC
   const warnings = checks.filter(({ status }) => status === 'warn').length;
   const isFine = failures.length === 0;
   const verdict = isFine ? 'nothing is wrong' : `${count(failures.length, 'check')} failed`;
+  const besides = warnings > 0 ? `, ${count(warnings, 'warning')}` : '';
   return {
     kind: 'rows',
     rows: checks.map((check) => ({ ...check })),
@@ -55,24 +52,17 @@ export function checkResult(checks: readonly Check[], { io, settings }: CommandC
     empty: 'nothing was checked',
     exitCode: isFine ? exitCodes.ok : exitCodes.local,
     draw: (view) => listChecks(checks, view, (advice) => asTyped(advice, io.env, settings.serviceOptions)),
-    notes: [
-      {
-        tone: isFine ? 'done' : 'warning',
-        text: warnings > 0 ? `${verdict}, ${count(warnings, 'warning')}` : verdict,
-      },
-    ],
+    notes: [{ tone: isFine ? 'done' : 'warning', text: verdict + besides }],
   };
 }
 
-const STATUS_WIDTH = 4;
-
 function listChecks(checks: readonly Check[], { paint }: View, typed: (advice: string) => string): string {
   const width = Math.max(...checks.map(({ check }) => check.length));
-  const indent = ' '.repeat(STATUS_WIDTH + width + 4);
+  const indent = ' '.repeat(width + 8);
   const colored = { ok: paint.green, warn: paint.yellow, fail: paint.red };
   return checks
     .map(({ check, status, detail, advice }) => {
-      const line = `${colored[status](status.padEnd(STATUS_WIDTH))}  ${check.padEnd(width)}  ${sanitise(detail)}\n`;
+      const line = `${colored[status](status.padEnd(4))}  ${check.padEnd(width)}  ${sanitise(detail)}\n`;
       return advice === null ? line : `${line}${indent}${paint.dim(sanitise(typed(advice)))}\n`;
     })
     .join('');

@@ -9,38 +9,28 @@ export function proxyFor(baseUrl: string, isLoopback: boolean, env: Io['env']): 
   const { protocol, hostname, port } = new URL(baseUrl);
   const proxy = protocol === 'https:' ? env.https_proxy || env.HTTPS_PROXY : env.http_proxy || env.HTTP_PROXY;
   if (!proxy) return { check: ok('proxy', 'none'), isUsed: false };
-  const shown = shownProxy(proxy);
+  const address = URL.parse(proxy);
+  // Without the name and password that it may hold.
+  const shown = address === null ? 'a proxy' : `${address.protocol}//${address.host}`;
   if (isLoopback) return { check: ok('proxy', `${shown} is passed by: the service is on this machine`), isUsed: false };
-  if (isPassedBy(noProxyEntries(env), hostname, port || (protocol === 'https:' ? '443' : '80'))) {
+  const entries = (env.no_proxy || env.NO_PROXY || '')
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter(Boolean);
+  if (isPassedBy(entries, hostname, port || (protocol === 'https:' ? '443' : '80'))) {
     return { check: ok('proxy', `${shown} is passed by, as NO_PROXY says`), isUsed: false };
   }
-  const isUsed = /^https?:\/\//.test(proxy) && URL.canParse(proxy);
+  const isUsed = address !== null && /^https?:\/\//.test(proxy);
   const check = isUsed
     ? ok('proxy', `${shown}, from the environment`)
     : warn('proxy', 'the address in the environment cannot be read', 'It has the form http://proxy.example:3128.');
   return { check, isUsed };
 }
 
-/** Without the name and password that it may hold. */
-function shownProxy(proxy: string): string {
-  if (!URL.canParse(proxy)) return 'a proxy';
-  const { protocol, host } = new URL(proxy);
-  return `${protocol}//${host}`;
-}
-
 /** `example.com` is that name and all below it, `.example.com` and `*.example.com` all below it; `*` all there are. */
-function isPassedBy(entries: readonly string[], hostname: string, port: string): boolean {
-  return entries
-    .map((entry) => entry.toLowerCase())
-    .some(
-      (entry) =>
-        ['*', hostname, `${hostname}:${port}`].includes(entry) || hostname.endsWith(`.${entry.replace(/^\*?\./, '')}`),
-    );
-}
-
-/** What `NO_PROXY` lists, apart by commas or blanks. */
-const noProxyEntries = (env: Io['env']): readonly string[] =>
-  (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).filter(Boolean);
+const isPassedBy = (entries: readonly string[], hostname: string, port: string): boolean =>
+  ['*', hostname, `${hostname}:${port}`].some((whole) => entries.includes(whole)) ||
+  entries.some((entry) => hostname.endsWith(`.${entry.replace(/^\*?\./, '')}`));
 
 const DAY_MS = 86_400_000;
 
