@@ -11,7 +11,7 @@ import type { Field } from '../output/result.ts';
 import { type Note, sanitise } from '../output/terminal.ts';
 import { expiry, nothing, quote, yesNo } from '../output/words.ts';
 import { chooseTarget, type Target } from '../request/target.ts';
-import { listOf, recordOf } from './results.ts';
+import { did, listOf, recordOf } from './results.ts';
 
 /** Who a command is at which service, and how it came to that. */
 export const identityFields: readonly Field[] = [
@@ -95,12 +95,7 @@ export const authSwitch = command({
   async run({ name }, context) {
     const profile = name ?? (await pickProfile(context));
     const { baseUrl } = await switchProfile(context.io, profile);
-    return {
-      kind: 'done',
-      data: { profile, baseUrl },
-      quiet: [profile],
-      notes: [{ tone: 'done', text: `profile ${profile} is the current one: ${baseUrl}` }],
-    };
+    return did(profile, { profile, baseUrl }, `profile ${profile} is the current one: ${baseUrl}`);
   },
 });
 

@@ -5,7 +5,7 @@ import type { CommandContext } from '../context.ts';
 import { NotFoundError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import { nothing } from '../output/words.ts';
-import { listOf } from './results.ts';
+import { did, listOf, singleValue } from './results.ts';
 
 const nameArgument = argument('<SETTING>', `the setting: ${Object.keys(storable).join(', ')}`);
 
@@ -35,7 +35,7 @@ export const configGet = command({
   async run({ name }, { flags, io }) {
     settingOf(name);
     const { value = null, from } = (await effectiveSettings(flags, io)).find((one) => one.name === name) ?? {};
-    if (value !== null) return { kind: 'value', value, data: { name, value, from }, quiet: [value] };
+    if (value !== null) return singleValue(value, { name, value, from });
     throw new NotFoundError(`${name} is not set`, [['Set it:', `lkm config set ${name} VALUE`]]);
   },
 });
@@ -66,12 +66,8 @@ async function store(
 ): Promise<CommandResult> {
   await storeSetting(io, name, value, profile);
   const is = value === null ? 'is no longer set' : `is ${value}`;
-  return {
-    kind: 'done',
-    data: { name, ...(value !== null && { value }), profile: profile ?? null },
-    quiet: [name],
-    notes: [{ tone: 'done', text: `${name} ${is}${profile === undefined ? '' : ` for profile ${profile}`}` }],
-  };
+  const data = { name, ...(value !== null && { value }), profile: profile ?? null };
+  return did(name, data, `${name} ${is}${profile === undefined ? '' : ` for profile ${profile}`}`);
 }
 
 export const configPath = command({
@@ -81,6 +77,6 @@ export const configPath = command({
 
   async run(_, { io }) {
     const path = configFile(io);
-    return { kind: 'value', value: path, data: { path }, quiet: [path] };
+    return singleValue(path, { path });
   },
 });

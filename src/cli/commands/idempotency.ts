@@ -3,7 +3,7 @@ import { NotFoundError, UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
 import { type Operator, operateOn } from '../request/operator.ts';
-import { type Fields, listOf } from './results.ts';
+import { did, type Fields, listOf } from './results.ts';
 
 /** The hash that names a request is whole for programs, and short in a table. */
 const requestFields: readonly (Field | string)[] = [
@@ -85,11 +85,6 @@ export const idempotencyResolve = command({
       throw new UsageError(`${key} names ${others.length + 1} requests: give more digits of the hash`, see);
     }
     const next = completed ? 'retries are refused, the response is missing' : 'the next retry runs';
-    return {
-      kind: 'done',
-      data: { hash, outcome: resolution },
-      quiet: [hash],
-      notes: [{ tone: 'done', text: `${resolution}: ${key} · ${next}` }],
-    };
+    return did(hash, { hash, outcome: resolution }, `${resolution}: ${key} · ${next}`);
   },
 });

@@ -1,3 +1,4 @@
+import { verdictExitCodes } from '../failure/errors.ts';
 import type { CommandResult, Field } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { thereAreMore } from '../output/words.ts';
@@ -20,6 +21,32 @@ type Identified = Fields & { readonly id: string };
 /** One object. */
 export const recordOf = (row: Identified): CommandResult => ({ kind: 'record', row, data: row, quiet: [row.id] });
 
+/** What a command on this machine has done: to what, in words, and what to do next. */
+export const did = (id: string, data: Fields, done: string, ...hints: readonly string[]): CommandResult => ({
+  kind: 'done',
+  data,
+  quiet: [id],
+  notes: [{ tone: 'done', text: done }, ...hintsOf(hints)],
+});
+
+/** One value, with what is to be said of it. */
+export const singleValue = (value: string, data: Fields, notes: readonly Note[] = []): CommandResult => ({
+  kind: 'value',
+  value,
+  data,
+  quiet: [value],
+  notes,
+});
+
+/** `ok`, with what was found, or `broken` with what is wrong; the exit code says the same. */
+export function verdictOf(problems: readonly string[], data: Fields, found: string): CommandResult {
+  if (problems.length === 0) return singleValue('ok', { verdict: 'ok', ...data }, [{ tone: 'done', text: found }]);
+  const broken = singleValue('broken', { verdict: 'broken', ...data }, hintsOf(problems));
+  return { ...broken, exitCode: verdictExitCodes.negative };
+}
+
+export const hintsOf = (texts: readonly string[]): Note[] => texts.map((text) => ({ tone: 'hint', text }));
+
 /** A list of objects, each of which has a name, such as its id; `empty` is the message when there are none. */
 export function listOf<Row extends Fields>(
   rows: readonly Row[],
@@ -40,10 +67,7 @@ export const created = (answer: Identified, name: string): Outcome => ({
 
 /** A change of an object: all of it. */
 export const updated = (answer: Identified): Outcome => ({
-  kind: 'record',
-  row: answer,
-  data: answer,
-  quiet: [answer.id],
+  ...{ kind: 'record', row: answer, data: answer, quiet: [answer.id] },
   done: `updated ${answer.id}`,
 });
 
@@ -56,7 +80,7 @@ export const issued = (secret: string, answer: Fields, done: string, ...hints: r
   secrets: [secret],
   secret: true,
   done,
-  notes: [...hints, 'keep it now: it is not shown again'].map((text) => ({ tone: 'hint', text })),
+  notes: hintsOf([...hints, 'keep it now: it is not shown again']),
 });
 
 /** A change that leaves nothing to show but that it was done, and to what. */

@@ -28,7 +28,7 @@ import { datesProblem, openSelfSigned, readTls, reloadOnHangup, selfSignedFiles 
 
 const options = {
   host: option('--host <HOST>', 'the address to listen on (127.0.0.1); others need TLS or --behind-proxy'),
-  port: option('--port <N>', 'the port, 0 for a free one (4747)', { parse: parsePort }),
+  port: option('--port <N>', 'the port, 0 for a free one (4747)', parsePort),
   tlsCert: option('--tls-cert <FILE>', 'serve HTTPS with this certificate (PEM); SIGHUP reads it again'),
   tlsKey: option('--tls-key <FILE>', 'and its key (PEM), which nobody else may read'),
   tlsSelfSigned: flag(
@@ -38,34 +38,32 @@ const options = {
   behindProxy: many('--behind-proxy <CIDR>', 'believe X-Forwarded-For from this network of proxies', {
     takesList: true,
   }),
-  rateLimit: option('--rate-limit <N|off>', 'requests per minute and token', { parse: parseRateLimit }),
+  rateLimit: option('--rate-limit <N|off>', 'requests per minute and token', parseRateLimit),
   logFormat: option('--log-format <FMT>', 'of the log on stderr; auto is pretty on a terminal, else json', {
     choices: ['auto', 'pretty', 'json', 'none'],
   }),
-  lookupLimit: option('--lookup-limit <N|off>', 'look-ups of unknown keys per minute and token', {
-    parse: parseRateLimit,
-  }),
-  maxConnections: option('--max-connections <N>', 'connections that are open at one time', { parse: parsePositive }),
-  maxPerAddress: option('--max-connections-per-address <N>', 'the same for one address', { parse: parsePositive }),
+  lookupLimit: option('--lookup-limit <N|off>', 'look-ups of unknown keys per minute and token', parseRateLimit),
+  maxConnections: option('--max-connections <N>', 'connections that are open at one time', parsePositive),
+  maxPerAddress: option('--max-connections-per-address <N>', 'the same for one address', parsePositive),
   allowPrivateWebhooks: flag(
     '--allow-private-webhooks',
     'send webhooks over plain HTTP and to private addresses too: for programs on this machine',
   ),
-  drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', {
-    parse: parseWaitSeconds,
-  }),
-  backupEvery: option('--backup-every <DUR>', 'back the database up so often, as 1h', { parse: parseDuration }),
-  backupKeep: option('--backup-keep <N>', 'how many backups are kept (48)', { parse: parsePositive }),
+  drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', parseWaitSeconds),
+  backupEvery: option('--backup-every <DUR>', 'back the database up so often, as 1h', parseDuration),
+  backupKeep: option('--backup-keep <N>', 'how many backups are kept (48)', parsePositive),
   backupDir: option('--backup-dir <DIR>', 'where they go (backups, beside the database)'),
-  metrics: option('--metrics <[HOST:]PORT>', 'serve /metrics for Prometheus there, and nothing else', {
-    parse: parseListenAddress,
-  }),
-  clock: option('--clock <INSTANT>', 'for tests: a clock that stands still here until POST /_test/clock moves it', {
-    parse: parseInstantMs,
-  }),
-  seed: option('--seed [N]', 'fill a new database with demonstration data, the same for the same number', {
-    parse: parseSeed,
-  }),
+  metrics: option(
+    '--metrics <[HOST:]PORT>',
+    'serve /metrics for Prometheus there, and nothing else',
+    parseListenAddress,
+  ),
+  clock: option(
+    '--clock <INSTANT>',
+    'for tests: a clock that stands still here until POST /_test/clock moves it',
+    parseInstantMs,
+  ),
+  seed: option('--seed [N]', 'fill a new database with demonstration data, the same for the same number', parseSeed),
 };
 
 export type ServeValues = ValuesOf<typeof options>;

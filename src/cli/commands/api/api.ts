@@ -18,9 +18,11 @@ export const api = command({
   options: {
     method: option('-X, --method <METHOD>', 'the method, where it does not stand before the path'),
     rawFields: many('-f, --raw-field <NAME=TEXT>', 'a field with a text: of the body, or of the query of a GET'),
-    fields: many('-F, --field <NAME=VALUE>', 'the same with true, false, null, a whole number, @FILE or - as such', {
-      parse: parseField,
-    }),
+    fields: many(
+      '-F, --field <NAME=VALUE>',
+      'the same with true, false, null, a whole number, @FILE or - as such',
+      parseField,
+    ),
     input: option('--input <FILE>', 'the file that holds the body, - for stdin; fields then go into the query'),
     paginate: flag('--paginate', 'read a list to its end'),
     ...change,

@@ -4,14 +4,14 @@ import { argument, command, flag, many, yes } from '../../command.ts';
 import { withoutPassword } from '../../config/location.ts';
 import { readMasterKey } from '../../config/master-key.ts';
 import type { CommandContext } from '../../context.ts';
-import { exitCodes, UsageError, verdictExitCodes } from '../../failure/errors.ts';
+import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
-import type { Note } from '../../output/terminal.ts';
 import { count, quote, size } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
 import { loadOperator, type Operator, operateOn } from '../../request/operator.ts';
 import { chooseDatabase } from '../../request/target.ts';
 import { readText } from '../../values/files.ts';
+import { hintsOf, singleValue, verdictOf } from '../results.ts';
 
 export const dbBackup = command({
   about:
@@ -30,16 +30,10 @@ export const dbBackup = command({
     const { db, operator } = await operateOn(context);
     const path = resolve(io.cwd, file);
     const bytes = await operator.backUp(db, path, { replace: flags.force ?? false, signal: io.stop });
-    return {
-      kind: 'value',
-      value: path,
-      data: { file: path, bytes, db: withoutPassword(db) },
-      quiet: [path],
-      notes: [
-        { tone: 'done', text: `backed up ${withoutPassword(db)} (${size(bytes)})` },
-        { tone: 'hint', text: `try it: lkm db restore ${quote(file)} --drill` },
-      ],
-    };
+    return singleValue(path, { file: path, bytes, db: withoutPassword(db) }, [
+      { tone: 'done', text: `backed up ${withoutPassword(db)} (${size(bytes)})` },
+      { tone: 'hint', text: `try it: lkm db restore ${quote(file)} --drill` },
+    ]);
   },
 });
 
@@ -81,9 +75,10 @@ export const dbRestore = command({
     const stamp = fileStamp(toInstant(io.now()));
     const { target: location, previous } = await operator.restore(path, db, { replace: isReplaced, stamp });
     const target = withoutPassword(location);
-    const notes: Note[] = [{ tone: 'done', text: `restored ${path}` }];
-    if (previous !== null) notes.push({ tone: 'hint', text: `the database before it: ${previous}` });
-    return { kind: 'value', value: target, data: { target, previous }, quiet: [target], notes };
+    return singleValue(target, { target, previous }, [
+      { tone: 'done', text: `restored ${path}` },
+      ...hintsOf(previous === null ? [] : [`the database before it: ${previous}`]),
+    ]);
   },
 });
 
@@ -98,22 +93,12 @@ async function tryOut(path: string, names: readonly string[], { flags, io }: Com
     masterKey: readMasterKey(io),
     licenseFiles,
   });
-  const isOk = report.problems.length === 0;
-  const verdict = isOk ? 'ok' : 'broken';
-  return {
-    kind: 'value',
-    value: verdict,
-    data: { verdict, ...report },
-    quiet: [verdict],
-    notes: isOk ? [describe(report)] : report.problems.map((text): Note => ({ tone: 'hint', text })),
-    exitCode: isOk ? exitCodes.ok : verdictExitCodes.negative,
-  };
+  return verdictOf(report.problems, report, describe(report));
 }
 
-function describe({ accounts, licenseFiles, migrations }: Awaited<ReturnType<Operator['drill']>>): Note {
+function describe({ accounts, licenseFiles, migrations }: Awaited<ReturnType<Operator['drill']>>): string {
   const rows = accounts.reduce((sum, { auditRows }) => sum + auditRows, 0);
   const files = accounts.reduce((sum, account) => sum + account.licenseFiles, licenseFiles.length);
   const found = `${count(accounts.length, 'account')} · ${count(rows, 'audit row')} linked · ${count(files, 'licence file')} verified`;
-  const lacks = migrations.length === 0 ? '' : ` · ${count(migrations.length, 'migration')} to run`;
-  return { tone: 'done', text: found + lacks };
+  return migrations.length === 0 ? found : `${found} · ${count(migrations.length, 'migration')} to run`;
 }

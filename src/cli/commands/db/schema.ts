@@ -1,4 +1,4 @@
-import { type ArgumentSpec, argument, command, flag, option } from '../../command.ts';
+import { argument, command, flag, option } from '../../command.ts';
 import { checkExists, locate, withoutPassword } from '../../config/location.ts';
 import { readKeyFile, readMasterKey, readPassphraseFile } from '../../config/master-key.ts';
 import { UsageError } from '../../failure/errors.ts';
@@ -8,7 +8,7 @@ import type { Note } from '../../output/terminal.ts';
 import { count } from '../../output/words.ts';
 import { loadOperator, operateOn } from '../../request/operator.ts';
 import { chooseDatabase } from '../../request/target.ts';
-import { listOf } from '../results.ts';
+import { did, listOf } from '../results.ts';
 
 const names = (value: unknown): string => (Array.isArray(value) && value.join(', ')) || 'none';
 
@@ -72,8 +72,8 @@ export const dbCopy = command({
     'Copies everything into another, empty database, of whatever engine, and compares both sides. The target holds ' +
     'all of it or nothing. Stop every server on the source first.',
   arguments: {
-    from: location('<FROM>', 'the database to read: a file, or postgres://…'),
-    to: location('<TO>', 'the empty database to fill'),
+    from: { ...argument('<FROM>', 'the database to read: a file, or postgres://…'), parse: locate },
+    to: { ...argument('<TO>', 'the empty database to fill'), parse: locate },
   },
   fields: ['table', 'rows', 'checksum'],
   examples: [
@@ -100,10 +100,6 @@ export const dbCopy = command({
     );
   },
 });
-
-function location(usage: string, describe: string): ArgumentSpec<string> {
-  return { ...argument(usage, describe), parse: locate };
-}
 
 export const dbRekey = command({
   about:
@@ -136,13 +132,9 @@ export const dbRekey = command({
     const { db, operator } = await operateOn(context);
     const { kept, written } = await operator.rekeyDatabase(db, { from, to });
     const changed = written === 0 ? '' : `; ${count(written, 'secret')} written anew`;
-    const notes: Note[] =
-      kept === 'plain'
-        ? [{ tone: 'done', text: `plain${changed}` }]
-        : [
-            { tone: 'done', text: `sealed under the new master key${changed}` },
-            { tone: 'hint', text: 'without that key nobody opens them: keep a copy elsewhere' },
-          ];
-    return { kind: 'done', data: { secrets: kept, written }, quiet: [kept], notes };
+    const data = { secrets: kept, written };
+    if (kept === 'plain') return did(kept, data, `plain${changed}`);
+    const hint = 'without that key nobody opens them: keep a copy elsewhere';
+    return did(kept, data, `sealed under the new master key${changed}`, hint);
   },
 });

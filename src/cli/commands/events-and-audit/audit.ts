@@ -2,13 +2,12 @@ import type { Client } from '../../../client/client.ts';
 import type { Checkpoint } from '../../../contract/audit.ts';
 import type { Jwk } from '../../../contract/signing-keys.ts';
 import { command, option } from '../../command.ts';
-import { exitCodes, LocalError, UsageError, verdictExitCodes } from '../../failure/errors.ts';
+import { LocalError, UsageError } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
-import type { Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
 import { readText } from '../../values/files.ts';
 import { readCommand } from '../forms.ts';
-import { fieldsShown, firstOf, listOf } from '../results.ts';
+import { fieldsShown, firstOf, listOf, verdictOf } from '../results.ts';
 import { DEFAULT_LIMIT, goOnAfter, idOf, range, readFeed, readItems, refuseMasked } from './feed.ts';
 
 const auditFields: readonly Field[] = [
@@ -69,18 +68,12 @@ export const auditVerify = command({
       head = meta.head;
     }
     const problems = check.end(head);
-    const isOk = problems.length === 0;
-    const verdict = isOk ? 'ok' : 'broken';
-    return {
-      kind: 'value',
-      value: verdict,
-      data: { verdict, rows, head, problems },
-      quiet: [verdict],
-      notes: isOk
-        ? [{ tone: 'done', text: `${count(rows, 'row')} · ${signedUpTo(stored, kept)}` }]
-        : problems.map(({ text }): Note => ({ tone: 'hint', text })),
-      exitCode: isOk ? exitCodes.ok : verdictExitCodes.negative,
-    };
+    const found = `${count(rows, 'row')} · ${signedUpTo(stored, kept)}`;
+    return verdictOf(
+      problems.map(({ text }) => text),
+      { rows, head, problems },
+      found,
+    );
   },
 });
 

@@ -5,6 +5,7 @@ import type { Checkpoint } from '../../../contract/audit.ts';
 import { argument, command } from '../../command.ts';
 import { codeOf, LocalError, NotFoundError } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
+import { did } from '../results.ts';
 import { readme, verifyScript } from './export-texts.ts';
 import { readFeed, readItems, refuseMasked } from './feed.ts';
 
@@ -35,15 +36,9 @@ export const auditExport = command({
       for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content, OWNER_ONLY);
       return rows;
     });
-    return {
-      kind: 'done',
-      data: { path, rows, checkpoint },
-      quiet: [path],
-      notes: [
-        { tone: 'done', text: `wrote ${count(rows, 'row')} to ${folder} · signed up to row ${checkpoint.seq}` },
-        { tone: 'hint', text: 'keep checkpoint.json elsewhere, and check it all with verify.sh' },
-      ],
-    };
+    const done = `wrote ${count(rows, 'row')} to ${folder} · signed up to row ${checkpoint.seq}`;
+    const hint = 'keep checkpoint.json elsewhere, and check it all with verify.sh';
+    return did(path, { path, rows, checkpoint }, done, hint);
   },
 });
 

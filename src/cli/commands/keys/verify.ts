@@ -5,9 +5,9 @@ import { writeAtomically } from '../../config/files.ts';
 import type { CommandContext } from '../../context.ts';
 import { codeOf, exitCodes, LocalError, UsageError, verdictExitCodes } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import type { Note } from '../../output/terminal.ts';
 import { momentAndWhen } from '../../output/words.ts';
 import { readIfPresent, readText } from '../../values/files.ts';
+import { hintsOf, singleValue } from '../results.ts';
 
 export const keysVerify = command({
   about: 'Checks a licence file against public keys and prints the verdict: ok, or what is wrong with it.',
@@ -37,7 +37,7 @@ export const keysVerify = command({
       ]);
     }
     const text = await readText(file, io);
-    const keys = jwks === undefined ? await fetchKeys(context) : await readKeys(jwks, context);
+    const keys = await readKeys(jwks, context);
     const revocations = listPath === undefined ? undefined : await readText(listPath, io);
     const known = watermarkPath === undefined ? undefined : readWatermark(watermarkPath, io);
     const { toInstant } = await import('../../../domain/time.ts');
@@ -46,15 +46,11 @@ export const keysVerify = command({
     const { verdict, claims, watermark } = verified;
     if (watermarkPath !== undefined && watermark !== known) writeWatermark(watermarkPath, watermark, io);
     const claimed = claims && `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
-    const notes: Note[] = [explanations[verdict], claimed].flatMap((text) => (text ? [{ tone: 'hint', text }] : []));
-    const exitCode = verdict === 'ok' ? exitCodes.ok : verdictExitCodes.notAccepted;
+    const notes = hintsOf([explanations[verdict], claimed].filter((text) => text !== null));
+    const data = { verdict, claims, watermark, revocations: verified.revocations };
     return {
-      kind: 'value',
-      value: verdict,
-      data: { verdict, claims, watermark, revocations: verified.revocations },
-      quiet: [verdict],
-      notes,
-      exitCode,
+      ...singleValue(verdict, data, notes),
+      exitCode: verdict === 'ok' ? exitCodes.ok : verdictExitCodes.notAccepted,
     };
   },
 });
@@ -81,9 +77,8 @@ async function verify(text: string, options: VerifyOptions): Promise<Verificatio
   try {
     return verifyLicenseFile(text, options);
   } catch (cause) {
-    throw new LocalError('the public keys hold one that is not an Ed25519 key', ['Get them again from the service.'], {
-      cause,
-    });
+    const hint = 'Get them again from the service.';
+    throw new LocalError('the public keys hold one that is not an Ed25519 key', [hint], { cause });
   }
 }
 
@@ -91,8 +86,7 @@ async function verify(text: string, options: VerifyOptions): Promise<Verificatio
 function readWatermark(path: string, io: Io): number | undefined {
   const text = readIfPresent(path, io)?.trim();
   if (text === undefined) return undefined;
-  const seconds = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(seconds)) return seconds;
+  if (/^\d{1,12}$/.test(text)) return Number(text);
   throw new LocalError(`${path} holds no watermark`, ['It holds a number of seconds since 1970.']);
 }
 
@@ -104,19 +98,13 @@ function writeWatermark(path: string, seconds: number, io: Io): void {
   }
 }
 
-async function fetchKeys(context: CommandContext): Promise<readonly Jwk[]> {
-  const client = await context.client({ needsToken: false });
-  return (await client.signingKeys.jwks()).keys;
-}
-
-async function readKeys(path: string, { io }: CommandContext): Promise<readonly Jwk[]> {
+async function readKeys(path: string | undefined, { io, client }: CommandContext): Promise<readonly Jwk[]> {
+  if (path === undefined) return (await (await client({ needsToken: false })).signingKeys.jwks()).keys;
   const text = await readText(path, io);
   const { signingKeys } = await import('../../../contract/signing-keys.ts');
   try {
     return signingKeys.jwks.reply.unwrap(JSON.parse(text)).keys;
-  } catch (error) {
-    throw new LocalError(`${path} holds no public keys`, ['It has the form of /.well-known/jwks.json.'], {
-      cause: error,
-    });
+  } catch (cause) {
+    throw new LocalError(`${path} holds no public keys`, ['It has the form of /.well-known/jwks.json.'], { cause });
   }
 }

@@ -49,8 +49,8 @@ export async function seedDatabase(
     }
     const { token } = await client.tokens.create({ name: 'local', kind: 'admin', expiresAt: null });
     const shop: Shop = { client, products: [], customerIds: [] };
+    // A second passes between one thing and the next, so that lists are always in the same order.
     for (const { name, versions, isFloating } of products) {
-      // A second passes between one thing and the next, so that lists are always in the same order.
       time += 1_000;
       const { id } = await client.products.create({ name });
       for (const version of versions) await client.products.createVersion({ productId: id, version });
