@@ -3,6 +3,7 @@ import { type Shell, scripts } from '../completion/scripts.ts';
 import { UsageError } from '../failure/errors.ts';
 import { type Topic, topics } from '../help/topics.ts';
 import type { View } from '../output/result.ts';
+import { namedRecord } from './results.ts';
 
 export const version = command({
   about: 'Shows the versions of lkm, of Node.js, and of the contract they speak.',
@@ -15,7 +16,7 @@ export const version = command({
   async run(_, { io }) {
     const { apiVersion } = await import('../../contract/index.ts');
     const versions = { lkm: io.version, node: io.nodeVersion, contract: apiVersion };
-    return { kind: 'record', row: versions, data: versions, quiet: [io.version] };
+    return namedRecord(versions, io.version);
   },
 });
 

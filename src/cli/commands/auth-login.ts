@@ -13,6 +13,7 @@ import { openClient, type TokenWithOrigin } from '../request/connection.ts';
 import { observe } from '../request/observe.ts';
 import { checkScheme } from '../request/target.ts';
 import { identityFields } from './auth.ts';
+import { namedRecord } from './results.ts';
 
 export const authLogin = command({
   about:
@@ -46,10 +47,7 @@ export const authLogin = command({
     const { profile, keyring } = await store(config, login, insecureStorage, context);
     const row = { service: baseUrl, profile, tokenFrom: placeOf(profile, keyring), ...identity };
     return {
-      kind: 'record',
-      row,
-      data: row,
-      quiet: [profile],
+      ...namedRecord(row, profile),
       notes: [
         { tone: 'done', text: `logged in to ${baseUrl} as profile ${profile}` },
         whereItIs(keyring, insecureStorage, context),
@@ -81,14 +79,11 @@ async function chooseToken(address: string, withToken: boolean, { flags, io, set
   ]);
 }
 
-interface Service {
-  readonly baseUrl: string;
-  readonly ca: string | undefined;
-  readonly token: TokenWithOrigin;
-}
-
 /** Asks a service who a token is. Throws `NoTokenError` when it does not know the token. */
-async function identify(service: Service, { io, settings }: CommandContext): Promise<Token> {
+async function identify(
+  service: { readonly baseUrl: string; readonly ca: string | undefined; readonly token: TokenWithOrigin },
+  { io, settings }: CommandContext,
+): Promise<Token> {
   const observation = observe(settings, io);
   const connection = { ...service, fetch: io.fetch, close: async () => {} };
   try {

@@ -8,7 +8,7 @@ import { findToken, hasToken } from '../config/token.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
-import { type Note, sanitise } from '../output/terminal.ts';
+import { sanitise } from '../output/terminal.ts';
 import { expiry, nothing, quote, yesNo } from '../output/words.ts';
 import { chooseTarget, type Target } from '../request/target.ts';
 import { did, listOf, recordOf } from './results.ts';
@@ -118,23 +118,18 @@ export const authLogout = command({
     ['lkm auth logout shop', 'forgets another one'],
   ],
 
-  async run({ name }, { flags, io }) {
+  async run({ name }, { flags, io, say }) {
     const chosen = name ?? namedProfile(flags, io) ?? (await readConfig(io)).currentProfile;
     if (chosen === null) throw new UsageError('there is no current profile', [['See them:', 'lkm auth list']]);
     const { baseUrl, db, keyring } = await removeProfile(io, chosen);
-    const notes: Note[] = [{ tone: 'done', text: `forgot profile ${chosen} of ${baseUrl}` }];
     if (keyring !== undefined && !keyringOf(io)?.remove(keyring)) {
       const text = 'the keyring did not let its token go: remove the entry of lkm there by hand';
-      notes.push({ tone: 'warning', text });
+      await say({ tone: 'warning', text });
     }
-    const next = db === undefined ? ': lkm tokens revoke ID' : `; ${newToken(db)}`;
-    notes.push({ tone: 'hint', text: `its token still works until it is revoked${next}` });
-    return { kind: 'done', data: { profile: chosen, baseUrl }, quiet: [chosen], notes };
+    // A server has its file for itself.
+    const when = isPostgres(db ?? '') ? '' : ', while no server has the file';
+    const create = `; a new one${when}: lkm tokens create --kind admin --name NAME --db ${quote(db ?? '')}`;
+    const hint = `its token still works until it is revoked${db === undefined ? ': lkm tokens revoke ID' : create}`;
+    return did(chosen, { profile: chosen, baseUrl }, `forgot profile ${chosen} of ${baseUrl}`, hint);
   },
 });
-
-function newToken(db: string): string {
-  // A server has its file for itself.
-  const when = isPostgres(db) ? '' : ', while no server has the file';
-  return `a new one${when}: lkm tokens create --kind admin --name NAME --db ${quote(db)}`;
-}

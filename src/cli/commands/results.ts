@@ -18,8 +18,10 @@ type Shown<Result> = Result extends unknown
 
 type Identified = Fields & { readonly id: string };
 
-/** One object. */
-export const recordOf = (row: Identified): CommandResult => ({ kind: 'record', row, data: row, quiet: [row.id] });
+/** One object, with the name that `-q` prints. */
+export const namedRecord = (row: Fields, name: string) => ({ kind: 'record', row, data: row, quiet: [name] }) as const;
+
+export const recordOf = (row: Identified) => namedRecord(row, row.id);
 
 /** What a command on this machine has done: to what, in words, and what to do next. */
 export const did = (id: string, data: Fields, done: string, ...hints: readonly string[]): CommandResult => ({
@@ -66,10 +68,7 @@ export const created = (answer: Identified, name: string): Outcome => ({
 });
 
 /** A change of an object: all of it. */
-export const updated = (answer: Identified): Outcome => ({
-  ...{ kind: 'record', row: answer, data: answer, quiet: [answer.id] },
-  done: `updated ${answer.id}`,
-});
+export const updated = (answer: Identified): Outcome => ({ ...recordOf(answer), done: `updated ${answer.id}` });
 
 /** A change that has made a secret: the one time that it is shown. */
 export const issued = (secret: string, answer: Fields, done: string, ...hints: readonly string[]): Outcome => ({

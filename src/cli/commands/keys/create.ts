@@ -7,7 +7,7 @@ import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
 import { bulkOptions, orInBulk } from '../../bulk/options.ts';
 import { change, command, type Declaration, flag, many, option, productUnlessFile } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
-import { CommandError, exitCodes, type Hint, UsageError } from '../../failure/errors.ts';
+import { CommandError, exitCodes, UsageError } from '../../failure/errors.ts';
 import { githubOutput, setOutput } from '../../output/github.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
@@ -16,6 +16,7 @@ import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
 import { parseCount, parseLimit, parsePositive } from '../../values/scalars.ts';
 import { customerOption } from '../forms.ts';
+import { type Fields, singleValue } from '../results.ts';
 import { metadataOptions, newCustomerOptions } from './key-options.ts';
 
 const ownFields: readonly Field[] = [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }];
@@ -109,11 +110,8 @@ async function issue(context: CommandContext, input: Input): Promise<CommandResu
   return { ...keyResult(answer.key, { productId: input.productId, idempotencyKey }), idempotencyKey, notes };
 }
 
-const keyResult = (key: string, data: Readonly<Record<string, unknown>>) => ({
-  kind: 'value' as const,
-  value: key,
-  data: { key, ...data },
-  quiet: [key],
+const keyResult = (key: string, data: Fields) => ({
+  ...singleValue(key, { key, ...data }),
   secrets: [key],
   secret: true,
 });
@@ -123,22 +121,20 @@ async function findByReference(context: CommandContext, productId: string, refer
   const client = await context.client();
   const { license } = await client.keys.get({ productId, reference }).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    throw taken(`${reference} is the reference of a key of another product`, [
-      'A reference stands for one key of the account.',
-    ]);
+    const hint = 'A reference stands for one key of the account.';
+    throw taken(`${reference} is the reference of a key of another product`, hint);
   });
   const { key } = license;
   if (isMaskedKey(key)) {
-    throw taken(`${reference} has a key already, and this token sees it masked: ${key}`, [
-      'A token with license:reveal prints it.',
-    ]);
+    const hint = 'A token with license:reveal prints it.';
+    throw taken(`${reference} has a key already, and this token sees it masked: ${key}`, hint);
   }
   const text = `${reference} has this key already; nothing was created`;
   return { ...keyResult(key, { productId, idempotencyKey: null }), notes: [{ tone: 'done', text }] };
 }
 
-const taken = (message: string, hints: readonly Hint[]) =>
-  new CommandError('reference_taken', exitCodes.conflict, message, hints);
+const taken = (message: string, hint: string) =>
+  new CommandError('reference_taken', exitCodes.conflict, message, [hint]);
 
 /** Null when no end is given. */
 function describeEnd(expires: string | null | undefined): string | null {

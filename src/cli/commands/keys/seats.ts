@@ -6,7 +6,7 @@ import { duration, momentAndWhen, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { readSession, sessionFileArgument } from '../../values/session-file.ts';
 import { changeCommand } from '../forms.ts';
-import { fieldsShown } from '../results.ts';
+import { doneTo, fieldsShown, namedRecord } from '../results.ts';
 
 const sessionFields: readonly Field[] = [
   { name: 'sessionId', label: 'session' },
@@ -38,15 +38,8 @@ export const keysCheckout = changeCommand({
 
   outcome(answer, _, __, { productId, licenseKey }) {
     const session = { productId, licenseKey, ...answer };
-    return {
-      kind: 'record',
-      row: session,
-      data: session,
-      quiet: [answer.sessionId],
-      secret: true,
-      done: 'leased',
-      notes: warningNotes(answer),
-    };
+    const shown = namedRecord(session, answer.sessionId);
+    return { ...shown, secret: true, done: 'leased', notes: warningNotes(answer) };
   },
 });
 
@@ -75,14 +68,7 @@ export const keysHeartbeat = command({
     const { expiresAt, nextNonce } = answer;
     await update.write({ expiresAt, nextNonce });
     const row = { sessionId, expiresAt, nextNonce, idempotencyKey };
-    return {
-      kind: 'record',
-      row,
-      data: row,
-      quiet: [sessionId],
-      idempotencyKey,
-      notes: [doneNote(changed, 'prolonged')],
-    };
+    return { ...namedRecord(row, sessionId), idempotencyKey, notes: [doneNote(changed, 'prolonged')] };
   },
 });
 
@@ -97,10 +83,6 @@ export const keysCheckin = changeCommand({
     const session = await readSession(file, io);
     return { productId: session.productId, licenseKey: session.licenseKey, ...signRequest(session) };
   },
-  outcome: ({ message }, _, __, { sessionId }) => ({
-    kind: 'done',
-    data: { message, sessionId },
-    quiet: [String(sessionId)],
-    done: `gave back ${sessionId}`,
-  }),
+  outcome: ({ message }, _, __, { sessionId }) =>
+    doneTo(String(sessionId), { message, sessionId }, `gave back ${sessionId}`),
 });

@@ -57,13 +57,10 @@ export const keysDeactivate = changeCommand({
           action: 'freeing all devices',
         }
       : null,
-  outcome: ({ message, files = [] }, { hostId }, { io }) => ({
-    kind: 'done',
-    data: { message, hostId: hostId ?? null, files },
-    quiet: hostId === undefined ? [] : [hostId],
-    done: `freed ${hostId ?? 'all devices'}`,
-    notes: fileNotes(files, io.now()),
-  }),
+  outcome({ message, files = [] }, { hostId = null }, { io }) {
+    const freed = doneTo(hostId ?? '', { message, hostId, files }, `freed ${hostId ?? 'all devices'}`);
+    return { ...freed, quiet: hostId === null ? [] : [hostId], notes: fileNotes(files, io.now()) };
+  },
 });
 
 export const keysRebind = changeCommand({

@@ -38,10 +38,9 @@ export async function storeAccess({ url, db, adminToken, isShared, ca }: Served,
   }
 }
 
-const profileLines = (profile: string): readonly string[] => [
-  `  profile   ${profile}`,
-  `  try it    lkm -p ${profile} products list`,
-];
+const profileLines = (profile: string): readonly string[] => {
+  return [`  profile   ${profile}`, `  try it    lkm -p ${profile} products list`];
+};
 
 /** Lets `-p local` find the server. */
 export async function recordRunningServer(server: RunningServer, { io, say, state, onClose }: CommandContext) {

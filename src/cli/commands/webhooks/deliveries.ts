@@ -10,7 +10,7 @@ import { count, nothing, relative } from '../../output/words.ts';
 import { parseSeconds } from '../../values/duration.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { changeCommand, readCommand } from '../forms.ts';
-import { doneTo, fieldsShown, firstOf, listOf } from '../results.ts';
+import { doneTo, fieldsShown, firstOf, listOf, namedRecord } from '../results.ts';
 import { webhookId } from './webhooks.ts';
 
 const deliveryFields: readonly Field[] = [
@@ -56,14 +56,11 @@ export const webhooksDeliveries = readCommand({
 /** What was sent to a webhook, read in parts of `limit`. */
 async function* newestFirst(
   client: Client,
-  input: Omit<Parameters<Client['webhooks']['deliveries']>[0], 'cursor'>,
+  input: Parameters<Client['webhooks']['deliveries']>[0],
 ): AsyncGenerator<Delivery> {
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const at = cursor === undefined ? {} : { cursor: Number(cursor) };
-    const { items, meta } = await client.webhooks.deliveries({ ...input, ...at });
-    yield* items;
-    cursor = meta.next;
-  }
+  const { items, meta } = await client.webhooks.deliveries(input);
+  yield* items;
+  if (meta.next !== null) yield* newestFirst(client, { ...input, cursor: Number(meta.next) });
 }
 
 export const webhooksReplay = changeCommand({
@@ -114,7 +111,7 @@ export const webhooksTest = changeCommand({
       return doneTo(id, { webhookId: id }, `asked ${id} for an answer`, notes);
     }
     const { state, seq, error, durationMs, status } = delivery;
-    const shown = { kind: 'record', row: delivery, data: { ...delivery, webhookId: id }, quiet: [id] } as const;
+    const shown = { ...namedRecord(delivery, id), data: { ...delivery, webhookId: id } };
     if (state === 'delivered') return { ...shown, done: `accepted ping ${seq} with ${status} in ${durationMs} ms` };
     const text = `ping ${seq} was not accepted: ${error}`;
     return { ...shown, exitCode: verdictExitCodes.notAccepted, notes: [{ tone: 'warning', text }] };
