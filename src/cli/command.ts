@@ -172,17 +172,18 @@ export function many<const M extends More | Parse<unknown> = None>(
   return { flags, describe, kind: 'many', parse: asText, takesList, ...(choices && { choices }), ...rest };
 }
 
-export function argument(usage: string, describe: string, more: More = {}): ArgumentSpec<string> {
-  return { usage, describe, parse: asText, ...more };
-}
+/** What an argument gives: `<ID...>` at least one, `[TOPIC...]` any number, `[NAME]` perhaps one. */
+type ArgumentValue<Usage> = Usage extends `${string}...${string}`
+  ? string[]
+  : Usage extends `[${string}`
+    ? string | undefined
+    : string;
 
-/** A positional argument that may be left out: `[NAME]`. */
-export function optionalArgument(usage: string, describe: string, more: More = {}): ArgumentSpec<string | undefined> {
-  return { usage, describe, parse: asText, ...more };
-}
-
-/** The positional arguments that are left: `<ID...>`, at least one, or `[TOPIC...]`. */
-export function argumentList(usage: string, describe: string, more: More = {}): ArgumentSpec<string[]> {
+export function argument<const Usage extends string>(
+  usage: Usage,
+  describe: string,
+  more: More = {},
+): ArgumentSpec<ArgumentValue<Usage>> {
   return { usage, describe, parse: asText, ...more };
 }
 

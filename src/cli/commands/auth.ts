@@ -1,5 +1,5 @@
 import { scopes } from '../../contract/scopes.ts';
-import { command, optionalArgument } from '../command.ts';
+import { argument, command } from '../command.ts';
 import { readConfig } from '../config/config-file.ts';
 import { keyringOf } from '../config/keyring.ts';
 import { isPostgres, withoutPassword } from '../config/location.ts';
@@ -88,7 +88,7 @@ export const authList = command({
 
 export const authSwitch = command({
   about: 'Makes a profile the current one: the one that commands use when nothing else names a service.',
-  arguments: { name: optionalArgument('[PROFILE]', 'the profile; asked for on a terminal') },
+  arguments: { name: argument('[PROFILE]', 'the profile; asked for on a terminal') },
   fields: ['profile', 'baseUrl'],
   examples: [['lkm auth switch shop', 'commands now use profile shop']],
 
@@ -111,7 +111,7 @@ async function pickProfile({ io, settings }: CommandContext): Promise<string> {
 export const authLogout = command({
   about:
     'Forgets a profile and its token on this machine. The service goes on accepting the token until it is revoked.',
-  arguments: { name: optionalArgument('[PROFILE]', 'the profile; the current one unless given') },
+  arguments: { name: argument('[PROFILE]', 'the profile; the current one unless given') },
   fields: ['profile', 'baseUrl'],
   examples: [
     ['lkm auth logout', 'forgets the current profile'],

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import { listAll } from '../../client/lists.ts';
 import { bulkOptions, orInBulk, resultFields } from '../bulk/options.ts';
-import { argument, argumentList, change, command, flag, option, required, yes } from '../command.ts';
+import { argument, change, command, flag, option, required, yes } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative, yesNo } from '../output/words.ts';
@@ -143,7 +143,7 @@ export const customersDelete = command({
   about:
     'Deletes customers for ever. Their keys stay valid, without a customer; those of an inactive customer are blocked.',
   operation: 'customers.delete',
-  arguments: { ids: argumentList('<ID...>', 'the customers to delete', { field: 'customerId' }) },
+  arguments: { ids: argument('<ID...>', 'the customers to delete', { field: 'customerId' }) },
   options: { confirm: option('--confirm <ID>', 'the id once more, instead of typing it when asked'), yes, ...change },
   fields: ['id', 'deleted', 'error', { name: 'idempotencyKey', shown: 'chosen' }],
   examples: [
@@ -158,7 +158,7 @@ export const customersDelete = command({
     return changeEach(context, {
       ...{ noun: 'customer', done: 'deleted', ids, nameOf: String },
       sendOf: async (customerId) => (client, call) => client.customers.delete({ customerId }, call),
-      rowOf: (id, { isDone, ...row }) => ({ id, deleted: isDone, ...row }),
+      columns: ['id', 'deleted'],
       ...(!yes && confirm === undefined && { describe: describeCustomer }),
       confirmFlag: (id) => (ids.length === 1 ? `--confirm ${id}` : '--yes'),
     });

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
 import type { LogFormat } from '../../server/log.ts';
-import { argumentList, command, flag, many, option, type ValuesOf } from '../command.ts';
+import { argument, command, flag, many, option, type ValuesOf } from '../command.ts';
 import { readConfig } from '../config/config-file.ts';
 import { defaultDatabase } from '../config/files.ts';
 import { isPostgres, locate, withoutPassword } from '../config/location.ts';
@@ -76,7 +76,7 @@ export const serve = command({
     'Runs the service on a database: a file, which is made when it is not there, or PostgreSQL, which several servers ' +
     'may share. With a command behind -- it runs on a temporary database, or on that of --db, for as long as the command ' +
     'does, which finds it in LKM_BASE_URL and LKM_TOKEN; the exit code is that of the command.',
-  arguments: { command: argumentList('[-- COMMAND...]', 'a command to run against the service, with its own options') },
+  arguments: { command: argument('[-- COMMAND...]', 'a command to run against the service, with its own options') },
   options,
   fields: ['event', 'url', 'port', 'pid', 'db', 'secrets', 'metrics', 'certificate'],
   examples: [

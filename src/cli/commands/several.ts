@@ -6,11 +6,9 @@ import { doneNote, type Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
 import { confirm } from '../prompts/questions.ts';
 import { isRefusal, type Send } from '../request/changes.ts';
-import type { Fields } from './results.ts';
 
 /** What became of one of several changes. */
 interface Row {
-  readonly isDone: boolean;
   /** Why it was not done; null when it was. */
   readonly error: string | null;
   readonly idempotencyKey: string;
@@ -25,7 +23,8 @@ interface Several {
   /** How one is called where it may be logged. */
   nameOf(id: string): string;
   sendOf(id: string): Promise<Send<unknown>>;
-  rowOf(id: string, row: Row): Fields;
+  /** The names of the fields of a row: which one it is, and whether it was done. */
+  readonly columns: readonly [name: string, isDone: string];
   /** Of a change that cannot be taken back: what is shown before the name is to be typed. Nothing is asked without it. */
   describe?(client: Client, id: string): Promise<readonly string[]>;
   /** The flag that confirms it in a script. */
@@ -37,7 +36,8 @@ interface Several {
  * reported and the next one is made; any other error, and the refusal of a single change, ends the command.
  */
 export async function changeEach(context: CommandContext, several: Several): Promise<CommandResult> {
-  const { noun, done, ids, nameOf, sendOf, rowOf, describe } = several;
+  const { noun, done, ids, nameOf, sendOf, describe } = several;
+  const [name, isDone] = several.columns;
   if (new Set(ids).size < ids.length) throw new UsageError(`a ${noun} is given twice`, ['Nothing was sent.']);
   const alone = ['idempotencyKey', 'ifUpdatedAt'].find((name) => context.written[name] !== undefined);
   if (ids.length > 1 && alone !== undefined) {
@@ -51,26 +51,26 @@ export async function changeEach(context: CommandContext, several: Several): Pro
 
   const rows: Row[] = [];
   for (const { idempotencyKey, send } of changes) {
-    const name = nameOf(ids[rows.length] ?? '');
+    const called = nameOf(ids[rows.length] ?? '');
     try {
       const changed = await send();
-      rows.push({ isDone: true, error: null, idempotencyKey });
-      await context.say(doneNote(changed, `${done} ${name}`));
+      rows.push({ error: null, idempotencyKey });
+      await context.say(doneNote(changed, `${done} ${called}`));
     } catch (error) {
       if (ids.length === 1) throw error;
       if (!isRefusal(error)) {
-        await context.say(warning(`${howMany(rows, several)}; stopped at ${name}`));
+        await context.say(warning(`${howMany(rows, several)}; stopped at ${called}`));
         throw error;
       }
-      rows.push({ isDone: false, error: error.message, idempotencyKey });
-      await context.say(warning(`not ${done} ${name}: ${error.message}`));
+      rows.push({ error: error.message, idempotencyKey });
+      await context.say(warning(`not ${done} ${called}: ${error.message}`));
     }
   }
-  const doneIds = ids.filter((_, at) => rows[at]?.isDone);
+  const doneIds = ids.filter((_, at) => rows[at]?.error === null);
   const failed = ids.filter((id) => !doneIds.includes(id));
   return {
     kind: 'done',
-    data: rows.map((row, at) => rowOf(ids[at] ?? '', row)),
+    data: rows.map((row, at) => ({ [name]: ids[at], [isDone]: row.error === null, ...row })),
     quiet: doneIds,
     ...(changes[0] && { idempotencyKey: changes[0].idempotencyKey }),
     ...(failed.length > 0 && {
@@ -83,7 +83,7 @@ export async function changeEach(context: CommandContext, several: Several): Pro
 const warning = (text: string): Note => ({ tone: 'warning', text });
 
 const howMany = (rows: readonly Row[], { done, ids, noun }: Several): string =>
-  `${done} ${rows.filter(({ isDone }) => isDone).length} of ${count(ids.length, noun)}`;
+  `${done} ${rows.filter(({ error }) => error === null).length} of ${count(ids.length, noun)}`;
 
 async function confirmOne(
   context: CommandContext,

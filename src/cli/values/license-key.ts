@@ -1,5 +1,5 @@
 import { hasKeyShape, isMaskedKey, isTypo, normaliseKey } from '../../domain/license-key.ts';
-import { argument, argumentList, negation, optionalArgument } from '../command.ts';
+import { argument, negation } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { readReference } from './files.ts';
@@ -12,11 +12,11 @@ const describeKeys = 'the licence keys, each as it is, - for stdin, or @FILE';
 
 /** The KEY argument of a command: the key itself, `-` for stdin or `@FILE`, which stay out of the shell's history. */
 export const licenseKeyArgument = argument('<KEY>', describeKey, licenseKey);
-export const licenseKeyArguments = argumentList('<KEY...>', describeKeys, licenseKey);
+export const licenseKeyArguments = argument('<KEY...>', describeKeys, licenseKey);
 
 /** The same two for a command that can also take keys from a file. */
-export const keyUnlessFile = optionalArgument('[KEY]', describeKey, unlessFile);
-export const keysUnlessFile = argumentList('[KEY...]', describeKeys, unlessFile);
+export const keyUnlessFile = argument('[KEY]', describeKey, unlessFile);
+export const keysUnlessFile = argument('[KEY...]', describeKeys, unlessFile);
 
 /** The option beside that argument: without its check, a key that only looks like ours is sent as it is given. */
 export const keyCheck = negation('--no-key-check', 'send the key exactly as given, without looking for typos', {

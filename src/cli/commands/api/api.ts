@@ -1,5 +1,5 @@
 import type { AnyEndpoint } from '../../../contract/endpoint.ts';
-import { argumentList, change, command, flag, many, option } from '../../command.ts';
+import { argument, change, command, flag, many, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
@@ -14,7 +14,7 @@ export const api = command({
     'Sends one request, with the token, and prints the response as it came: for what has no command, or not yet. A ' +
     'request is a path, with its method before it: GET unless there is something to send, then POST. Retries, ' +
     'idempotency keys, errors and exit codes are those of every other command.',
-  arguments: { words: argumentList('<[METHOD] PATH...>', 'a method and a path below the service, or a path') },
+  arguments: { words: argument('<[METHOD] PATH...>', 'a method and a path below the service, or a path') },
   options: {
     method: option('-X, --method <METHOD>', 'the method, where it does not stand before the path'),
     rawFields: many('-f, --raw-field <NAME=TEXT>', 'a field with a text: of the body, or of the query of a GET'),

@@ -1,13 +1,13 @@
 import type { Client } from '../../../client/client.ts';
-import { type Event, type EventType, eventTypes } from '../../../contract/events.ts';
-import { command, many, option, required } from '../../command.ts';
+import type { Event, EventType } from '../../../contract/events.ts';
+import { command, option, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, firstOf, listOf } from '../results.ts';
-import { AFTER_ALL, DEFAULT_LIMIT, goOnAfter, idOf, range, readItems } from './feed.ts';
+import { DEFAULT_LIMIT, following, goOnAfter, idOf, lastSeq, range, readItems, type } from './feed.ts';
 
 const fields: readonly Field[] = [
   { name: 'seq' },
@@ -18,8 +18,6 @@ const fields: readonly Field[] = [
   { name: 'address', drops: 1 },
   ...fieldsShown('chosen', 'data', 'id', 'resource_type', 'request_id', 'api_version'),
 ];
-
-const type = many('--type <TYPE>', 'only events of this type, such as license.created', { choices: eventTypes });
 
 export const eventsList = readCommand({
   about: 'Lists what happened in the account, oldest first, after a number.',
@@ -60,7 +58,7 @@ export const eventsDiff = readCommand({
   ],
 
   async read(client, { last, limit = DEFAULT_DIFF_LIMIT, type }) {
-    const end = (await client.events.list({ after: AFTER_ALL, limit: 1 })).meta.last;
+    const end = await lastSeq(client);
     if (last > end) throw new UsageError(`there is no event ${last}: the last one is ${end}`);
     const { items, notes } = await firstOf(
       () => eventsAfter(client, last, type),
@@ -78,10 +76,7 @@ export const eventsTail = command({
   about: 'Prints what happens in the account as it happens, until it is stopped: a line for each event.',
   operation: 'events.list',
   streams: true,
-  options: {
-    after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', parseCount),
-    type,
-  },
+  options: following,
   fields,
   examples: [
     ['lkm events tail', 'watch'],
@@ -91,8 +86,8 @@ export const eventsTail = command({
   async run({ after, type }, context) {
     const client = await context.client();
     // A service that refuses, or that is not there, is met before anything is waited for.
-    const { meta } = await client.events.list({ after: AFTER_ALL, limit: 1 });
-    const stream = context.follow({ after: after ?? meta.last, type });
+    const last = await lastSeq(client);
+    const stream = context.follow({ after: after ?? last, type });
     return { kind: 'stream', stream, data: [], quiet: [], quietOf: ({ id }: Event) => id };
   },
 });

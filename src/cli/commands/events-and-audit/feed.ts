@@ -1,5 +1,7 @@
+import type { Client } from '../../../client/client.ts';
+import { eventTypes } from '../../../contract/events.ts';
 import type { Part } from '../../../contract/reply.ts';
-import { option } from '../../command.ts';
+import { many, option } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 
@@ -12,8 +14,19 @@ const MAX_PART = 1_000;
 /** How many events or rows are listed by default. */
 export const DEFAULT_LIMIT = 100;
 
-/** No event has this number: a list after it is empty, and says which the last one is. */
-export const AFTER_ALL = 2_147_483_647;
+/** The number of the last event. No event has the number asked for: the list after it is empty, and says so. */
+export async function lastSeq(client: Client): Promise<number> {
+  const { meta } = await client.events.list({ after: 2_147_483_647, limit: 1 });
+  return meta.last;
+}
+
+export const type = many('--type <TYPE>', 'only events of this type, such as license.created', { choices: eventTypes });
+
+/** The options of a command that goes on with events as they happen. */
+export const following = {
+  after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', parseCount),
+  type,
+};
 
 /** The options for a part of a numbered list. */
 export const range = {

@@ -108,7 +108,7 @@ async function changeKeys(
       const address = { licenseKey, productId: await context.productOf(licenseKey, product) };
       return (client, call) => sendOne(client, address, call);
     },
-    rowOf: (key, { isDone, ...row }) => ({ key, done: isDone, ...row }),
+    columns: ['key', 'done'],
     ...(asks && { describe: (client, licenseKey) => describeUse(client, { productId: product, licenseKey }) }),
   });
   return { ...result, secrets: keys, secret: true };

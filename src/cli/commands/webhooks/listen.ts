@@ -1,15 +1,14 @@
-import { type Event, eventTypes } from '../../../contract/events.ts';
+import type { Event } from '../../../contract/events.ts';
 import { epochSeconds, toInstant } from '../../../domain/time.ts';
 import { mintWebhookSecret, signedHeaders } from '../../../domain/webhooks/signature.ts';
 import type { Sender } from '../../../server/webhooks/send.ts';
-import { command, many, option, required } from '../../command.ts';
+import { command, required } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { Field } from '../../output/result.ts';
 import { nothing } from '../../output/words.ts';
-import { parseCount } from '../../values/scalars.ts';
-import { AFTER_ALL } from '../events-and-audit/feed.ts';
+import { following, lastSeq } from '../events-and-audit/feed.ts';
 
 /** Where the secret comes from that signs what is forwarded. */
 const SECRET_VARIABLE = 'LKM_WEBHOOK_SECRET';
@@ -30,8 +29,7 @@ export const webhooksListen = command({
   streams: true,
   options: {
     forwardTo: required('--forward-to <URL>', 'where to: http://localhost:3000/hook'),
-    after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', parseCount),
-    type: many('--type <TYPE>', 'only events of this type, such as license.created', { choices: eventTypes }),
+    ...following,
   },
   fields,
   examples: [
@@ -43,8 +41,8 @@ export const webhooksListen = command({
     const url = readUrl(forwardTo);
     const secret = await readSecret(context);
     const client = await context.client();
-    const { meta } = await client.events.list({ after: AFTER_ALL, limit: 1 });
-    const start = after ?? meta.last;
+    const last = await lastSeq(client);
+    const start = after ?? last;
     const { createSender } = await import('../../../server/webhooks/send.ts');
     const sender = createSender({ allowPrivate: true });
     context.onClose(async () => sender.close());
