@@ -60,10 +60,7 @@ export function listOf<Row extends Fields>(
 
 /** A change that has created an object: its id. */
 export const created = (answer: Identified, name: string): Outcome => ({
-  kind: 'value',
-  value: answer.id,
-  data: answer,
-  quiet: [answer.id],
+  ...{ kind: 'value', value: answer.id, data: answer, quiet: [answer.id] },
   done: `created ${name}`,
 });
 

@@ -3,7 +3,7 @@ import { command, option } from '../command.ts';
 import type { CommandResult, Field } from '../output/result.ts';
 import { count, relative, yesNo } from '../output/words.ts';
 import { changeCommand, showCommand } from './forms.ts';
-import { type Fields, fieldsShown, listOf } from './results.ts';
+import { type Fields, fieldsShown, hintsOf, listOf } from './results.ts';
 
 const keyFields: readonly Field[] = [
   { name: 'kid' },
@@ -37,12 +37,9 @@ export const signingKeysRotate = changeCommand({
     action: 'rotating the signing key',
   }),
   outcome: (key) => ({
-    kind: 'value',
-    value: key.kid,
-    data: key,
-    quiet: [key.kid],
+    ...{ kind: 'value', value: key.kid, data: key, quiet: [key.kid] },
     done: `${key.kid} signs licence files now`,
-    notes: [{ tone: 'hint', text: 'give software that verifies the new keys: lkm signing-keys export' }],
+    notes: hintsOf(['give software that verifies the new keys: lkm signing-keys export']),
   }),
 });
 

@@ -8,6 +8,7 @@ import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/wo
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { deviceFields, marked, sessionFields } from '../devices-and-sessions.ts';
 import { showCommand } from '../forms.ts';
+import { namedRecord } from '../results.ts';
 import { otherNames, statusOf } from './list.ts';
 
 /** What the lookup of a key returns: the licence and its customer. */
@@ -88,15 +89,13 @@ export const keysGet = showCommand({
   ],
 
   show: (lookup, _, { io }) => ({
-    kind: 'record',
-    row: withStatus(lookup, io.now()),
+    ...namedRecord(withStatus(lookup, io.now()), lookup.license.key),
     parts: [
       { fields: deviceFields, rows: lookup.license.devices },
       { fields: sessionFields, rows: lookup.sessions ?? [] },
       { fields: fileFields, rows: lookup.files ?? [] },
     ],
     data: lookup,
-    quiet: [lookup.license.key],
     secrets: [lookup.license.key],
     secret: true,
   }),

@@ -8,7 +8,7 @@ import { moment } from '../../output/words.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { keyCheck, keyUnlessFile, licenseKeyArgument } from '../../values/license-key.ts';
 import { changeCommand, customerOption, ifUpdatedAt } from '../forms.ts';
-import type { Outcome } from '../results.ts';
+import { namedRecord, type Outcome } from '../results.ts';
 import { type Lookup, licenseFields, withStatus } from './get.ts';
 import { newCustomerOptions } from './key-options.ts';
 
@@ -19,10 +19,8 @@ export const changedFields: readonly Field<Lookup>[] = licenseFields.filter(
 
 /** The outcome of a change of one key: the licence as it is then. */
 export const changedKey = (license: License, done: string, { now }: Io): Outcome => ({
-  kind: 'record',
-  row: withStatus({ license, customer: null }, now()),
+  ...namedRecord(withStatus({ license, customer: null }, now()), license.key),
   data: { license },
-  quiet: [license.key],
   secrets: [license.key],
   secret: true,
   done,
@@ -79,8 +77,6 @@ export const keysTransfer = changeCommand({
     ['lkm keys transfer "$KEY" --customer cus_…', 'another owner'],
     ['lkm keys transfer "$KEY" --new-customer-name "Ada Ltd"', 'a new one'],
   ],
-  outcome(license, { customer, newCustomerName, nobody }, { io }) {
-    const done = nobody ? 'taken from its customer' : `transferred to ${customer ?? newCustomerName}`;
-    return changedKey(license, done, io);
-  },
+  outcome: (license, { customer, newCustomerName, nobody }, { io }) =>
+    changedKey(license, nobody ? 'taken from its customer' : `transferred to ${customer ?? newCustomerName}`, io),
 });
