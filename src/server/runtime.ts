@@ -109,6 +109,7 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
       clocks: { wall, steady: testClock?.now ?? monotonic, monotonic },
       parts: {
         store,
+        /** Set where a test moves the clock; `POST /_test/clock` is there only then. */
         testClock,
         now,
         monotonic,
@@ -116,7 +117,7 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
         realTime: instantsOf(Date.now),
         random,
         newKeyPair,
-        newRequestId: () => randomUUID(),
+        newRequestId: (): string => randomUUID(),
         signerOf: createSigners(),
         record,
         exactlyOnce: createExactlyOnce(store, random),

@@ -132,6 +132,7 @@ export async function createWorld({
     record,
     exactlyOnce: createExactlyOnce(store, random),
     webhooks: { allowPrivate },
+    testClock: undefined,
     now: () => now,
     monotonic,
     random,

@@ -4,11 +4,11 @@ import { addSeconds, epochSeconds } from '../../domain/time.ts';
 import { healthAfter, progressAfter } from '../../domain/webhooks/outcome.ts';
 import { redactResponse } from '../../domain/webhooks/redact.ts';
 import { signedHeaders } from '../../domain/webhooks/signature.ts';
-import { eventOf, type Recorder, withoutRequest } from '../../service/record.ts';
+import { eventOf, withoutRequest } from '../../service/record.ts';
 import { type Payload, renderEvent } from '../../service/webhooks/deliveries.ts';
-import type { Store } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
+import type { Base } from '../runtime.ts';
 import { type Batch, type Due, nextBatch } from './batch.ts';
 import type { Sender, SendResult } from './send.ts';
 
@@ -18,10 +18,9 @@ export interface ObservedAttempt {
   readonly lagSeconds: number;
 }
 
-export interface DeliveryParts {
-  readonly store: Store;
+/** Retries are due by the time of the service; leases, and the signatures that receivers compare, go by the real one. */
+export interface DeliveryParts extends Pick<Base['parts'], 'store' | 'record' | 'now' | 'realTime' | 'random'> {
   readonly log: Logger;
-  readonly record: Recorder;
   readonly sender: Pick<Sender, 'send'>;
   /** Called before each batch: makes deliveries give way to requests. */
   readonly giveWay?: (() => Promise<void>) | undefined;
@@ -31,11 +30,6 @@ export interface DeliveryParts {
   readonly leaseSeconds?: number | undefined;
   onAttempt?: ((attempt: ObservedAttempt) => void) | undefined;
   onRecorded(): void;
-  /** The time of the service, by which retries are due. */
-  now(): Instant;
-  /** The real time, by which receivers compare the time of a signature, and which leases are held by. */
-  realTime(): Instant;
-  random(length: number): Uint8Array;
 }
 
 const LEASE_SECONDS = 60;
