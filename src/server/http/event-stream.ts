@@ -83,15 +83,14 @@ async function* follow(
     // The number at once, so that a caller that is cut off before the first event comes back to the same place.
     yield `retry: ${RETRY_MS}\nid: ${last}\n\n`;
     for (;;) {
-      // Also while the caller is behind: who reads slowly must not outlive the token.
-      if (parts.monotonic() >= lookAgainAt) {
-        lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
-        if (!(await isStillValid(parts, authorized))) return;
-        yield ': alive\n\n';
-      }
       const { items, meta } = await listEvents(context, { after: last, limit: PART, type });
       const isBehind = meta.last > last;
-      if (isBehind && !(await isStillValid(parts, authorized))) return;
+      const isDue = parts.monotonic() >= lookAgainAt;
+      if ((isBehind || isDue) && !(await isStillValid(parts, authorized))) return;
+      if (isDue) {
+        lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
+        yield ': alive\n\n';
+      }
       last = Math.max(last, meta.last);
       const texts = items.map((event) => `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
       if (texts.length > 0) yield texts.join('');
