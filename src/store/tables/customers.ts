@@ -24,7 +24,7 @@ const customers = tableOf('customers', columns, ['emailKey']);
 const lists = listsOf(customers, 'id');
 
 /** Which customers a list holds. */
-interface CustomerFilters {
+export interface CustomerFilters {
   /** Part of the e-mail address, without case. */
   readonly email?: string | undefined;
   /** The start of a word, or of words in a row, in the name or the e-mail address, without case. */

@@ -30,7 +30,7 @@ const lists = listsOf(sessions, 'id');
 /** A leased concurrent use of a floating licence. */
 export type Session = RecordOf<typeof sessions.columns>;
 
-interface SessionFilters {
+export interface SessionFilters {
   /** Null means of any product. */
   readonly productIds: readonly string[] | null;
   readonly licenseKey?: string | undefined;
