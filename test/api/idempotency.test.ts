@@ -107,10 +107,7 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
 
   it('replays a signed file and a status of 201 as they were', async () => {
     const { key: licenseKey } = await prepare('/create-key', { productId, usesPerKey: '1' });
-    const signing = {
-      path: '/key/sign',
-      body: JSON.stringify({ productId, licenseKey, hostId: 'h1' }),
-    };
+    const signing = { path: '/key/sign', body: JSON.stringify({ productId, licenseKey, hostId: 'h1' }) };
     for (const what of [signing, { path: '/customer', body: '{"name":"Zoë"}' }]) {
       const first = await ask({ ...what, ...keyed(what.path) });
       expect([200, 201]).toContain(first.status);
@@ -176,18 +173,13 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
 
   it('takes independent query parameters in any order and any spelling, repeated ones in theirs', async () => {
     const first = await ask({ path: '/create-key?a=1&b=A&c=1&c=2', ...keyed('k') });
-    expect(await ask({ path: '/create-key?c=1&b=%41&c=2&a=1', ...keyed('k') })).toEqual({
-      ...first,
-      replayed: true,
-    });
+    expect(await ask({ path: '/create-key?c=1&b=%41&c=2&a=1', ...keyed('k') })).toEqual({ ...first, replayed: true });
     expect(codeOf(await ask({ path: '/create-key?a=1&b=A&c=2&c=1', ...keyed('k') }))).toEqual(refused(400, 3));
   });
 
   it('does not look at other headers', async () => {
     await ask(keyed('k'));
-    const again = await ask({
-      headers: [key('k'), ['Accept', 'text/html'], ['X-Trace', '1']],
-    });
+    const again = await ask({ headers: [key('k'), ['Accept', 'text/html'], ['X-Trace', '1']] });
     expect(again.replayed).toBe(true);
   });
 

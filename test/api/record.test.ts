@@ -70,10 +70,7 @@ scenarios('audit.checkpoints', { given: audited }, [
 /** A key with its customer, two devices, one of which was freed, and a product. */
 async function eventful(world: World) {
   const { id: productId } = await world.product();
-  const licenseKey = await world.key({
-    productId,
-    newCustomer: { name: 'Zoë', email: 'zoe@example.com' },
-  });
+  const licenseKey = await world.key({ productId, newCustomer: { name: 'Zoë', email: 'zoe@example.com' } });
   await world.activate({ productId, licenseKey }, 'host-1', 'host-2');
   await world.call('admin', 'POST', '/deactivate-key', { productId, licenseKey, hostId: 'host-1' });
   const license = await world.license({ productId, licenseKey });

@@ -45,11 +45,7 @@ scenarios<Shop>(
     row(
       'leases a seat again from the instant its lease has run out',
       leased(1, { expiresAt: '2026-11-21T10:30:00.000Z' }),
-      {
-        given: bothTaken,
-        at: '2026-11-21T10:15:00.000Z',
-        wrote: { sessions: -1 },
-      },
+      { given: bothTaken, at: '2026-11-21T10:15:00.000Z', wrote: { sessions: -1 } },
     ),
     row('refuses when all seats are taken, up to the last millisecond of the leases', 'sessionLimit', {
       given: bothTaken,
@@ -108,79 +104,61 @@ const ofSession: Pick<Table<OfSession>, 'given' | 'as' | 'body'> = {
   body: ({ address, session }) => ({ ...address, ...signedBy(session) }),
 };
 
-scenarios<OfSession>(
-  'keys.heartbeat',
-  {
-    ...ofSession,
-    wrote: {},
-  },
-  [
-    row('starts the lease anew, and hands out another nonce', prolonged(minute(20)), {
-      at: minute(5),
-      absent: ({ session }) => [session.nextNonce, session.sessionSecret],
-    }),
-    row(
-      'tells a client that lost the response the same nonce again',
-      answers(({ session }: OfSession) => prolonged(minute(21), session.nextNonce).body),
-      { send: signedFirst, given: beaten(1), at: minute(6) },
-    ),
-    row(
-      'refuses the previous nonce a third time, so that a request that was seen keeps no session alive',
-      'signatureRefused',
-      {
-        send: signedFirst,
-        given: beaten(2),
-        at: minute(6),
-      },
-    ),
-    row('refuses a signature under another secret', 'signatureRefused', {
-      send: ({ session }) => signedBy({ ...session, sessionSecret: session.sessionSecret.slice(1) }),
-    }),
-    row('refuses the session of another key', 'sessionNotFound', { given: another({ licenseType: 'floating' }) }),
-    row('lets sessions go on that are more than there are seats now', prolonged(minute(15)), {
-      given: (world) => world.sql('update licenses set max_sessions = 0'),
-    }),
-    row('refuses a host that is no longer on the list of allowed ones', 'deviceNotAllowed', {
-      given: (world) => world.sql(`update licenses set allowed_hosts = '["host-2"]'`),
-    }),
-    row('refuses a licence from the instant of its expiry on', 'licenseExpired', {
-      given: (world) => world.sql(`update licenses set expires_at = '${minute(5)}'`),
-      at: minute(5),
-    }),
-    row('refuses a licence that the vendor has disabled', 'licenseDisabled', { given: blocked }),
-    row('refuses the licence of a customer that is not active', 'customerInactive', { given: ofInactiveCustomer }),
-    row('refuses a licence that is no longer floating', 'wrongLicenseType', {
-      given: (world) => world.sql(`update licenses set license_type = 'node-locked'`),
-    }),
-    ...unknownKeys(),
-  ],
-);
+scenarios<OfSession>('keys.heartbeat', { ...ofSession, wrote: {} }, [
+  row('starts the lease anew, and hands out another nonce', prolonged(minute(20)), {
+    at: minute(5),
+    absent: ({ session }) => [session.nextNonce, session.sessionSecret],
+  }),
+  row(
+    'tells a client that lost the response the same nonce again',
+    answers(({ session }: OfSession) => prolonged(minute(21), session.nextNonce).body),
+    { send: signedFirst, given: beaten(1), at: minute(6) },
+  ),
+  row(
+    'refuses the previous nonce a third time, so that a request that was seen keeps no session alive',
+    'signatureRefused',
+    { send: signedFirst, given: beaten(2), at: minute(6) },
+  ),
+  row('refuses a signature under another secret', 'signatureRefused', {
+    send: ({ session }) => signedBy({ ...session, sessionSecret: session.sessionSecret.slice(1) }),
+  }),
+  row('refuses the session of another key', 'sessionNotFound', { given: another({ licenseType: 'floating' }) }),
+  row('lets sessions go on that are more than there are seats now', prolonged(minute(15)), {
+    given: (world) => world.sql('update licenses set max_sessions = 0'),
+  }),
+  row('refuses a host that is no longer on the list of allowed ones', 'deviceNotAllowed', {
+    given: (world) => world.sql(`update licenses set allowed_hosts = '["host-2"]'`),
+  }),
+  row('refuses a licence from the instant of its expiry on', 'licenseExpired', {
+    given: (world) => world.sql(`update licenses set expires_at = '${minute(5)}'`),
+    at: minute(5),
+  }),
+  row('refuses a licence that the vendor has disabled', 'licenseDisabled', { given: blocked }),
+  row('refuses the licence of a customer that is not active', 'customerInactive', { given: ofInactiveCustomer }),
+  row('refuses a licence that is no longer floating', 'wrongLicenseType', {
+    given: (world) => world.sql(`update licenses set license_type = 'node-locked'`),
+  }),
+  ...unknownKeys(),
+]);
 
 const done = { body: { code: 0, message: 'Session checked in' } };
 
-scenarios<OfSession>(
-  'keys.checkin',
-  {
-    ...ofSession,
-    wrote: { sessions: -1 },
-  },
-  [
-    row('frees the seat at once', done, {
-      afterwards: async (world, { address }) => {
-        for (const hostId of ['host-1', 'host-2']) await checkOut(world, address, { hostId });
-      },
-    }),
-    row('takes the nonce of a heartbeat whose response was lost', done, { given: beaten(1), send: signedFirst }),
-    row('frees the seat of a licence that may not be used any more', done, {
-      given: (world) => world.sql(`update licenses set vendor_disabled = 1, expires_at = '2026-11-21T10:00:00.000Z'`),
-    }),
-    row('refuses a session whose lease has ended', 'sessionNotFound', { at: '2026-11-21T10:15:00.000Z' }),
-    row('refuses a signature under another secret', 'signatureRefused', {
-      send: ({ session }) => signedBy({ ...session, sessionSecret: 'guessed' }),
-    }),
-    ...unknownKeys(),
-  ],
-);
+scenarios<OfSession>('keys.checkin', { ...ofSession, wrote: { sessions: -1 } }, [
+  row('frees the seat at once', done, {
+    afterwards: async (world, { address }) => {
+      for (const hostId of ['host-1', 'host-2']) await checkOut(world, address, { hostId });
+    },
+  }),
+  row('takes the nonce of a heartbeat whose response was lost', done, { given: beaten(1), send: signedFirst }),
+  row('frees the seat of a licence that may not be used any more', done, {
+    given: (world) => world.sql(`update licenses set vendor_disabled = 1, expires_at = '2026-11-21T10:00:00.000Z'`),
+  }),
+  row('refuses a session whose lease has ended', 'sessionNotFound', { at: '2026-11-21T10:15:00.000Z' }),
+  row('refuses a signature under another secret', 'signatureRefused', {
+    send: ({ session }) => signedBy({ ...session, sessionSecret: 'guessed' }),
+  }),
+  ...unknownKeys(),
+]);
 
 interface ThreeSessions {
   /** A floating key of the product Editor, with two sessions. */
@@ -243,10 +221,7 @@ scenarios<ThreeSessions>('sessions.list', { given }, [
       ...some(2)(subject),
       meta: { total: 3, page: 2, limit: 2, totalPages: 2 },
     })),
-    {
-      send: { page: '2', limit: '2' },
-      as: readerOf('viewer', 'editor'),
-    },
+    { send: { page: '2', limit: '2' }, as: readerOf('viewer', 'editor') },
   ),
 ]);
 
@@ -267,15 +242,11 @@ scenarios<ThreeSessions>(
       send: ({ editor: { productId } }) => ({ productId }),
       as: readerOf('editor'),
     }),
-    row('refuses such a token that names no product', 'invalidParams', {
-      as: readerOf('editor'),
-    }),
+    row('refuses such a token that names no product', 'invalidParams', { as: readerOf('editor') }),
     row('refuses a session of another product than the one that is named', 'sessionNotFound', {
       send: ({ viewer: { productId } }) => ({ productId }),
       as: readerOf('viewer'),
     }),
-    row('refuses a session whose lease has ended', 'sessionNotFound', {
-      at: '2026-11-21T10:15:00.000Z',
-    }),
+    row('refuses a session whose lease has ended', 'sessionNotFound', { at: '2026-11-21T10:15:00.000Z' }),
   ],
 );

@@ -222,9 +222,7 @@ scenarios<Shop>(
       headers: { 'Idempotency-Key': 'all' },
       afterwards: leaves('host-3'),
     }),
-    ...refuses('invalidParams', {
-      'a hostId that is null, rather than freeing every device': { hostId: null },
-    }),
+    ...refuses('invalidParams', { 'a hostId that is null, rather than freeing every device': { hostId: null } }),
     row('refuses a key without devices, before it looks for the host', 'notActivated', { given: another({}) }),
     row('refuses a host that is no device of the key, or that is written in another case', 'deviceNotFound', {
       send: { hostId: 'HOST-1' },

@@ -48,21 +48,12 @@ scenarios<Shop>(
     row(
       'shows a token of kind client the device that it names, with its address masked',
       activated('host-2', 2, masked),
-      {
-        send: { hostId: 'host-2' },
-        as: 'client',
-        absent: ['203.0.113', 'host-1'],
-      },
+      { send: { hostId: 'host-2' }, as: 'client', absent: ['203.0.113', 'host-1'] },
     ),
     row(
       'answers alike for a host that holds a slot, and changes nothing',
       activated('host-1', 1, { deviceTag: 'desk' }),
-      {
-        send: { deviceTag: 'another' },
-        at: LATER,
-        wrote: 'nothing',
-        afterwards: leaves('host-1'),
-      },
+      { send: { deviceTag: 'another' }, at: LATER, wrote: 'nothing', afterwards: leaves('host-1') },
     ),
     row('refuses a third host when both slots are taken', 'activationLimit', {
       send: { hostId: 'host-3' },

@@ -185,9 +185,7 @@ scenarios<Subject>(
     row(
       'gives the end and the rate limit of its maker to a token of which none is said',
       created({ expiresAt: NOON, rateLimit: 60 }),
-      {
-        as: { kind: 'admin', expiresAt: NOON, rateLimit: 60 },
-      },
+      { as: { kind: 'admin', expiresAt: NOON, rateLimit: 60 } },
     ),
     row('lets a maker that may touch some products create a token for these', createdOfOne, {
       send: ({ productId }) => ({ productIds: [productId] }),
