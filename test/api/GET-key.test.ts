@@ -44,7 +44,6 @@ const onlyOther = ({ otherProductId }: Shop) => ({ kind: 'read-only', productIds
 
 scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), query: ({ address }) => address }, [
   row('shows an admin the licence in full, with its devices and its customer', inFull),
-  row('shows it in full to a token that may reveal', inFull, { as: { scopes: ['license:read', 'license:reveal'] } }),
   row(
     'shows the sessions of a floating licence whose lease runs, without their secrets',
     partly(

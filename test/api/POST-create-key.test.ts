@@ -94,10 +94,6 @@ scenarios<Subject>(
       afterwards: (world, { productId }, { body }) =>
         expectCustomer(world, { productId, licenseKey: body.key }, { name: 'Acme', email: 'Ops@acme.example' }),
     }),
-    row('shows the key in full to a token that may issue keys and no more', issued, {
-      as: { scopes: ['license:write'] },
-    }),
-    row('ignores a field it does not know', issued, { send: { colour: 'blue', account_id: 'acc_1' } }),
     row('refuses a product that is not active', 'productUnavailable', {
       given: async (world, { productId }) => {
         await world.call('admin', 'PUT', `/product/by-id?productId=${productId}`, { active: false });

@@ -59,19 +59,6 @@ scenarios<Subject>(
   'keys.import',
   { given: shop, body: ({ productId }) => ({ productId, key: KEY }), wrote: { licenses: 1 } },
   [
-    row('takes in a key as unlimited as can be when nothing else is said', imported, {
-      afterwards: async (world, { productId }) => {
-        const { license, customer } = await shown(world, productId);
-        expect(customer).toBeNull();
-        expect(license).toMatchObject({
-          key: KEY,
-          maxActivations: null,
-          activations: 0,
-          expirationDate: null,
-          createdAt: STARTED_AT,
-        });
-      },
-    }),
     row(
       'keeps every field, with the customer, the version and the devices',
       answers({ code: 0, key: KEY, id: OLD_ID }),

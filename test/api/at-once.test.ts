@@ -1,14 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
-import type { TokenId } from '../../src/contract/scalars.ts';
-import { ownerOf } from '../../src/domain/access.ts';
-import type { Context } from '../../src/service/context.ts';
-import { tokenOperations } from '../../src/service/tokens.ts';
 import { tally, times } from '../support/at-once.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { checkOut, type SessionKeys, signedBy } from '../support/sessions.ts';
-import { type Address, type As, createWorld, STARTED_AT } from '../support/world.ts';
+import { type Address, createWorld } from '../support/world.ts';
 
 describe.each(engines)('many requests at once on $name', (engine) => {
   const it = testsOn(engine);
@@ -155,42 +150,5 @@ describe.each(engines)('many requests at once on $name', (engine) => {
       world.call('admin', 'POST', '/customer', { name: `n${i}`, email: 'zoe@example.com' }),
     );
     expect(tally(answers)).toEqual({ '201/0': 1, '409/2': 19 });
-  });
-
-  it('leave one admin when two admin tokens revoke each other', async ({ world }) => {
-    const pair: readonly As[] = [{ kind: 'admin' }, { kind: 'admin', expiresAt: '2027-11-21T10:00:00.000Z' }];
-    const ids: TokenId[] = [];
-    for (const as of pair) ids.push((await world.call(as, 'GET', '/token/self')).body.data.id);
-    const both = Promise.withResolvers<void>();
-    let looked = 0;
-
-    /** Revokes a token in a transaction that, having looked for another admin, waits for the other one to look too. */
-    const revoke = (tokenId: TokenId | undefined) =>
-      world.store.transaction((repositories) => {
-        const tokens = {
-          ...repositories.tokens,
-          hasOtherAdmin: async (...about: Parameters<typeof repositories.tokens.hasOtherAdmin>) => {
-            const found = await repositories.tokens.hasOtherAdmin(...about);
-            looked += 1;
-            if (looked === 2) both.resolve();
-            await Promise.race([both.promise, sleep(300)]);
-            return found;
-          },
-        };
-        const caller = ownerOf(world.accounts.acme);
-        const record = () => {};
-        const context = {
-          repositories: { ...repositories, tokens },
-          caller,
-          now: STARTED_AT,
-          record,
-        } as Partial<Context> as Context;
-        return tokenOperations.revoke.perform(context, { tokenId: tokenId ?? ('' as TokenId) });
-      });
-
-    const outcomes = await Promise.allSettled([revoke(ids[1]), revoke(ids[0])]);
-    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    const alive = await Promise.all(pair.map(async (as) => (await world.call(as, 'GET', '/token/self')).status));
-    expect(alive.sort()).toEqual([200, 401]);
   });
 });

@@ -105,22 +105,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     expect(await licenses()).toBe(1);
   });
 
-  it('replays a signed file and a status of 201 as they were', async () => {
-    const { key: licenseKey } = await prepare('/create-key', { productId, usesPerKey: '1' });
-    const signing = { path: '/key/sign', body: JSON.stringify({ productId, licenseKey, hostId: 'h1' }) };
-    for (const what of [signing, { path: '/customer', body: '{"name":"Zoë"}' }]) {
-      const first = await ask({ ...what, ...keyed(what.path) });
-      expect([200, 201]).toContain(first.status);
-      expect(await ask({ ...what, ...keyed(what.path) })).toEqual({ ...first, replayed: true });
-    }
-  });
-
-  it('runs each request that carries none', async () => {
-    await ask({});
-    await ask({});
-    expect(await licenses()).toBe(2);
-  });
-
   it.each([
     ['under the other name on the retry', [other('k')], 'k', 1],
     ['under both names, equal', [key('k'), other('k')], 'k', 1],
@@ -152,16 +136,14 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     expect((await ask(read)).status).toBe(200);
   });
 
-  it.each<[string, (productId: string) => Ask, object]>([
-    ['path', () => ({ path: '/deactivate-key' }), refused(400, 3)],
-    ['query', () => ({ path: '/create-key?note=1' }), refused(400, 3)],
-    ['white space', (productId) => ({ body: `{"productId": "${productId}"}` }), refused(400, 3)],
-    ['field', (productId) => ({ body: `{"productId":"${productId}","usesPerKey":"1"}` }), refused(400, 3)],
-    // A method that the path does not know is refused before any key is looked at.
-    ['method', () => ({ method: 'DELETE' }), refused(405, 1)],
-  ])('is refused on a request of another %s', async (_, change, refusal) => {
+  it.each<[string, (productId: string) => Ask]>([
+    ['path', () => ({ path: '/deactivate-key' })],
+    ['query', () => ({ path: '/create-key?note=1' })],
+    ['white space', (productId) => ({ body: `{"productId": "${productId}"}` })],
+    ['field', (productId) => ({ body: `{"productId":"${productId}","usesPerKey":"1"}` })],
+  ])('is refused on a request of another %s', async (_, change) => {
     await ask(keyed('k'));
-    expect(codeOf(await ask({ ...change(productId), ...keyed('k') }))).toEqual(refusal);
+    expect(codeOf(await ask({ ...change(productId), ...keyed('k') }))).toEqual(refused(400, 3));
     expect(await licenses()).toBe(1);
   });
 
@@ -175,12 +157,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     const first = await ask({ path: '/create-key?a=1&b=A&c=1&c=2', ...keyed('k') });
     expect(await ask({ path: '/create-key?c=1&b=%41&c=2&a=1', ...keyed('k') })).toEqual({ ...first, replayed: true });
     expect(codeOf(await ask({ path: '/create-key?a=1&b=A&c=2&c=1', ...keyed('k') }))).toEqual(refused(400, 3));
-  });
-
-  it('does not look at other headers', async () => {
-    await ask(keyed('k'));
-    const again = await ask({ headers: [key('k'), ['Accept', 'text/html'], ['X-Trace', '1']] });
-    expect(again.replayed).toBe(true);
   });
 
   it('runs once, however many ask at once; afterwards all get the same', async () => {
@@ -199,14 +175,6 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
     expect(await ask({ ...keyed('k'), as: writer })).toEqual({ ...first, replayed: true });
     const elsewhere = await ask({ ...keyed('k'), as: 'other admin' });
     expect(elsewhere).toMatchObject({ status: 404, replayed: false });
-  });
-
-  it('replays a refusal of validation, and refuses the corrected request', async () => {
-    const wrong = { body: '{"productId":"short"}', ...keyed('k') };
-    const first = await ask(wrong);
-    expect(codeOf(first)).toEqual(refused(400, 1));
-    expect(await ask(wrong)).toEqual({ ...first, replayed: true });
-    expect(codeOf(await ask(keyed('k')))).toEqual(refused(400, 3));
   });
 
   it('replays a refusal that would no longer be given; a new key runs', async () => {
@@ -234,10 +202,7 @@ describe.each(engines)('an idempotency key on $name', (engine) => {
       `sealed_response = replace(sealed_response, substr(sealed_response, 20, 3), 'AAA')`,
       unreadable,
     ],
-    ['whose response was cut', 'sealed_response = substr(sealed_response, 1, 60)', unreadable],
-    ['whose response is of a later version', `sealed_response = 'Ag' || substr(sealed_response, 3)`, unreadable],
     ['whose response is not sealed', `sealed_response = '{"code":0}'`, unreadable],
-    ['whose response is empty', `sealed_response = ''`, unreadable],
     ['that is said to be of another token', `token_id = 'tok_other'`, unreadable],
   ])('is not run again beside a record %s', async (_, change, refusal) => {
     await ask(keyed('k'));

@@ -210,7 +210,6 @@ scenarios<ThreeSessions>('sessions.list', { given }, [
     as: 'read-only',
     absent: ['secret', 'nonce'],
   }),
-  row('lists those of a product', answers(some(0, 2)), { send: ({ editor: { productId } }) => ({ productId }) }),
   row('lists those of a key', answers(some(1)), { send: ({ viewer: { licenseKey } }) => ({ licenseKey }) }),
   row('lists no session from the instant on at which its lease ends', answers(some(2)), {
     at: '2026-11-21T10:15:01.000Z',

@@ -97,9 +97,6 @@ const publishes = (...keys: readonly unknown[]) => ({ body: { keys } });
 scenarios<World['accounts']>('signingKeys.jwks', { given: async (world) => world.accounts, as: 'nobody' }, [
   row('shows anybody the public keys of the oldest account', publishes(jwkOfAcme), { absent: privateHalves }),
   row('shows those of the account that is named', publishes(jwkOfOther), { send: ({ other }) => ({ account: other }) }),
-  row('shows them to a caller whose token is worth nothing', publishes(jwkOfAcme), {
-    as: { token: 'lkm_admin_nonsense' },
-  }),
   row('refuses an account that is not there', 'accountNotFound', {
     send: { account: 'acc_00000000000000000000000000' },
   }),

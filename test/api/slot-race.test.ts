@@ -4,6 +4,7 @@ import { engineOf } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { query } from '../support/postgres.ts';
 import { checkOut, signedBy } from '../support/sessions.ts';
+import type { As } from '../support/world.ts';
 
 const it = testsOn(engineOf('PostgreSQL'));
 
@@ -74,4 +75,21 @@ it('a product keeps a name that another server commits while its state is change
   ]);
   expect(updated?.body.data).toMatchObject({ name: 'Viewer', active: false });
   expect((await world.call('admin', 'GET', path)).body.data).toMatchObject({ name: 'Viewer', active: false });
+});
+
+it('two admins that revoke each other at once leave one', async ({ world }) => {
+  const pair: readonly As[] = ['admin', { kind: 'admin', expiresAt: '2027-11-21T10:00:00.000Z' }];
+  const self = (as: As) => world.call(as, 'GET', '/token/self');
+  const paths = [];
+  for (const as of pair) paths.push(`/token/by-id?tokenId=${(await self(as)).body.data.id}`);
+  const [first = '', second = ''] = paths;
+  // While the tokens are locked nobody gets further than looking for another admin.
+  const revoke = () => [world.call('admin', 'DELETE', second), world.call(pair[1] ?? 'nobody', 'DELETE', first)];
+  const answers = await beside(world, ['select 1 from tokens for update'], revoke, { waiting: 2 });
+  expect(answers.map(({ status, body }) => [status, body.code]).sort()).toEqual([
+    [200, 0],
+    [409, 11],
+  ]);
+  const alive = await Promise.all(pair.map(self));
+  expect(alive.map(({ status }) => status).sort()).toEqual([200, 401]);
 });
