@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { times } from '../support/at-once.ts';
-import { row, scenarios } from '../support/scenario.ts';
+import { answers, row, scenarios } from '../support/scenario.ts';
+import { acted, shownToken } from '../support/shop.ts';
 import { type As, type Rights, STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
@@ -23,35 +24,15 @@ async function prepare(world: World): Promise<Subject> {
 const tokenOf = async (world: World, body: unknown, as: As = 'admin'): Promise<Subject['reader']> =>
   (await world.call(as, 'POST', '/token', body)).body.data;
 
-const shown = (fields: Readonly<Record<string, unknown>>) => ({
-  name: 'reader',
-  kind: 'scoped',
-  scopes: ['license:read'],
-  productIds: null,
-  networks: null,
-  maxIssues: null,
-  issued: null,
-  rateLimit: null,
-  expiresAt: NOON,
-  revokedAt: null,
-  lastUsedOn: null,
-  createdAt: STARTED_AT,
-  ...fields,
-});
-
-const rotated = (until: string, fields: Readonly<Record<string, unknown>> = {}) => ({
-  body: ({ reader }: Subject) => ({
-    action: 'tokens.rotate',
-    status: true,
-    data: shown({
-      id: expect.stringMatching(/^tok_/),
+const rotated = (until: string, fields: object = {}) =>
+  answers(({ reader }: Subject) =>
+    acted('tokens.rotate', {
+      ...shownToken({ scopes: ['license:read'], expiresAt: NOON }),
       token: expect.stringMatching(/^lkm_scoped_/),
       replaces: { id: reader.id, expiresAt: until },
       ...fields,
     }),
-    code: 0,
-  }),
-});
+  );
 
 const statusOf = async (world: World, token: string) => (await world.call({ token }, 'GET', '/token/self')).status;
 

@@ -44,6 +44,14 @@ export const shownLicense = (fields: object) => ({
   ...fields,
 });
 
+/** A token of kind scoped as it is shown, but for these fields. */
+export const shownToken = (fields: object) => ({
+  ...{ id: expect.stringMatching(/^tok_[0-9a-z]{26}$/), name: 'reader', kind: 'scoped', productIds: null },
+  ...{ networks: null, maxIssues: null, issued: null, rateLimit: null, revokedAt: null, lastUsedOn: null },
+  createdAt: STARTED_AT,
+  ...fields,
+});
+
 /** A device as it is shown to those who see addresses, but for these fields. */
 export const shownDevice = (fields: object = {}) => ({
   id: expect.stringMatching(/^dev_[0-9a-z]{26}$/),
