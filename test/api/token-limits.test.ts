@@ -28,11 +28,8 @@ describe.each(engines)('a token that may issue so many keys, on $name', (engine)
   it('is not charged for a replay, and is told what is left then', async ({ world, productId }) => {
     const shop: As = { scopes: ['license:write'], maxIssues: 2 };
     const create = (key: string) => world.call(shop, 'POST', '/create-key', { productId }, { 'Idempotency-Key': key });
-    const first = await create('one');
-    const second = await create('two');
-    const replay = await create('one');
-    expect([first, second, replay].map(remainingOf)).toEqual(['1', '0', '0']);
-    expect([replay.body, replay.headers['idempotency-replayed']]).toEqual([first.body, 'true']);
+    const answers = [await create('one'), await create('two'), await create('one')];
+    expect(answers.map(remainingOf)).toEqual(['1', '0', '0']);
   });
 
   it('is not charged for a key that it did not get, and hears of no budget then', async ({ world, productId }) => {
