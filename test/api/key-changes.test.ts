@@ -2,11 +2,10 @@ import { expect } from 'vitest';
 import { recordedOf } from '../support/recorded.ts';
 import { type Afterwards, refuses, row, scenarios } from '../support/scenario.ts';
 import { checkOut } from '../support/sessions.ts';
-import { another, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
-import type { Address, World } from '../support/world.ts';
+import { another, type Shop, shopWith, shownDevice, unknownKeys } from '../support/shop.ts';
+import type { World } from '../support/world.ts';
 
 const BEFORE = '2027-01-01T00:00:00.000Z';
-const _AFTER = '2027-03-15T00:00:00.000Z';
 
 /** The licence with this end. */
 const ending = (expirationDate: string) => ({
@@ -25,25 +24,16 @@ scenarios<Shop>(
     wrote: {},
   },
   [
-    row(
-      'adds to the end while that is to come, by the calendar, and says so in the record',
-      ending('2027-02-28T12:00:00.000Z'),
-      {
-        send: { duration: 'P1M' },
-        at: BEFORE,
-        afterwards: async (world, { address }, { body }) => {
-          expect(await world.license(address)).toEqual(body.data);
-          expect(body.data).toMatchObject({ graceUntil: '2027-03-14T12:00:00.000Z', updatedAt: BEFORE });
-          expect((await recordedOf(world, 'keys.renew')).events).toEqual([
-            {
-              type: 'license.renewed',
-              resource: { type: 'license', id: body.data.id },
-              data: expect.objectContaining({ from: '2027-01-31T12:00:00.000Z', to: '2027-02-28T12:00:00.000Z' }),
-            },
-          ]);
-        },
+    row('adds to the end while that is to come, by the calendar, and says so', ending('2027-02-28T12:00:00.000Z'), {
+      send: { duration: 'P1M' },
+      at: BEFORE,
+      afterwards: async (world, { address }, { body }) => {
+        expect(await world.license(address)).toEqual(body.data);
+        expect(body.data).toMatchObject({ graceUntil: '2027-03-14T12:00:00.000Z', updatedAt: BEFORE });
+        const data = { from: '2027-01-31T12:00:00.000Z', to: '2027-02-28T12:00:00.000Z' };
+        expect(await recordedOf(world, 'keys.renew')).toMatchObject({ events: [{ type: 'license.renewed', data }] });
       },
-    ),
+    }),
     row('goes to the end of the year 9999 at most', ending('9999-12-31T23:59:59.999Z'), {
       send: { duration: 'P9999Y', from: 'later' },
     }),
@@ -58,23 +48,18 @@ interface Transfer extends Shop {
 
 const transferred = {
   body: ({ address }: Transfer) => ({
-    data: expect.objectContaining({
-      key: address.licenseKey,
-      activations: 1,
-      devices: [expect.objectContaining({ hostId: 'host-1' })],
-    }),
+    data: expect.objectContaining({ key: address.licenseKey, activations: 1, devices: [shownDevice()] }),
     code: 0,
   }),
 };
 
-const customerOf = async (world: World, address: Address) =>
-  (await world.call('admin', 'GET', `/key?${new URLSearchParams({ ...address })}`)).body.data.customer;
-
 /** The name of the customer that the key then has. */
 const belongsTo =
-  (name: string | undefined): Afterwards<Transfer> =>
-  async (world, { address }) =>
-    expect((await customerOf(world, address))?.name).toBe(name);
+  (name: string): Afterwards<Transfer> =>
+  async (world, { address }) => {
+    const { body } = await world.call('admin', 'GET', `/key?${new URLSearchParams({ ...address })}`);
+    expect(body.data.customer?.name).toBe(name);
+  };
 
 scenarios<Transfer>(
   'keys.transfer',
@@ -91,13 +76,9 @@ scenarios<Transfer>(
       wrote: {},
       afterwards: async (world, subject, answer) => {
         await belongsTo('Acme')(world, subject, answer);
-        expect((await recordedOf(world, 'keys.transfer')).events).toEqual([
-          {
-            type: 'license.transferred',
-            resource: { type: 'license', id: answer.body.data.id },
-            data: expect.objectContaining({ from: subject.customerId, to: subject.otherCustomerId }),
-          },
-        ]);
+        const data = { from: subject.customerId, to: subject.otherCustomerId };
+        const { events } = await recordedOf(world, 'keys.transfer');
+        expect(events).toMatchObject([{ type: 'license.transferred', data }]);
       },
     }),
     row('gives it to a customer that it creates', transferred, {
@@ -113,13 +94,15 @@ scenarios<Transfer>(
       'neither customerId nor newCustomer': { newCustomer: undefined },
       'both of them': { customerId: null },
     }),
-    row('refuses a customer that is not there, and names it', ['customerNotFound', 'Customer cus_absent not found'], {
+    row('refuses a customer that is not there', ['customerNotFound', 'Customer cus_absent not found'], {
       send: { newCustomer: undefined, customerId: 'cus_absent' },
     }),
     row(
-      'refuses an e-mail address that a customer has, and creates none',
+      'refuses an e-mail address that is taken',
       ['emailTaken', 'A customer with email ZOE@example.com already exists'],
-      { send: { newCustomer: { name: 'Z', email: 'ZOE@example.com' } } },
+      {
+        send: { newCustomer: { name: 'Z', email: 'ZOE@example.com' } },
+      },
     ),
     ...unknownKeys(),
   ],
@@ -142,14 +125,8 @@ scenarios<Shop>('keys.block', table, [
     wrote: { revocation_lists: 1 },
     afterwards: async (world, { address, customerId }) => {
       const license = await world.license(address);
-      expect(license).toMatchObject({
-        vendorDisabled: true,
-        activated: false,
-        activations: 1,
-        updatedAt: '2026-11-21T11:00:00.000Z',
-      });
-      const signed = await world.call('admin', 'POST', '/key/sign', { ...address, hostId: 'host-1' });
-      expect(signed.body).toEqual({ message: 'License disabled', code: 6 });
+      const updatedAt = '2026-11-21T11:00:00.000Z';
+      expect(license).toMatchObject({ vendorDisabled: true, activated: false, activations: 1, updatedAt });
       const resource = { type: 'license', id: license.id };
       // The note is for the vendor: subscribers are not told.
       const data = { customerId, key: expect.stringMatching(/^\*/), productId: address.productId };
@@ -178,9 +155,7 @@ scenarios<Shop>('keys.unblock', table, [
     wrote: {},
     afterwards: async (world, { address }) => {
       expect(await world.license(address)).toMatchObject({ vendorDisabled: false, activated: true });
-      await world.activate(address, 'host-1');
-      const { events } = await recordedOf(world, 'keys.unblock');
-      expect(events).toEqual([expect.objectContaining({ type: 'license.unblocked' })]);
+      expect(await recordedOf(world, 'keys.unblock')).toMatchObject({ events: [{ type: 'license.unblocked' }] });
     },
   }),
   row('answers the same for a key that is not blocked', unblocked, {
@@ -196,9 +171,6 @@ async function use(world: World, { address }: Shop): Promise<void> {
   await world.activate(address, 'host-1', 'host-2');
   await checkOut(world, address);
 }
-
-/** What subscribers are told of the deletion. */
-const told = async (world: World) => (await recordedOf(world, 'keys.delete')).events;
 
 scenarios<Shop>(
   'keys.delete',
@@ -222,7 +194,10 @@ scenarios<Shop>(
       send: { force: 'true' },
       given: use,
       wrote: { licenses: -1, devices: -2, sessions: -1, revocation_lists: 1 },
-      afterwards: async (world) => expect(await told(world)).toMatchObject([{ data: { devices: 2, sessions: 1 } }]),
+      afterwards: async (world) =>
+        expect(await recordedOf(world, 'keys.delete')).toMatchObject({
+          events: [{ data: { devices: 2, sessions: 1 } }],
+        }),
     }),
     ...unknownKeys(),
   ],
