@@ -6,12 +6,8 @@ import { STARTED_AT } from '../support/world.ts';
 
 /** A licence file of an hour, signed when the world began. */
 const signedFile = (hostId: string) => ({
-  id: expect.stringMatching(/^fil_[0-9a-z]{26}$/),
-  hostId,
-  kid: expect.stringMatching(/^[\w-]{43}$/),
-  signedAt: STARTED_AT,
-  endsAt: '2026-11-21T11:00:00.000Z',
-  revokedAt: null,
+  ...{ id: expect.stringMatching(/^fil_[0-9a-z]{26}$/), hostId, kid: expect.stringMatching(/^[\w-]{43}$/) },
+  ...{ signedAt: STARTED_AT, endsAt: '2026-11-21T11:00:00.000Z', revokedAt: null },
 });
 
 /** The whole answer; key and address as the caller may see them. */
@@ -52,12 +48,8 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
         customer: null,
         sessions: [
           {
-            id: expect.stringMatching(/^ses_/),
-            hostId: 'host-8',
-            deviceTag: 'No tag',
-            userIdentifier: 'zoe',
-            createdAt: '2026-11-21T10:10:00.000Z',
-            expiresAt: '2026-11-21T10:25:00.000Z',
+            ...{ id: expect.stringMatching(/^ses_/), hostId: 'host-8', deviceTag: 'No tag', userIdentifier: 'zoe' },
+            ...{ createdAt: '2026-11-21T10:10:00.000Z', expiresAt: '2026-11-21T10:25:00.000Z' },
           },
         ],
         files: [],
@@ -86,17 +78,11 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
       return { data: { license, customer: { ...data.customer, email: null } }, code: 0 };
     }),
     {
-      given: async (world, subject) =>
-        another(
-          {
-            customerId: subject.customerId,
-            usesPerKey: '2',
-            allowedHosts: ['host-1', 'host-2'],
-            reference: 'order-1042',
-            metadata: { features: { export: true }, is_trial: true, invoice: 'A-1042' },
-          },
-          'host-1',
-        )(world, subject),
+      given: async (world, subject) => {
+        const metadata = { features: { export: true }, is_trial: true, invoice: 'A-1042' };
+        const fields = { usesPerKey: '2', allowedHosts: ['host-1', 'host-2'], reference: 'order-1042', metadata };
+        return another({ ...fields, customerId: subject.customerId }, 'host-1')(world, subject);
+      },
       as: 'client',
       absent: (subject) => [
         ...['host-1', 'host-2', '203.0', 'A-1042', 'order-1042', 'zoe@example.com'],

@@ -2,7 +2,8 @@ import { expect } from 'vitest';
 import { Instant } from '../../src/contract/scalars.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { answers, refuses, row, scenarios } from '../support/scenario.ts';
-import { PEER, STARTED_AT, type World } from '../support/world.ts';
+import { shownDevice } from '../support/shop.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 interface Subject {
   readonly productId: string;
@@ -16,25 +17,21 @@ const KEY = 'ACME-2019-0042-F3D9-77AB-10CE';
 const OLD_ID = newId('lic', Instant.decode('2019-05-04T08:00:00.016Z'), new Uint8Array(10).fill(7));
 /** The fields that are shown as they are given. */
 const everyField = {
-  id: OLD_ID,
-  createdAt: '2019-05-04T08:00:00.016Z',
-  reference: 'order-42',
-  maxActivations: 3,
-  expirationDate: '2027-11-21T10:00:00.000Z',
-  expiresAfter: 'P2Y',
-  gracePeriod: 'P14D',
-  licenseType: 'floating',
-  maxConcurrentSessions: 4,
-  heartbeatInterval: 60,
-  sessionLeaseDuration: 600,
+  ...{ id: OLD_ID, createdAt: '2019-05-04T08:00:00.016Z', reference: 'order-42', maxActivations: 3 },
+  ...{ expirationDate: '2027-11-21T10:00:00.000Z', expiresAfter: 'P2Y', gracePeriod: 'P14D' },
+  ...{ licenseType: 'floating', maxConcurrentSessions: 4, heartbeatInterval: 60, sessionLeaseDuration: 600 },
   allowedHosts: ['build-01', 'build-02'],
   metadata: { plan: 'pro', features: { sso: true }, is_trial: true },
-  customerCanSelfReset: true,
-  vendorDisabled: true,
+  ...{ customerCanSelfReset: true, vendorDisabled: true },
 };
 const firstDevice = {
-  ...{ hostId: 'build-01', deviceTag: 'Build 1', ipAddress: '198.51.100.4', activationTime: '2019-05-05T09:30:00Z' },
+  hostId: 'build-01',
+  deviceTag: 'Build 1',
+  ipAddress: '198.51.100.4',
+  activationTime: '2019-05-05T09:30:00Z',
 };
+const taken = (email: string) => ['emailTaken', `A customer with email ${email} already exists`] as const;
+const ofProduct = ({ productId }: Subject) => ({ kind: 'admin', productIds: [productId] }) as const;
 const ID = /^lic_[0-9a-z]{26}$/;
 const imported = { body: { code: 0, key: KEY, id: expect.stringMatching(ID) } };
 
@@ -74,14 +71,10 @@ scenarios<Subject>(
           const { license, customer } = await shown(world, productId);
           expect(customer).toEqual({ id: expect.any(String), name: 'Ada Ltd', email: 'it@ada.example', active: false });
           expect(license).toMatchObject({
-            ...everyField,
-            activations: 2,
-            activated: false,
-            version: { version: '2.1' },
-            updatedAt: STARTED_AT,
+            ...{ ...everyField, activations: 2, activated: false, version: { version: '2.1' }, updatedAt: STARTED_AT },
             devices: [
               { ...firstDevice, activationTime: '2019-05-05T09:30:00.000Z' },
-              { hostId: 'build-02', deviceTag: 'No tag', ipAddress: PEER, activationTime: STARTED_AT },
+              shownDevice({ hostId: 'build-02' }),
             ],
           });
         },
@@ -132,27 +125,18 @@ scenarios<Subject>(
       send: { reference: 'order-1' },
     }),
     row('refuses a version that the product does not have', 'versionNotFound', { send: { version: '9.9' } }),
-    row(
-      'refuses a token of one product the customer of another by e-mail address',
-      ['emailTaken', 'A customer with email Zoe@Example.com already exists'],
-      {
-        send: { customer: { email: 'Zoe@Example.com' } },
-        as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
-      },
-    ),
+    row('refuses a token of one product the customer of another by e-mail address', taken('Zoe@Example.com'), {
+      send: { customer: { email: 'Zoe@Example.com' } },
+      as: ofProduct,
+    }),
     row(
       'refuses a token of one product the customer of another by id',
       ['customerNotFound', ({ customerId }) => `Customer ${customerId} not found`],
-      {
-        send: ({ customerId }) => ({ customer: { id: customerId, email: 'new@example.com' } }),
-        as: ({ productId }) => ({ kind: 'admin', productIds: [productId] }),
-      },
+      { send: ({ customerId }) => ({ customer: { id: customerId, email: 'new@example.com' } }), as: ofProduct },
     ),
-    row(
-      'refuses a customer of whom only an id is given that nobody has',
-      ['customerNotFound', 'Customer cus_nobody not found'],
-      { send: { customer: { id: 'cus_nobody' } } },
-    ),
+    row('refuses an id alone that nobody has', ['customerNotFound', 'Customer cus_nobody not found'], {
+      send: { customer: { id: 'cus_nobody' } },
+    }),
     row('refuses a product that does not exist', 'productNotFound', {
       send: { productId: 'prod_00000000000000000000000000' },
     }),

@@ -24,10 +24,7 @@ async function twoCustomers(world: World): Promise<Subject> {
 }
 
 const customer = (account: string, fields: object) => ({
-  active: true,
-  createdAt: STARTED_AT,
-  updatedAt: STARTED_AT,
-  createdBy: account,
+  ...{ active: true, createdAt: STARTED_AT, updatedAt: STARTED_AT, createdBy: account },
   ...fields,
 });
 
@@ -58,12 +55,10 @@ scenarios<Subject>('customers.list', { given: twoCustomers }, [
   ...(
     [
       [{ page: '2', limit: '1' }, ['bob'], { total: 2, page: 2, limit: 1, totalPages: 2 }],
-      [{ page: '3', limit: '1000' }, [], { total: 2, page: 3, limit: 1_000, totalPages: 1 }],
       [{ email: 't@Ada' }, ['ada']],
       [{ text: 'BO' }, ['bob']],
       [{ active: 'false' }, []],
       [{ text: 'bob', limit: '1' }, ['bob'], { total: 1, page: 1, limit: 1, totalPages: 1 }],
-      [{ colour: 'blue' }, ['ada', 'bob']],
     ] as const
   ).map(([send, which, meta]) => row(`gives what is asked for: ${JSON.stringify(send)}`, lists(which, meta), { send })),
 ]);

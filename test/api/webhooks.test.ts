@@ -19,21 +19,10 @@ async function oneWebhook(world: World): Promise<Subject> {
 }
 
 const shown = (changes: object = {}) => ({
-  id: expect.stringMatching(/^whk_[0-9a-z]{26}$/),
-  url: URL,
-  types: ['license.created'],
-  description: null,
-  reveal: false,
-  ordered: false,
-  active: true,
-  apiVersion: '2026-11-21',
-  lastSeq: 0,
-  failingSince: null,
-  disabledAt: null,
-  disabledReason: null,
-  previousSecretUntil: null,
-  createdAt: STARTED_AT,
-  updatedAt: STARTED_AT,
+  ...{ id: expect.stringMatching(/^whk_[0-9a-z]{26}$/), url: URL, types: ['license.created'], description: null },
+  ...{ reveal: false, ordered: false, active: true, apiVersion: '2026-11-21', lastSeq: 0, failingSince: null },
+  ...{ disabledAt: null, disabledReason: null, previousSecretUntil: null },
+  ...{ createdAt: STARTED_AT, updatedAt: STARTED_AT },
   ...changes,
 });
 
@@ -76,7 +65,7 @@ scenarios<Subject>('webhooks.create', { given: oneWebhook, body: () => ({ url: U
       },
     },
   ),
-  row('sends keys in full for nobody else', 'scopeMissing', {
+  row('sends keys in full for nobody who does not see them', 'scopeMissing', {
     send: { reveal: true },
     as: { scopes: ['webhook:write'] },
   }),
@@ -95,12 +84,8 @@ scenarios<Subject>('webhooks.list', { given: oneWebhook }, [
   }),
   row(
     'shows no more than the origin to whom may only read',
-    answers(
-      acted('webhooks.list', [shown({ url: 'https://hooks.example.com/…' })], {
-        ...{ total: 1, page: 1, limit: 100, totalPages: 1 },
-      }),
-    ),
-    { send: { page: '1' }, as: 'read-only', absent: ['door'] },
+    answers(acted('webhooks.list', [shown({ url: 'https://hooks.example.com/…' })])),
+    { as: 'read-only', absent: ['door'] },
   ),
   ofAll,
 ]);
@@ -109,9 +94,6 @@ scenarios<Subject>('webhooks.get', byId, [
   row('shows one', answers(acted('webhooks.get', shown())), { absent: ({ secret }) => [secret] }),
   ...ofOne,
 ]);
-
-const revealing: Row<Subject>['given'] = (world, { id }) =>
-  world.sql(`update webhooks set reveal = 1 where id = '${id}'`);
 
 scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false }), wrote: {} }, [
   row(
@@ -122,9 +104,8 @@ scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false })
   row('lets a disabled one go on where it stopped', answers(acted('webhooks.update', shown({ updatedAt: LATER }))), {
     send: { active: true },
     given: (world) =>
-      world.sql(
-        `update webhooks set active = 0, disabled_at = '${STARTED_AT}', disabled_reason = 'failing', failing_since = '${STARTED_AT}'`,
-      ),
+      world.sql(`update webhooks set active = 0, disabled_at = '${STARTED_AT}', disabled_reason = 'failing',
+        failing_since = '${STARTED_AT}'`),
     at: LATER,
   }),
   row('lets nobody send keys in full who does not see them', 'scopeMissing', {
@@ -133,7 +114,7 @@ scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false })
   }),
   row('lets nobody have keys sent elsewhere who does not see them', 'scopeMissing', {
     send: { url: 'https://mine.example.com' },
-    given: revealing,
+    given: (world) => world.sql('update webhooks set reveal = 1'),
     as: { scopes: ['webhook:write'] },
   }),
   row('refuses a URL that nothing may be sent to', refusedUrl('it names this machine'), {
