@@ -20,9 +20,6 @@ const badBodies: Readonly<Record<string, Uint8Array<ArrayBuffer> | undefined>> =
   'an array': bytes('[{"name":"Acme"}]'),
   'a string': bytes('"Acme"'),
   'broken JSON': bytes('{"name":"Acme"'),
-  'two JSON values': bytes('{"name":"Acme"}{"name":"Acme"}'),
-  'a comment': bytes('{"name":"Acme"/**/}'),
-  'a bare control character in a string': bytes('{"name":"Ac\u0001me"}'),
   'arrays 100 000 levels deep': bytes(`{"name":"Acme","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
   'objects 100 000 levels deep': bytes(`${'{"x":'.repeat(100_000)}1${'}'.repeat(100_000)}`),
   '100 000 brackets that are never closed': bytes('['.repeat(100_000)),
@@ -32,8 +29,6 @@ const badBodies: Readonly<Record<string, Uint8Array<ArrayBuffer> | undefined>> =
   'constructor.prototype': bytes('{"name":"Acme","constructor":{"prototype":{}}}'),
   'invalid UTF-8': Buffer.from([...Buffer.from('{"name":"'), 0xc3, 0x28, ...Buffer.from('"}')]),
   'an overlong encoding': Buffer.from([...Buffer.from('{"name":"'), 0xc1, 0x81, ...Buffer.from('"}')]),
-  'a surrogate in UTF-8': Buffer.from([...Buffer.from('{"name":"'), 0xed, 0xa0, 0x80, ...Buffer.from('"}')]),
-  'UTF-16': Buffer.from('{"name":"Acme"}', 'utf16le'),
 };
 
 const badTypes = [
@@ -149,7 +144,6 @@ describe('input at the edge of what is allowed', () => {
       `{"name":"Acme","x":${'['.repeat(31)}${']'.repeat(31)}}`,
       JSON.stringify({ name: 'Acme', x: `\\"${'['.repeat(100)}` }),
       '{"name":"Acme","toString":1,"constructor":2}',
-      `\r\n\t ${body} \n`,
       // RFC 8259 §8.1 lets a parser ignore a byte order mark.
       `\ufeff${body}`,
     ])

@@ -69,14 +69,8 @@ scenarios('signingKeys.rotate', { given: async () => ({}), wrote: { signing_keys
     absent: privateHalves,
     afterwards: async (world, _subject, { body }) => {
       const { kid } = body.data;
-      expect((await allRecorded(world)).at(-1)?.events).toEqual([
-        {
-          id: expect.stringMatching(/^evt_/),
-          type: 'signing_key.rotated',
-          resource: { type: 'signing_key', id: kid },
-          data: { kid, previousKid: jwkOfAcme.kid },
-        },
-      ]);
+      const data = { kid, previousKid: jwkOfAcme.kid };
+      expect((await allRecorded(world)).at(-1)?.events).toMatchObject([{ type: 'signing_key.rotated', data }]);
       expect((await keysOf(world)).map((key) => key.kid)).toEqual([kid, jwkOfAcme.kid]);
     },
   }),
