@@ -62,8 +62,6 @@ export async function fight(
   return { ...ledger.sum(), mostListed, refusedWithFreeSeat, wrong: ledger.wrong };
 }
 
-type Service = Awaited<ReturnType<typeof openService>>;
-
 async function openService(db: string, count: number, clock: TestClock, random: Random) {
   const start = () => startTestServer({ db, clock, logFormat: 'none', rateLimit: null });
   const first = await start();
@@ -106,13 +104,11 @@ function createLedger(clock: TestClock) {
     },
     prolonged(id: string, expiresAt: string): void {
       counts.heartbeats += 1;
-      const session = sessions.get(id);
-      if (session !== undefined) session.end = Date.parse(expiresAt);
+      Object.assign(sessions.get(id) ?? {}, { end: Date.parse(expiresAt) });
     },
     /** The seat was held until `asked` at least. */
     givenBack(id: string, asked: number): void {
-      const session = sessions.get(id);
-      if (session !== undefined) Object.assign(session, { end: asked, isGivenBack: true });
+      Object.assign(sessions.get(id) ?? {}, { end: asked, isGivenBack: true });
     },
     sum() {
       const all = [...sessions.values()];
@@ -127,7 +123,7 @@ function createLedger(clock: TestClock) {
 }
 
 interface Surroundings {
-  readonly service: Service;
+  readonly service: Awaited<ReturnType<typeof openService>>;
   readonly address: Address;
   readonly ledger: ReturnType<typeof createLedger>;
   readonly random: Random;

@@ -1,3 +1,4 @@
+import type { Parsed } from '../support/world.ts';
 import type { Span } from './time.ts';
 
 /** What one sequence of operations has made, as the rules of the service say; instants in milliseconds since 1970. */
@@ -12,10 +13,10 @@ export interface Model {
   /** By idempotency key: what was answered, until it is cleaned up. */
   readonly answers: Map<string, StoredAnswer>;
   /** Requests that were sent under an idempotency key, to be sent again. */
-  readonly sent: KeyedStep[];
+  readonly sent: { readonly step: Step; readonly idempotencyKey: string }[];
 }
 
-export interface Product {
+interface Product {
   readonly id: string;
   active: boolean;
 }
@@ -57,7 +58,7 @@ export interface Key {
   leaseSeconds: number;
   isBlocked: boolean;
   isDeleted: boolean;
-  devices: Device[];
+  devices: { hostId: string; tag: string | null; activatedAt: number }[];
   sessions: Session[];
 }
 
@@ -65,13 +66,7 @@ export interface Key {
  * What the last instant of change has to tell: the same one when nothing has changed; the same or a later one when
  * devices have; a later one when the vendor has changed the licence, so that a stale copy is known as one.
  */
-export type Change = 'none' | 'devices' | 'terms';
-
-export interface Device {
-  hostId: string;
-  tag: string | null;
-  activatedAt: number;
-}
+type Change = 'none' | 'devices' | 'terms';
 
 export interface Session {
   readonly id: string;
@@ -86,7 +81,7 @@ export interface Session {
   isEnded: boolean;
 }
 
-export interface StoredAnswer {
+interface StoredAnswer {
   readonly fingerprint: string;
   readonly status: number;
   readonly text: string;
@@ -106,11 +101,6 @@ export interface Step {
   touched(): readonly Key[];
 }
 
-export interface KeyedStep {
-  readonly step: Step;
-  readonly idempotencyKey: string;
-}
-
 export interface Refusal {
   readonly status: number;
   readonly code: number;
@@ -120,11 +110,8 @@ export interface Refusal {
 export interface Success {
   readonly status: 200 | 201;
   readonly body: object;
-  apply(body: Answered): void;
+  apply(body: Parsed): void;
 }
-
-/** Whatever JSON says. */
-export type Answered = ReturnType<typeof JSON.parse>;
 
 export const done = (body: object, apply: Success['apply'], status: Success['status'] = 200): Success => ({
   status,

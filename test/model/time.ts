@@ -13,7 +13,9 @@ export function later(epochMs: number, { months = 0, days = 0, seconds = 0 }: Sp
   const from = new Date(epochMs);
   const month = from.getUTCFullYear() * 12 + from.getUTCMonth() + months;
   const [year, monthOfYear] = [Math.floor(month / 12), month % 12];
-  const day = Math.min(from.getUTCDate(), daysIn(year, monthOfYear));
+  // The day before the first of the next month.
+  const lastDay = new Date(Date.UTC(year, monthOfYear + 1, 0)).getUTCDate();
+  const day = Math.min(from.getUTCDate(), lastDay);
   const midnight = epochMs - (epochMs % DAY_MS);
   return Date.UTC(year, monthOfYear, day) + (epochMs - midnight) + days * DAY_MS + seconds * 1_000;
 }
@@ -25,10 +27,3 @@ export function durationText({ months = 0, days = 0, seconds = 0 }: Span): strin
 }
 
 const DAY_MS = 86_400_000;
-
-const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-function daysIn(year: number, month: number): number {
-  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return month === 1 && isLeap ? 29 : (LENGTHS[month] ?? 31);
-}
