@@ -35,15 +35,11 @@ describe('every endpoint', () => {
         const { query = {}, body = {} } = validRequests[name as EndpointName](await furnish(world));
         await world.tokenOf('admin');
         const before = await world.contents();
-        const { inQuery, inBody } = requiredFields(endpoint);
-        for (const field of inQuery) {
-          const { [field]: _, ...rest } = query;
-          const answer = await world.call('admin', endpoint.method, pathWith(endpoint, rest), endpoint.body && body);
-          expect([field, answer.status, answer.body]).toEqual([field, 400, missing]);
-        }
-        for (const field of inBody) {
-          const rest = { ...Object(body), [field]: undefined };
-          const answer = await world.call('admin', endpoint.method, pathWith(endpoint, query), rest);
+        for (const { field, isInBody } of requiredFields(endpoint)) {
+          const without = { [field]: undefined };
+          const path = pathWith(endpoint, isInBody ? query : { ...query, ...without });
+          const sent = endpoint.body && { ...Object(body), ...(isInBody && without) };
+          const answer = await world.call('admin', endpoint.method, path, sent);
           expect([field, answer.status, answer.body]).toEqual([field, 400, missing]);
         }
         expect(await world.contents()).toEqual(before);
@@ -85,12 +81,13 @@ const { paths, components } = JSON.parse(readFileSync(new URL('../../docs/openap
 /** By the document, so that the schemas are not their own measure. */
 function requiredFields({ method, path }: { readonly method: string; readonly path: string }) {
   const { parameters = [], requestBody } = paths[path][method.toLowerCase()];
-  const inQuery: string[] = parameters.flatMap((one: Parameter) =>
-    one.in === 'query' && one.required ? one.name : [],
-  );
+  const inQuery = parameters.filter((one: Parameter) => one.in === 'query' && one.required);
   const schema = requestBody?.content['application/json'].schema;
   const { required = [] } = components.schemas[schema?.$ref?.split('/').at(-1)] ?? schema ?? {};
-  return { inQuery, inBody: required as readonly string[] };
+  return [
+    ...inQuery.map(({ name }: Parameter) => ({ field: name, isInBody: false })),
+    ...required.map((field: string) => ({ field, isInBody: true })),
+  ];
 }
 
 interface Parameter {

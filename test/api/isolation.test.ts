@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { mutates } from '../../src/contract/endpoint.ts';
 import { listEndpoints, type NamedEndpoint } from '../../src/contract/index.ts';
-import { type Scope, scopes, type TokenKind } from '../../src/contract/scopes.ts';
+import { type Scope, scopes } from '../../src/contract/scopes.ts';
+import { scopesOf } from '../../src/domain/access.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { withoutRecord } from '../support/recorded.ts';
@@ -44,13 +45,6 @@ const notIds: Readonly<Record<string, string>> = {
 };
 
 const endpoints = listEndpoints().filter(({ endpoint }) => endpoint.scope !== 'public');
-
-/** Who may do what by the API description and decision 0008, written down apart from the code. */
-const scopesByKind: Readonly<Record<Exclude<TokenKind, 'scoped'>, readonly Scope[]>> = {
-  admin: scopes,
-  'read-only': ['license:read', 'customer:read', 'product:read', 'event:read', 'webhook:read', 'audit:read'],
-  client: ['license:read', 'license:activate', 'license:sign'],
-};
 
 /** What a token of kind `client` may do, which is shipped in applications. */
 const openToClients: readonly string[] = [
@@ -168,7 +162,8 @@ describe.each(engines)('every scope at every endpoint on $name', { timeout: MANY
     for (const kind of ['admin', 'read-only', 'client'] as const) {
       await using world = await createWorld({ engine });
       const answer = await ask(world, { kind }, { name, endpoint }, await furnish(world));
-      const holds = endpoint.scope === 'none' || scopesByKind[kind].some((scope) => scope === endpoint.scope);
+      // Which scopes a kind has: domain/access.test.ts.
+      const holds = endpoint.scope === 'none' || [...scopesOf(kind, [])].some((scope) => scope === endpoint.scope);
       const isMeant = holds && (kind !== 'client' || openToClients.includes(name));
       expect(`${answer.status}/${answer.body?.code}` !== '403/1', kind).toBe(isMeant);
     }
