@@ -14,7 +14,7 @@ import { traced } from '../request/observe.ts';
 import type { Counts, RunRow, Settled } from '../state/open-run.ts';
 import { type Lane, openLane } from './lane.ts';
 import { prepare } from './preparation.ts';
-import { refuseTaken, resultOf } from './results.ts';
+import { refuseTakenOutput, resultOf } from './results.ts';
 import { type BulkRun, rowKey } from './run.ts';
 
 export interface Finishing {
@@ -35,7 +35,7 @@ export async function finishRun(context: CommandContext, run: BulkRun, how: Fini
   const settings = file === null ? context.settings : { ...context.settings, output: file.path };
   const { isBegun } = run.takeOver();
   if (how.retry !== undefined) run.reopen(how.retry);
-  refuseTaken(run.readOutputs, settings, io);
+  refuseTakenOutput(run.readOutputs, settings, io);
   const before = run.counts();
   const isOpen = before.open > 0;
   if (isOpen) await send(context, run, before, how);

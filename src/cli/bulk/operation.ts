@@ -29,8 +29,8 @@ export interface BulkOperation {
   readonly preparation?: Preparation;
   /** A body as the cells have it, in the form in which it is kept. */
   arrange?(body: Body): Body;
-  /** The same as `schema` can check it, where something is still to be found. */
-  checked?(body: Body): Body;
+  /** The body as `schema` can check it: with a placeholder for what a look-up has still to find. */
+  toCheck?(body: Body): Body;
   /** Whether sending a row twice does no more than sending it once, also when the service has forgotten the first time. */
   readonly repeatsSafely?: boolean;
   /** Whether the service refuses to do a row once more, in whatever run. */

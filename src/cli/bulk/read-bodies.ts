@@ -96,11 +96,11 @@ function readValue(value: unknown, { read = (text) => text, nullWord }: Column, 
 /** What the contract has against a body, by the names of its columns, besides those of which a problem is known already. */
 export function issuesOf(
   body: Body,
-  { schema, checked, columns }: BulkOperation,
+  { schema, toCheck, columns }: BulkOperation,
   named: NamedColumns = new Map(),
   unread: readonly Column[] = [],
 ): string[] {
-  const whole = checked?.(body) ?? body;
+  const whole = toCheck?.(body) ?? body;
   const { error } = z.safeParse(schema, whole);
   if (error === undefined) return [];
   const names = [...columns.single.map((column) => [column.name, column] as const), ...named];

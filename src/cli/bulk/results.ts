@@ -68,7 +68,7 @@ function summary({ run: { id, rows }, operation, counts }: BulkRun): Note[] {
 }
 
 /** Throws `LocalError` for a file of `-o` that is there, unless it is as this run has written it, by its `digestsOf`. */
-export function refuseTaken(
+export function refuseTakenOutput(
   digestsOf: (path: string) => readonly string[],
   { output, force }: Settings,
   { cwd }: Io,

@@ -14,7 +14,7 @@ import type { Body, BulkOperation, Mode } from './operation.ts';
 import type { Needs } from './preparation.ts';
 import type { Delimiter } from './read-file.ts';
 import { readRows } from './read-rows.ts';
-import { refuseTaken } from './results.ts';
+import { refuseTakenOutput } from './results.ts';
 import { type BulkRun, runId } from './run.ts';
 
 export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSent'> {
@@ -30,7 +30,7 @@ export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSen
   confirm?(rows: number): Promise<void>;
 }
 
-const LOOKUPS_AT_ONCE = 16;
+const MAX_LOOKUPS_AT_ONCE = 16;
 
 /** Sends one request for each row of a file, or `count` requests; the same command run again continues the run. */
 export async function runBulk(
@@ -60,12 +60,12 @@ export async function runBulk(
   }
   const isPlanned = needs.all.size > 0 && (known === null || dryRun);
   const ids = isPlanned
-    ? await needs.find(await context.client(), openLane(LOOKUPS_AT_ONCE, io), problems)
+    ? await needs.find(await context.client(), openLane(MAX_LOOKUPS_AT_ONCE, io), problems)
     : new Map<string, string>();
   if (problems.count > 0) throw problems.error(file ?? 'the command line', operation.columns, dryRun);
   if (dryRun || state === null) return previewRun(operation, rows, first, needs, ids);
   if (known !== null) return finishRun(context, openRun(state, known, operation, io), request);
-  refuseTaken(() => [], settings, io);
+  refuseTakenOutput(() => [], settings, io);
   await request.confirm?.(rows);
   const stored = createRun(state, {
     id,

@@ -62,7 +62,7 @@ export const createKeys = bulkOperation({
     return { ...others, newCustomer: { ...(isObject(newCustomer) && newCustomer), email: customerId } };
   },
 
-  checked(body) {
+  toCheck(body) {
     const named = namedByEmail(body);
     return named === null ? body : { ...body, newCustomer: { name: 'not said', ...named } };
   },
