@@ -20,13 +20,13 @@ export async function readAllPages(
   request: WrittenRequest,
   send: (endpoint: AnyEndpoint, query: WrittenRequest['query']) => Promise<unknown>,
 ): Promise<unknown> {
-  let query = { ...beginning(request), ...request.query };
+  let query = { ...firstPage(request), ...request.query };
   const response = await send(rawEndpoint({ ...request, query }), query);
   const first = Page.safeParse(response);
   if (!first.success) return response;
   const { meta, ...envelope } = first.data;
   const items = [...envelope.data];
-  let next = following(meta, query);
+  let next = pageAfter(meta, query);
   while (next !== null) {
     query = { ...query, ...next };
     const endpoint = rawEndpoint({ ...request, query });
@@ -34,15 +34,15 @@ export async function readAllPages(
     const unwrap = (wire: unknown) => Page.parse(wire);
     const page = Page.parse(await send({ ...endpoint, reply: { ...endpoint.reply, unwrap } }, query));
     items.push(...page.data);
-    next = following(page.meta, query);
+    next = pageAfter(page.meta, query);
   }
   return { ...envelope, data: items };
 }
 
 const MAX_LIMIT = '1000';
 
-/** A list that can be walked through with a cursor is: its pages shift while objects come and go. */
-function beginning({ path, query }: WrittenRequest): WrittenRequest['query'] {
+/** The query of the first page. A list that takes a cursor is read by it: numbered pages shift while objects come and go. */
+function firstPage({ path, query }: WrittenRequest): WrittenRequest['query'] {
   if (takes(path, 'cursor', '') && !('page' in query)) return { cursor: '', limit: MAX_LIMIT };
   return takes(path, 'after', '0') ? { limit: MAX_LIMIT } : {};
 }
@@ -53,7 +53,7 @@ function takes(path: string, name: string, example: string): boolean {
 }
 
 /** The query of the page after this one; null after the last. */
-function following(
+function pageAfter(
   { next, last, page = 1, totalPages = 1 }: z.infer<typeof Page>['meta'] = {},
   { after = '0' }: WrittenRequest['query'],
 ): WrittenRequest['query'] | null {
