@@ -87,7 +87,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
 
   /** Writes changes down before the first of them is sent, so that a later run repeats those without an answer. */
   async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
-    // Not after the changes.
+    // Refused here, since after the changes it would be too late.
     if (sends.length > 1 && settings.format === 'env') throw severalAsEnv();
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;

@@ -66,7 +66,7 @@ function userName(): string {
   }
 }
 
-/** How long a process that was told to stop, and has, may still have something open. */
+/** How long something may stay open after a command that was told to stop has ended. */
 const END_WITHIN_MS = 1_000;
 
 /** The first signal lets the command stop by itself; the second one ends the process. */
@@ -80,7 +80,7 @@ function watchSignals() {
   }
   return {
     stop: controller.signal,
-    /** Once all is done that was to be done: what is still open then holds up nobody who has asked for the end. */
+    /** Called when the command has ended: after a signal, what is still open must not keep the process alive. */
     endSoon: () => {
       const { aborted, reason } = controller.signal;
       if (aborted) setTimeout(() => endBy(reason), END_WITHIN_MS).unref();
@@ -88,7 +88,7 @@ function watchSignals() {
   };
 }
 
-/** Ends the process at once. `process.exit` waits for threads, and none ends one that looks up a name. */
+/** Ends the process at once. `process.exit` would wait for a thread that looks up a name, which cannot be stopped. */
 function endBy(signal: 'SIGINT' | 'SIGTERM'): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);

@@ -21,13 +21,13 @@ export async function runCommandLine(state: RunState): Promise<number> {
     return exitCodes.ok;
   }
   state.parsed = parsed;
-  state.io = await withStored(parsed, io);
+  state.io = await withSettingsFor(parsed, io);
   state.settings = readSettings(parsed.globals, state.io);
   return runCommand(parsed, state.settings, state);
 }
 
-/** With what `lkm config set` stored in the place of variables that are not set, except for commands on what is stored. */
-async function withStored({ command, globals }: ParsedCommand, io: Io): Promise<Io> {
+/** `io` with the stored settings as variables, where these are not set; without them for `lkm config` itself. */
+async function withSettingsFor({ command, globals }: ParsedCommand, io: Io): Promise<Io> {
   if (command.path.startsWith('config ') || !existsSync(join(configDir(io), 'config.json'))) return io;
   const { withStoredSettings } = await import('./config/stored-settings.ts');
   return withStoredSettings(globals, io);
@@ -69,7 +69,7 @@ export async function parseCommandLine(
 function usageError(error: CommanderError, { path }: Reading): UsageError {
   const message = error.message
     .replace(/^error: /, '')
-    // The words too many are left out: one of them may be a licence key.
+    // The surplus words are left out: one of them may be a licence key.
     .replace(/ but got (\d+): .*/s, ' but got $1')
     // Its suggestion has a line of its own.
     .replace(/\.?\n\((Did you mean .*)\)$/, '. $1')
@@ -77,7 +77,7 @@ function usageError(error: CommanderError, { path }: Reading): UsageError {
   return new UsageError(message, [['See:', `${path} --help`]], { cause: error });
 }
 
-/** Throws `UsageError` where a command is named, which would not be run: other things have versions too. */
+/** Throws `UsageError` where a command is named too: it would not be run. */
 function versionAlone({ path }: Reading, { version }: Pick<Io, 'version'>): string {
   if (path === 'lkm') return `${version}\n`;
   throw new UsageError('--version shows that of lkm itself, and goes without a command', [['See:', `${path} --help`]]);
@@ -136,7 +136,7 @@ function newCommander(name: string): Commander {
 
 /** Gives a command its arguments and options, just before commander reads them. */
 function declareParameters(child: Commander, command: Command, reading: Reading): void {
-  // One that is of a list may be missing: `readValues` asks for it, or says what there is.
+  // An argument that can be picked, or has choices, may be missing: `readValues` asks for it, or lists the choices.
   for (const { usage, pick, choices } of Object.values(command.arguments)) {
     child.argument(pick === undefined && choices === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'));
   }

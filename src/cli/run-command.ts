@@ -24,7 +24,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const read = await readValues(command, written, context);
   const { pickedWords } = read;
   state.argv = [...argv, ...pickedWords];
-  const values = await namedByIds(command, read.values, context);
+  const values = await resolveCustomers(command, read.values, context);
   const isNarrowed = command.options.product === productFilter && written.options.product === undefined;
   if (isNarrowed && values.product !== undefined && io.stderr.isTTY) {
     await context.say({ tone: 'hint', text: `only product ${values.product}, set by LKM_PRODUCT or lkm config` });
@@ -64,7 +64,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
 }
 
 /** The values with the id of each customer that is named by an e-mail address. No id has an `@`. */
-async function namedByIds(command: Command, values: ReadValues['values'], context: CommandContext) {
+async function resolveCustomers(command: Command, values: ReadValues['values'], context: CommandContext) {
   const specs = Object.entries({ ...command.arguments, ...command.options });
   const names = specs.flatMap(([name, spec]) => (spec.takesEmail && String(values[name]).includes('@') ? [name] : []));
   if (names.length === 0) return values;

@@ -86,7 +86,7 @@ export function readSettings(flags: GlobalFlags, io: Io) {
   return {
     format,
     /** The format of a result in the file of `-o`: where none was chosen, the one that the file is named after. */
-    fileFormat: chosen ?? namedAfter(output) ?? format,
+    fileFormat: chosen ?? formatNamedBy(output) ?? format,
     fields: flags.fields === undefined ? null : flags.fields.split(',').map((field) => field.trim()),
     output,
     force: flags.force ?? false,
@@ -123,7 +123,7 @@ function fileName(output: string): string {
   ]);
 }
 
-const namedAfter = (output: string | null): Format | undefined =>
+const formatNamedBy = (output: string | null): Format | undefined =>
   (['csv', 'tsv', 'json', 'jsonl'] as const).find((format) => output?.toLowerCase().endsWith(`.${format}`));
 
 function whyNotInteractive(flags: GlobalFlags, io: Io, format: Format): string | null {

@@ -32,7 +32,7 @@ export async function effectiveSettings(flags: GlobalFlags, io: Io) {
   });
 }
 
-/** The surroundings with stored settings in the place of variables that are not set. Throws `UsageError` for a wrong one. */
+/** `io` with the stored settings as variables, where these are not set. Throws `UsageError` for a wrong setting. */
 export async function withStoredSettings(flags: GlobalFlags, io: Io): Promise<Io> {
   const env = { ...io.env };
   for (const { from, profileFlag, settings } of await storedLayers(flags, io)) {

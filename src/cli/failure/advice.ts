@@ -41,7 +41,7 @@ export function adviseOn(error: ApiError, situation: Situation): Pick<CommandErr
 const endpointOf = (operation: string | undefined) =>
   listEndpoints().find(({ endpoint }) => `${endpoint.method} ${endpoint.path}` === operation)?.endpoint;
 
-/** Errors whose own message says less, or more: an address of a person does not belong into a log. */
+/** Errors whose own message says less, or more: the address of a person does not belong in a log. */
 const messages: Partial<Record<Reason, string>> = {
   idempotencyKeyReused: 'this idempotency key was used for a different request',
   emailTaken: 'a customer with this e-mail address already exists',

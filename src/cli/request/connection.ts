@@ -7,7 +7,7 @@ import { readMasterKey } from '../config/master-key.ts';
 import type { Settings } from '../config/settings.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import type { Told } from './observe.ts';
+import type { RequestHooks } from './observe.ts';
 import type { Target } from './target.ts';
 
 /** A token, and where it came from in words for an error. */
@@ -69,7 +69,7 @@ function asOwner({ fetch, ownerToken }: Instance): Fetch {
   };
 }
 
-/** Who sits before a service on the same machine knows whether it runs, and is told at once when it does not. */
+/** A person at the machine of the service knows whether it runs, and is told soon when it does not. */
 const LOOPBACK_TIMEOUT_MS = 500;
 
 const isLoopback = (baseUrl: string): boolean => /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(baseUrl);
@@ -106,10 +106,10 @@ export async function asOwnerOf<T>(
   }
 }
 
-/** How the client connects, and whom it tells what happens. */
+/** The options of a client on a connection, with the hooks that it calls. */
 export function clientOptions(
   { baseUrl, token, fetch, ca, maxUnreachableMs, maxElapsedMs }: Connection,
-  { onSend, onAttempt, onExchange, onNotice }: Told,
+  { onSend, onAttempt, onExchange, onNotice }: RequestHooks,
   settings: Settings,
   io: Io,
 ): ClientOptions {
@@ -133,7 +133,7 @@ export function clientOptions(
   };
 }
 
-/** What makes requests on a connection; what they show goes to the observation. */
+/** Opens a caller, for requests that the contract does not have too. */
 export async function openCaller(...opening: Parameters<typeof clientOptions>): Promise<CallEndpoint> {
   const { createCallEndpoint } = await import('../../client/client.ts');
   return createCallEndpoint(clientOptions(...opening));

@@ -5,7 +5,8 @@ import { keepDrawing } from '../output/progress.ts';
 import { sanitise, talk } from '../output/terminal.ts';
 import { redacted, withoutAddresses, withoutSecretFields, withoutSecretTexts } from './redact.ts';
 
-export type Told = Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice'>;
+/** What the client calls as it sends requests. */
+export type RequestHooks = Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice'>;
 
 /** Says a line for each request with `-v`, all but secrets with `--debug`, and what the service is retiring. */
 export function traced({ verbose, debug, ...settings }: Settings, io: Io) {
@@ -18,7 +19,7 @@ export function traced({ verbose, debug, ...settings }: Settings, io: Io) {
       const until = sunset === null ? '' : ` and ends on ${sunset}`;
       void talk([{ tone: 'warning', text: `${operation} is being retired${until}; update lkm` }], settings, io);
     },
-  } satisfies Told;
+  } satisfies RequestHooks;
 }
 
 const TICK_MS = 1_000;
@@ -28,7 +29,7 @@ const SILENCE_MS = 2_000;
 const MIN_SHOWN_MS = 500;
 
 /** Says what `traced` does, and on a terminal what is waited for. */
-export function observe(settings: Settings, io: Io): Told & { readonly replayed: boolean; end(): void } {
+export function observe(settings: Settings, io: Io): RequestHooks & { readonly replayed: boolean; end(): void } {
   const trace = traced(settings, io);
   let replayed = false;
   let clear = (): void => {};

@@ -41,14 +41,14 @@ const REPEATABLE_MS = 23 * HOUR_MS;
 
 /**
  * The instants between which a request was sent that can be repeated under its key now, without being done a second time.
- * One of a time to come cannot: the clock was set since, and nobody knows its age.
+ * A request dated in the future cannot: the clock was set back since, so that its age is not known.
  */
 export const repeatableSpan = (now: number): readonly [from: string, to: string] => [
   toInstant(now - REPEATABLE_MS),
   toInstant(now + HOUR_MS),
 ];
 
-/** Changes that are this much older than the newest one are removed without a message. */
+/** A change that is this much older than the newest one is removed without a message. */
 const KEPT_MS = 30 * 24 * HOUR_MS;
 
 /** Writes requests down, each with the key of the same request of a process that has ended without an answer, or a new one. */
@@ -123,7 +123,7 @@ const readEnded = (state: State, request: string): Pending[] =>
     .all<Pending & { writer: string }>(`SELECT ${PENDING}, writer FROM change WHERE request = ? ORDER BY id`, request)
     .filter(({ writer }) => writer !== state.writer() && !state.isRunning(writer));
 
-/** Removes changes that are old beside the newest one; those of a time to come are of a clock that was wrong. */
+/** Removes changes that are much older than the newest one; one that a wrong clock dated in the future is not the newest. */
 function sweep(state: State, now: number): void {
   const sql = 'SELECT max(created_at) AS newest FROM change WHERE created_at <= ?';
   for (const { newest } of state.all<{ newest: string | null }>(sql, toInstant(now))) {
