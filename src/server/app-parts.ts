@@ -16,13 +16,13 @@ export interface AppParts extends Omit<Base['parts'], 'realTime'> {
   readonly limiter: RateLimiter | null;
   readonly addressOf: AddressOf;
   noteUse?(caller: Caller, now: Instant): void;
-  /** Called after each commit of what was recorded: it waits for its numbers. */
+  /** Called after each commit of what was recorded, which may still wait for its numbers. */
   onRecorded?(): void;
   /** Limits streams of events, and wakes them; without it they end with what there is. */
   readonly eventStreams?: EventStreams;
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly concurrencyLimit?: ConcurrencyLimit;
   onRequest?: ((request: ObservedRequest) => void) | undefined;
-  /** The owner of a database that is opened in process, known by the header `Authorization`, or by its absence. */
+  /** The owner of a database that is opened in process, known by the header `Authorization`. */
   readonly owner?: { readonly caller: Caller; sends(authorization: string | null): boolean };
 }

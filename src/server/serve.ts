@@ -79,7 +79,7 @@ export interface RunningServer {
   readonly isNew: boolean;
   /** Set when the database had no token yet: its account, and an admin token that is shown nowhere else. */
   readonly created: { readonly accountId: string; readonly adminToken: string } | null;
-  /** Takes another certificate and key for connections to come; those that are open go on. */
+  /** Takes another certificate and key for new connections; open ones keep theirs. */
   reloadTls(tls: Tls): void;
   jobHealth(): readonly JobHealth[];
   /** Finishes what is in flight, as long as `drainMs`; then closes all connections, the jobs and the database. */
@@ -88,7 +88,7 @@ export interface RunningServer {
 
 /** Starts the service on a database; resolves once it listens. Throws StartupError when it cannot. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
-  checkExposure(options);
+  checkAddresses(options);
   const opened = new AsyncDisposableStack();
   try {
     return await open(options, opened);
@@ -99,8 +99,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   }
 }
 
-/** Throws StartupError for a server beyond this machine that nobody encrypts for, and for proxies that are no networks. */
-function checkExposure({ host, tls, behindProxy = [] }: ServeOptions): void {
+/** Throws StartupError for proxies that are no networks, and for a host beyond this machine without TLS and without a proxy. */
+function checkAddresses({ host, tls, behindProxy = [] }: ServeOptions): void {
   const wrong = behindProxy.find((text) => !isNetwork(text));
   if (wrong !== undefined) {
     throw new StartupError(`${wrong} is not a network of proxies`, 'in CIDR notation, as --behind-proxy 10.0.0.0/8');
@@ -125,7 +125,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   for (const warning of store.warnings) log.warn(warning);
   const backup = options.backups === undefined ? null : backupJob(db, options.backups, parts);
   const uses = createTokenUses(store);
-  // Without a database the days of the last uses are lost, and the server ends all the same.
+  // When the database fails, the days of the last uses are lost; the server stops nevertheless.
   opened.defer(() => uses.flush().catch(() => {}));
 
   const jobs = createJobs({ store, log, testClock: parts.testClock });
@@ -172,7 +172,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   // Before the listener: streams have no end of their own that it could wait for.
   opened.defer(eventStreams.close);
   store.publishUrl(listener.url);
-  // Not before it listens: who starts a server that cannot is not told the token.
+  // After it listens: a server that fails to start makes no token, and the next start does.
   const created = await makeFirstToken(base);
   if (store.isOnlyWriter) await store.transaction(({ webhooks }) => webhooks.releaseAll());
   const background: readonly (Job | null)[] = [

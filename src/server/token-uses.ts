@@ -5,10 +5,10 @@ import type { Job } from './jobs/job.ts';
 
 const FLUSH_EVERY_MS = 10_000;
 
-/** Tokens whose use of a day is remembered: when there are more, some are written down twice. */
+/** How many tokens are remembered with the day of their last use; when there are more, some are written down twice. */
 const MAX_TOKENS = 100_000;
 
-/** Notes on which day tokens were used last, with one write for a token and a day, and none in a request. */
+/** Records on which day each token was used last: with one write for a token and a day, outside of requests. */
 export function createTokenUses(store: Store) {
   const noted = new Map<TokenId, string>();
   let pending: { readonly accountId: AccountId; readonly tokenId: TokenId; readonly day: string }[] = [];
@@ -25,7 +25,7 @@ export function createTokenUses(store: Store) {
         }
       });
     } catch (error) {
-      // Their next use is noted anew.
+      // Their next use is noted again.
       for (const { tokenId } of uses) noted.delete(tokenId);
       throw error;
     }

@@ -50,7 +50,7 @@ export function createSharedCounter(
   rates: RateRepository,
   { now, onFailure }: { now(): number; onFailure(error: unknown): void },
 ): RateCounter {
-  /** When nothing of them will be used up any more, by the clock of this process. */
+  /** By name, when all of its rate is there again, by the clock of this process. */
   const usedUp = new Map<string, number>();
   const look: RateCounter['look'] = (name, rate) => found(rate, usedUp.get(name), now());
   return {

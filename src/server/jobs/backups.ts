@@ -15,7 +15,7 @@ export interface BackupSchedule {
 
 const LOOK_EVERY_MS = 60_000;
 
-/** What is left of a backup that was cut off is removed once it is so old. */
+/** The leftovers of an interrupted backup are removed at this age. */
 const ABANDONED_MS = 24 * 60 * 60 * 1_000;
 
 /** The name of a backup that this job took: `lkm-2026-11-21T10-00-00Z.db`. Nothing else is counted or removed. */
@@ -32,7 +32,7 @@ const takenAt = (name: string): number => Date.parse(name.replace(nameShape, '$1
 export function backupJob(location: string, schedule: BackupSchedule, { now }: { now(): Instant }): Job {
   const folder = resolve(schedule.folder);
   openFolder(folder);
-  // One with a time to come, or none, is of a clock that was wrong: it neither counts nor is removed.
+  // A name with a date in the future, or an impossible one, comes from a wrong clock: it neither counts nor is removed.
   const takenBy = (at: Instant) => listBackups(folder).filter((name) => takenAt(name) <= Date.parse(at));
   return {
     name: 'backups',

@@ -25,8 +25,8 @@ export const deliveryJob = (deliverer: Pick<Deliverer, 'dispatch'>, hasOthers: b
 });
 
 /**
- * The job that removes deliveries that ended long ago. They are a log, so that it is not recorded. What waits for longer
- * than anything does was put off by a clock that was wrong: it is due now.
+ * The job that removes deliveries that ended long ago; they are a log, so it is not recorded. It also makes due what waits
+ * for longer than the longest wait: the clock was wrong when that was scheduled.
  */
 export const deliveryCleanupJob = ({ now }: Pick<DeliveryParts, 'now'>): Job => ({
   name: 'delivery-cleanup',

@@ -47,7 +47,7 @@ export function createJobs(parts: JobParts) {
     start(jobs: readonly Job[]): void {
       for (const job of jobs) runners.set(job.name, startJob(job, parts));
     },
-    /** Runs a job now; one that is running runs once more afterwards. Nothing before it is started. */
+    /** Runs a job now; one that is running runs once more afterwards. Does nothing before the job is started. */
     wake: (name: string): void => runners.get(name)?.wake(),
     health: (): JobHealth[] => [...runners.values()].map(({ health }) => health()),
     async stop(): Promise<void> {
@@ -101,7 +101,7 @@ function startJob(job: Job, { store, log }: JobParts) {
   const timer = setInterval(wake, job.everyMs).unref();
   return {
     wake,
-    /** Resolves once nothing is wanted any more. */
+    /** Runs the job, and resolves when no further run is asked for. */
     async runNow() {
       wake();
       await running;

@@ -41,8 +41,8 @@ const referencePage = `<!doctype html>
 `;
 
 /**
- * Everything comes from this server, and nothing is inline: a text of the document that were taken for a script would
- * not run. No other page may show this one in a frame, and it names itself to no other.
+ * Everything comes from this server, and nothing is inline: text of the document that a browser takes for a script does
+ * not run. No page may show this one in a frame, and links from it send no referrer.
  */
 const PAGE_HEADERS = {
   'Content-Security-Policy': [

@@ -13,8 +13,9 @@ type Webhook = Pick<WebhookRecord, 'accountId' | 'id'>;
 export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
   const { store, now, realTime, log } = parts;
   const stopping = new AbortController();
-  const inWork = new Set<string>();
-  const underWay = new Set<Promise<void>>();
+  /** The ids of the webhooks that have a run. */
+  const busy = new Set<string>();
+  const runs = new Set<Promise<void>>();
   let dispatches = 0;
 
   async function deliverDue({ accountId, id }: Webhook): Promise<void> {
@@ -31,37 +32,37 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
           await store.transaction(({ webhooks }) => webhooks.release(lease));
         }
       }
-      inWork.delete(id);
-      // It may have been asked for while it had looked already and still held its lease.
+      busy.delete(id);
+      // A dispatch after its last look, and before the lease was released, has passed this webhook over.
       if (seen !== dispatches) await dispatch();
     } catch (error) {
-      inWork.delete(id);
+      busy.delete(id);
       // The lease ends by itself, and what was due still is.
       log.error({ err: error, webhook: id }, 'delivery failed');
     }
   }
 
-  /** Starts a run for each webhook with something to send that nobody works for. Does not wait for them. */
+  /** Starts a run for each webhook that has something to send and no run. Does not wait for the runs. */
   async function dispatch(): Promise<void> {
     dispatches += 1;
     if (stopping.signal.aborted) return;
     for (const webhook of await store.repositories.webhooks.listDue(now(), realTime())) {
-      if (inWork.size >= MAX_WEBHOOKS_AT_ONCE) return;
-      if (inWork.has(webhook.id)) continue;
-      inWork.add(webhook.id);
-      const delivery = deliverDue(webhook).finally(() => underWay.delete(delivery));
-      underWay.add(delivery);
+      if (busy.size >= MAX_WEBHOOKS_AT_ONCE) return;
+      if (busy.has(webhook.id)) continue;
+      busy.add(webhook.id);
+      const run = deliverDue(webhook).finally(() => runs.delete(run));
+      runs.add(run);
     }
   }
 
   async function idle(): Promise<void> {
-    while (underWay.size > 0) await Promise.all(underWay);
+    while (runs.size > 0) await Promise.all(runs);
   }
 
   return {
     dispatch,
     idle,
-    /** Ends what is under way, and hands it on. */
+    /** Ends all runs, and releases their leases for other servers. */
     async stop(): Promise<void> {
       stopping.abort();
       await idle();
@@ -69,7 +70,7 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
   };
 }
 
-/** A server is busy while so many requests run: fewer do not wait for deliveries. */
+/** A server is busy while at least so many requests run. */
 const BUSY_REQUESTS = 8;
 
 /** How long each batch of events waits on a busy server. */

@@ -70,8 +70,8 @@ export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...opti
       const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)]);
       const sendOver = async (dispatcher: Dispatcher) =>
         readResponse(await request(url, { method: 'POST', headers, body, signal, dispatcher }));
-      // The receiver may have closed a kept connection at the moment in which it was used, which says nothing of it. Once
-      // more, and in the time that is left: a receiver that fails at this event is not to get it over and over.
+      // The receiver may have closed a kept connection just when it was used, which is no failure of its own: one more try,
+      // in the time that is left. No further one, since a receiver that fails at this event would get it over and over.
       const result = await sendOver(kept)
         .catch((error: Error) => (isReset(error) && !signal.aborted ? sendOver(fresh) : Promise.reject(error)))
         .catch((error: Error) => refused(describe(error)));

@@ -38,9 +38,9 @@ interface Connection {
   readonly turns: Turn[];
   /** Bytes that are held for the request in work: of its body, and of what is not sent yet. */
   heldBytes: number;
-  /** How many bytes the other end had taken when that was looked at last; null when none waited then. */
+  /** How many bytes the other end had taken at the last sweep; null when none waited then. */
   takenBytes: number | null;
-  /** Since when it has no request in work, or had none. */
+  /** When it last became idle: at its start, or with the end of a response. */
   idleSince: number;
 }
 
