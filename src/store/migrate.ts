@@ -85,7 +85,7 @@ async function runPending(database: Database): Promise<readonly string[]> {
   const isNew = !(await database.tables()).has('kysely_migration');
   const { pending } = await schemaStatus(database);
   await database.transaction(async (db) => {
-    if (isNew) for (const table of OF_MIGRATIONS) await db.run(raw(table));
+    if (isNew) for (const table of MIGRATION_TABLES) await db.run(raw(table));
     const replaced = await db.run(sql`update kysely_migration set name = ${SCHEMA} where name = ${LAST_REPLACED}`);
     if (replaced === 1) await db.run(sql`delete from kysely_migration where name <> ${SCHEMA}`);
     for (const name of pending) {
@@ -97,8 +97,8 @@ async function runPending(database: Database): Promise<readonly string[]> {
   return pending;
 }
 
-/** As the library Kysely names and makes them, which has run the migrations of databases before. */
-const OF_MIGRATIONS = [
+/** Named as by the library Kysely, which ran the migrations of earlier versions. */
+const MIGRATION_TABLES = [
   'create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)',
   'create table kysely_migration_lock (id varchar(255) not null primary key, is_locked integer default 0 not null)',
 ];

@@ -32,7 +32,7 @@ export async function openPool(url: string, { forRequests = false } = {}): Promi
   }
 }
 
-/** Makes a pool for requests, which wait so long and no longer. */
+/** Makes a pool for requests, whose waits have limits. */
 export const createRequestPool = (url: string, max: number): pg.Pool =>
   createPool(url, { max, query_timeout: SILENCE_TIMEOUT_MS }, REQUEST_TIMEOUTS);
 
@@ -58,8 +58,8 @@ export function createPool(url: string, config: pg.PoolConfig, first?: string): 
 }
 
 /**
- * Whoever asks for an encrypted connection gets one to the server that was named: `require`, too, verifies the certificate.
- * `pg` does so by itself, with a warning of eight lines.
+ * Has `prefer`, `require` and `verify-ca` verify the certificate with its name. `pg` does so by itself, with a warning of eight
+ * lines.
  */
 const verifying = (url: string): string =>
   /[?&]uselibpqcompat=true/.test(url)

@@ -5,13 +5,13 @@ import type { Database } from '../driver.ts';
 import { createPool } from './pool.ts';
 
 /**
- * The advisory lock of a PostgreSQL database that everything of lkm shares which works on its tables, for as long as it
- * does. Whoever changes what the others rely on, the schema or the data key, takes it alone. Two numbers of our own.
+ * The advisory lock of a PostgreSQL database: every lkm shares it while it works on the tables, and takes it alone to change
+ * what the others rely on, the schema or the data key. Two numbers of our own.
  */
-const NUMBERS = '1818979700, 1';
+const LOCK_NUMBERS = '1818979700, 1';
 
-/** For the connection that runs it, until that ends. */
-const SHARE = `select pg_advisory_lock_shared(${NUMBERS})`;
+/** Shares the lock until its connection ends. */
+const SHARE = `select pg_advisory_lock_shared(${LOCK_NUMBERS})`;
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -51,7 +51,7 @@ export async function alone<T>(
   const client = await pool.connect();
   try {
     for (let waited = 0; ; waited += PAUSE_MS) {
-      const taken = await client.query(`select pg_try_advisory_lock(${NUMBERS}) as taken`);
+      const taken = await client.query(`select pg_try_advisory_lock(${LOCK_NUMBERS}) as taken`);
       if (taken.rows[0]?.taken === true) return await work();
       const done = await findDone();
       if (done !== null) return done;

@@ -63,7 +63,7 @@ export function makeOwnFile(path: string, mode: number): void {
   }
 }
 
-/** What the name of a database has behind it once a restore has put another in its place. */
+/** A restore keeps the database that it replaces under its name, this and a time. */
 export const KEPT = '.before-restore-';
 
 function describe(path: string): LocatedFile {
@@ -91,7 +91,7 @@ const idOf = (stats: BigIntStats): string => `${stats.dev}:${stats.ino}`;
 const readMounts = (): string =>
   existsSync('/proc/self/mountinfo') ? readFileSync('/proc/self/mountinfo', 'utf8') : '';
 
-/** Whether a file, and not a folder that it is in, is mounted: as a container has it that is given the file alone. */
+/** Whether the file itself is mounted, and not its folder: as in a container that is given the file alone. */
 export function isMountedAlone(path: string, mounts: string): boolean {
   const written = path.replaceAll(/[ \t\n\\]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`);
   return mounts.split('\n').some((line) => line.split(' ')[4] === written);
@@ -150,7 +150,7 @@ export const isBusy = (error: unknown): boolean => primaryCode(error) === BUSY;
 
 export const isFull = (error: unknown): boolean => primaryCode(error) === FULL;
 
-/** Whether what was read is no database of SQLite. */
+/** Whether the file is not a SQLite database. */
 export const isForeign = (error: unknown): boolean => primaryCode(error) === NOT_A_DATABASE;
 
 /** The result code of SQLite, without what it says more exactly; also for an error of the system that means the same. */

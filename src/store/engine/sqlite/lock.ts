@@ -164,7 +164,7 @@ function listLocks() {
 /** The namespace in which a process sees the locks of all others (PROC_PID_INIT_INO of the kernel). */
 const INITIAL_NAMESPACE = 'pid:[4026531836]';
 
-/** The list is given in parts; one that others change meanwhile may miss a lock. */
+/** The kernel gives the list in parts, and it may miss a lock while others change: so it is read this often. */
 const READS = 3;
 
 /**

@@ -15,7 +15,7 @@ const isDue = (stage: 0 | 1, until: Instant) => sql`
   expires_at is not null and expired_recorded_for is distinct from expires_at and expires_at <= ${until}
   and (case when soon_recorded_for is distinct from expires_at then 0 else 1 end) = ${raw(String(stage))}`;
 
-/** The licences whose term ends: for which end of it an event was recorded; a later end is recorded anew. */
+/** For which end of each licence an event was recorded; an end that was moved is recorded anew. */
 export const licenseExpiryRepository = (db: Connection) => {
   /** Notes in a column for which end an event is recorded. */
   async function mark(column: string, stage: 0 | 1, accountId: AccountId, until: Instant): Promise<License[]> {
@@ -41,7 +41,7 @@ export const licenseExpiryRepository = (db: Connection) => {
         update licenses set soon_recorded_for = expires_at, expired_recorded_for = expires_at
         where account_id = ${accountId} and id = ${id}`),
 
-    /** Whether a batch of this many marked licences may not have been all. */
+    /** Whether there may be more than the licences of a batch of this size. */
     isFullBatch: (count: number): boolean => count === BATCH_SIZE,
   };
 };

@@ -23,7 +23,7 @@ const MAX_LIST_ROWS = 1_000;
 
 const isOf = ({ accountId, id }: License) => sql`account_id = ${accountId} and license_id = ${id}`;
 
-/** Those that have not ended long ago. */
+/** The licence files that were signed, until a while after their end. */
 export const licenseFileRepository = (db: Connection) => {
   /** Gives the account's revocation list its next number. */
   const renumber = (accountId: AccountId, now: Instant) =>

@@ -23,7 +23,7 @@ const columns = {
   previousSecretUntil: optional(text<Instant>('previous_secret_until')),
   /** Every event up to this number was sent once, or is not for this webhook. */
   lastSeq: integer('last_seq'),
-  /** When the first of its deliveries is due that failed. */
+  /** When the first of its failed deliveries is due again. */
   retryAt: optional(text<Instant>('retry_at')),
   /** Until when its receiver asked to be left alone. */
   pausedUntil: optional(text<Instant>('paused_until')),
