@@ -72,8 +72,8 @@ export const changeOperations: Operations<typeof keyChanges> = {
     },
   },
 
-  block: switching(true, 'license.blocked', 'License blocked'),
-  unblock: switching(false, 'license.unblocked', 'License unblocked'),
+  block: blockingOperation(true, 'license.blocked', 'License blocked'),
+  unblock: blockingOperation(false, 'license.unblocked', 'License unblocked'),
 
   delete: {
     ...sameForAll(onProduct('licenseNotFound')),
@@ -105,7 +105,11 @@ async function lockLicense(
   return license;
 }
 
-function switching(vendorDisabled: boolean, type: EventType, message: string): Operation<(typeof keyChanges)['block']> {
+function blockingOperation(
+  vendorDisabled: boolean,
+  type: EventType,
+  message: string,
+): Operation<(typeof keyChanges)['block']> {
   return {
     ...sameForAll(onProduct('licenseNotFound')),
     async perform(context, input) {
@@ -155,7 +159,7 @@ function refuseUse(inUse: string | null): void {
 const apiNameOf = (field: string): string =>
   field === 'features' ? 'metadata.features' : field === 'isTrial' ? 'metadata.is_trial' : field;
 
-/** What the vendor wrote in own words, hosts, of which there may be a thousand, and lengths of time. */
+/** Fields whose values are not recorded: the vendor's own texts, lists of up to a thousand hosts, and durations. */
 const unrecorded = ['features', 'metadata', 'allowedHosts', 'expiresAfter', 'gracePeriod'];
 
 /** The values of changed fields as the record has them: those that are numbers, instants, flags, ids or a choice. */

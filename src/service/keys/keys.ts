@@ -29,7 +29,7 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
       const { productId, versionId, reference } = input;
       const product = await repositories.products.find(caller.accountId, productId);
       if (!product?.active) throw apiError('productUnavailable');
-      // First of all, so that whoever asks again for the same reference is told so, whatever else the request would do.
+      // Before the other checks, so that a repeated request is told of its reference whatever else is wrong.
       await refuseTaken(context, reference);
       if (versionId != null) await checkVersion(context, { productId, versionId });
       await countIssue(context);
@@ -76,7 +76,7 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
   },
 
   why: {
-    // Only what it could learn by asking for its own device.
+    // A client may ask about its own device only.
     authorize: (caller, input) =>
       onProduct('licenseNotFound')(caller, input) ??
       (input.hostId !== undefined || seesWholeLicense(caller) ? null : 'invalidParams'),
@@ -134,7 +134,7 @@ function newLicense(
   };
 }
 
-/** What a key that is issued and one that moves in say in the same fields, with what holds where nothing is said. */
+/** The fields that issuing and importing a key have in common, with their defaults. */
 export const termsOf = (input: InputOf<(typeof keys)['create']> | InputOf<typeof keyImport.import>) => ({
   reference: input.reference ?? null,
   expiresAfter: input.expiresAfter ?? null,

@@ -34,17 +34,17 @@ export const deliveryOperations: Operations<typeof webhookDeliveries> = {
       if (!webhook.active) throw apiError('webhookInactive');
       const target = { accountId: webhook.accountId, webhookId };
       let events: number;
-      // What is on its way now does not count: whoever sends it has lost its lease, and all of it is sent anew.
-      const anew = { lease: null, leaseUntil: null, pausedUntil: null };
+      // Takes the lease away: what is being sent now does not count, and is sent again.
+      const withoutLease = { lease: null, leaseUntil: null, pausedUntil: null };
       if (after === undefined) {
         events = await deliveries.retryAll(target, now);
-        await webhooks.patch(webhook, { ...anew, retryAt: events === 0 ? webhook.retryAt : now });
+        await webhooks.patch(webhook, { ...withoutLease, retryAt: events === 0 ? webhook.retryAt : now });
       } else {
         events = Math.max(0, (await lastSeqOf(context)) - after);
         // What waits for another attempt after that number comes again as it came first.
         await deliveries.removeAfter(target, after);
         const lastSeq = Math.min(webhook.lastSeq, after);
-        await webhooks.patch(webhook, { ...anew, lastSeq, retryAt: await deliveries.nextRetry(target) });
+        await webhooks.patch(webhook, { ...withoutLease, lastSeq, retryAt: await deliveries.nextRetry(target) });
       }
       const range = after === undefined ? { failed: true } : { after };
       record({ resource: { type: 'webhook', id: webhookId }, data: { ...range, events } });
@@ -69,7 +69,7 @@ export interface Payload {
   readonly eventId: string;
   readonly createdAt: Instant;
   readonly body: string;
-  /** What of it must not be kept elsewhere. */
+  /** The parts of the body that must not be kept elsewhere. */
   readonly secrets: readonly string[];
 }
 

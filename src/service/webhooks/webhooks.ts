@@ -18,8 +18,8 @@ const MAX_WEBHOOKS = 100;
 
 const SECRET_BYTES = 32;
 
-/** Whoever does not see keys must not have them sent. */
-const ofAllThatIsSent = (
+/** As `ofWholeAccount`; a caller that does not see keys must not have them sent. */
+const ofWholeAccountWithReveal = (
   caller: Caller,
   { reveal = false }: { readonly reveal?: boolean | undefined },
 ): Reason | null => (reveal && !seesSecrets(caller) ? 'scopeMissing' : ofWholeAccount(caller));
@@ -27,7 +27,7 @@ const ofAllThatIsSent = (
 export const webhookOperations: Operations<typeof webhooks> = {
   /** Adds a webhook, to which is sent what is numbered from now on. */
   create: {
-    ...sameForAll(ofAllThatIsSent),
+    ...sameForAll(ofWholeAccountWithReveal),
     async perform(context, input) {
       const { repositories, caller, record } = context;
       const { accountId } = caller;
@@ -56,9 +56,9 @@ export const webhookOperations: Operations<typeof webhooks> = {
     perform: async (context, { webhookId }) => show(await findWebhook(context, webhookId), context),
   },
 
-  /** One that becomes active again begins anew where it stopped. */
+  /** A webhook that becomes active again goes on where it stopped. */
   update: {
-    ...sameForAll(ofAllThatIsSent),
+    ...sameForAll(ofWholeAccountWithReveal),
     async perform(context, { webhookId, ifUpdatedAt, ...given }) {
       const { repositories, caller } = context;
       const before = await lockWebhook(context, webhookId);
@@ -140,8 +140,8 @@ function newWebhook(
 type NewWebhook = InputOf<(typeof webhooks)['create']>;
 
 /**
- * What is on its way now does not count, and what went wrong before neither: it says nothing of another receiver. Whoever
- * sends it has lost its lease, and all of it is sent anew.
+ * Forgets what went wrong before, which says nothing of another receiver, and takes the lease away: what is being sent now
+ * does not count, and is sent again.
  */
 const startedAnew = { lease: null, leaseUntil: null, failingSince: null, pausedUntil: null };
 
