@@ -5,9 +5,9 @@ import { ensureSchema, migrate, type SchemaStatus, schemaStatus } from '../store
 import { type Rekeyed, rekey } from '../store/rekey.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 
-/** A database as an operator's command opens it: it waits so long for another short-lived one on the same file. */
-const any = { waitMs: LOCK_TIMEOUT_MS };
-const existing = { ...any, create: false };
+/** How an operator's command opens a database: it waits for another command on the same file. */
+const opening = { waitMs: LOCK_TIMEOUT_MS };
+const existing = { ...opening, create: false };
 
 /** Returns which migrations a database has run and which are pending; changes nothing. */
 export const databaseStatus = (location: string): Promise<{ engine: string } & SchemaStatus> =>
@@ -17,7 +17,8 @@ export const databaseStatus = (location: string): Promise<{ engine: string } & S
   }));
 
 /** Brings the schema of a database up to date; returns the migrations that it ran. */
-export const migrateDatabase = (location: string): Promise<readonly string[]> => withDatabase(location, any, migrate);
+export const migrateDatabase = (location: string): Promise<readonly string[]> =>
+  withDatabase(location, opening, migrate);
 
 /** Copies an instance into another, empty database, on any engine. An abort of `signal` undoes it and throws its reason. */
 export const copyInstance = (
@@ -27,7 +28,7 @@ export const copyInstance = (
   signal?: AbortSignal,
 ): Promise<CopiedTable[]> =>
   withDatabase(from, existing, (source) =>
-    withDatabase(to, any, async (target) => {
+    withDatabase(to, opening, async (target) => {
       await ensureSchema(source, { location: from, create: false });
       await migrateTarget(target);
       return copyDatabase(source, target, onProgress, signal);
