@@ -115,7 +115,7 @@ function rootCauses(error: unknown): readonly SystemError[] {
 const isUnreachable = ({ code, syscall }: SystemError) =>
   syscall === 'connect' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'EAI_AGAIN';
 
-/** No such host, or a proxy that makes no tunnel: the code of its answer that is not 200 is that of any aborted request. */
+/** No such host, or a proxy that makes no tunnel: only the message tells its answer that is not 200 from an aborted request. */
 const isNotSent = ({ code, syscall, message }: SystemError) =>
   syscall === 'getaddrinfo' || /^UND_ERR_PRX_/.test(String(code)) || message.startsWith('Proxy response (');
 

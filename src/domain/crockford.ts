@@ -1,7 +1,7 @@
 /** The 32 symbols of Crockford's base 32, by value: no I, L, O or U. Source: crockford.com/base32.html. */
 export const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Writes bytes in Crockford's base 32, upper case, behind some zero bits, filled up with others: 15 bytes give 24 characters. */
+/** Writes bytes in Crockford's base 32, upper case, after `leadingBits` zero bits; 15 bytes give 24 characters. */
 export function encodeCrockford(bytes: Uint8Array, leadingBits = 0): string {
   let text = '';
   let pending = 0;

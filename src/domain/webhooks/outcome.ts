@@ -2,7 +2,7 @@ import type { Instant } from '../../contract/scalars.ts';
 import type { DeliveryState, DisabledReason } from '../../contract/webhooks.ts';
 import { addMilliseconds, addSeconds, later } from '../time.ts';
 
-const HOUR = 3_600;
+const HOUR_SECONDS = 3_600;
 
 /** How long to wait after each failed attempt, in seconds: 5 s, 5 and 30 min, 2 to 24 h (Standard Webhooks, "Retry schedule"). */
 export const RETRY_SECONDS: readonly number[] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
@@ -11,13 +11,13 @@ export const RETRY_SECONDS: readonly number[] = [5, 300, 1_800, 7_200, 18_000, 3
 const JITTER = 0.2;
 
 /** The longest time for which a receiver may ask to be left alone, in seconds. */
-const MAX_RETRY_AFTER_SECONDS = 24 * HOUR;
+const MAX_RETRY_AFTER_SECONDS = 24 * HOUR_SECONDS;
 
 /** No wait is longer than this, in seconds. */
 export const LONGEST_WAIT_SECONDS = Math.max(...RETRY_SECONDS) * (1 + JITTER);
 
 /** How long nothing may have been accepted until a webhook is disabled, in seconds. */
-const FAILING_SECONDS = 5 * 24 * HOUR;
+const FAILING_SECONDS = 5 * 24 * HOUR_SECONDS;
 
 /** The status by which a receiver says that it wants no more events (Standard Webhooks). */
 const GONE = 410;
