@@ -1,4 +1,4 @@
-/** The entry `lkm/webhooks`: checks in the program that receives webhooks that they are real, with nothing but Node.js. */
+/** The entry `lkm/webhooks`: verifies webhooks in the program that receives them, with nothing but Node.js. */
 import { isSignedBy } from './domain/webhooks/signature.ts';
 
 /** The headers of a request: of `node:http`, of the Fetch API, or a map. */
@@ -8,11 +8,11 @@ export type WebhookHeaders =
 
 /** An event as webhooks send it. */
 export interface WebhookEvent {
-  /** The same each time it is sent: whoever has seen it may leave it out. */
+  /** The same at each attempt: an event that was handled before can be skipped. */
   readonly id: string;
   /** Its number in the account: from 1, without gaps. */
   readonly seq: number;
-  /** What happened: `license.created`. */
+  /** The type of the event: `license.created`. */
   readonly type: string;
   /** The dated contract that it follows. */
   readonly api_version: string;
@@ -24,11 +24,11 @@ export interface WebhookEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** How {@link verifyWebhook} judges. */
+/** Options of {@link verifyWebhook}. */
 export interface VerifyWebhookOptions {
   /** How far the time of the signature may be from now, in seconds; 300 unless given. */
   readonly toleranceSeconds?: number;
-  /** The time by which it is judged; the present unless given. */
+  /** The time to compare with; the present unless given. */
   readonly now?: Date;
 }
 
@@ -38,8 +38,8 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Checks the signature of a webhook (Standard Webhooks) and returns its event. `body` is to be exactly as it came; several
- * secrets are for while one takes over from the other. Throws `WebhookVerificationError` for a signature of another secret, a
+ * Checks the signature of a webhook (Standard Webhooks) and returns its event. `body` is the exact body that was received;
+ * during a rotation give both secrets. Throws `WebhookVerificationError` for a signature of another secret, a
  * time outside the tolerance and a body that is no event, and `TypeError` when a secret is none.
  */
 export function verifyWebhook(
@@ -54,7 +54,7 @@ export function verifyWebhook(
   if (!/^\d{1,12}$/.test(written)) throw new WebhookVerificationError('the time of the webhook is no number');
   const timestamp = Number(written);
   const ageSeconds = now.getTime() / 1_000 - timestamp;
-  // The other way round, an invalid `now` would let everything through.
+  // Negated, since every comparison with an invalid `now` is false: it must refuse, not let through.
   if (!(ageSeconds <= toleranceSeconds)) throw new WebhookVerificationError('the webhook is too old');
   if (!(ageSeconds >= -toleranceSeconds))
     throw new WebhookVerificationError('the time of the webhook is in the future');
