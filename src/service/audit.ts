@@ -52,7 +52,7 @@ export interface CheckpointParts {
   now(): Instant;
 }
 
-/** Whether it is time for a checkpoint. One of a time to come is of a clock that was wrong. */
+/** Whether it is time for a checkpoint: also when a wrong clock has dated the last one in the future. */
 export const isCheckpointDue = ({ auditSeq, checkpointSeq, checkpointAt }: RecordHead, at: Instant): boolean =>
   auditSeq > checkpointSeq &&
   (auditSeq - checkpointSeq >= CHECKPOINT_ROWS ||

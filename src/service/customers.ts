@@ -8,7 +8,7 @@ import { readList } from './lists.ts';
 import { anyone, found, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
 import { eventOf, refuseStale, rightsRefusal, writeChanges } from './record.ts';
 
-/** A caller that is limited to some products cannot change, or no longer, what other keys belong to. */
+/** Refuses a caller that is limited to some products: keys of others may belong to this customer by now. */
 async function ofAllProducts({ caller }: Context, { customerId }: { readonly customerId: string }): Promise<void> {
   if (caller.productIds !== null) throw apiError('customerNotFound', { customerId });
 }
@@ -154,7 +154,7 @@ export async function findOrAddCustomer(context: Context, customer: KnownCustome
   return there;
 }
 
-/** Whom the caller does not learn of, a key would make a customer of its own. */
+/** Finds a customer and keeps it; null when there is none. Throws for one that the caller does not see: a key would show it. */
 async function holdKnown(context: Context, { id, email }: KnownCustomer): Promise<string | null> {
   const { customers } = context.repositories;
   const { accountId } = context.caller;

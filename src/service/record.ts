@@ -56,7 +56,7 @@ export const withoutRequest = (type: 'owner' | 'operator' | 'job', id: string) =
 /** Records a mutation with its events, in the transaction of what happened; of refusals that repeat, some. */
 export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: RecordedMutation) => Promise<void>;
 
-/** As many as cannot be tried: see decision 0039. */
+/** Too many values to try them all: decision 0039. */
 const SALT_BYTES = 16;
 
 /**
@@ -88,7 +88,7 @@ export function createRecorder(random: (length: number) => Uint8Array): Recorder
           ...subject?.data,
           ...subject?.details,
           ...(refusal && { reason: refusal }),
-          // Those between this row and the one before it have no row.
+          // The refusals between this row and the one before it have no row.
           ...(count > 1 && { count }),
         },
         events: events.flatMap(({ type, resource, data = {} }) =>
@@ -136,7 +136,7 @@ export class RecordedRefusal extends ApiError {
   }
 }
 
-/** The refusal, which is recorded, to touch what the caller's rights do not reach to. */
+/** The recorded refusal of a change to what the caller's rights do not cover. */
 export const rightsRefusal = (type: ResourceType, id: string): RecordedRefusal =>
   new RecordedRefusal('scopeMissing', { resource: { type, id } });
 

@@ -105,7 +105,7 @@ export const sessionOperations: Operations<typeof sessions> = {
   },
 };
 
-/** Finds the session that a request is signed by, and holds it. Throws ApiError when there is none, or when it is not. */
+/** Holds the session that has signed a request. Throws ApiError `licenseNotFound`, `sessionNotFound` or `signatureRefused`. */
 async function authenticateSession(
   context: Context,
   input: InputOf<(typeof keySessions)['heartbeat']>,

@@ -28,7 +28,7 @@ export const importOperations: Operations<typeof keyImport> = {
       const fields = wrongFields(input, createdAt, now);
       if (fields.length > 0) throw apiError('invalidParams', { fields });
       found(await repositories.products.find(accountId, productId), 'productNotFound');
-      // First of all, so that whoever sends it again is told so, whatever else the request would do.
+      // Before the other checks, so that a repeated import is told that its key exists whatever else is wrong.
       await refuseKnown(context, input);
       if (input.force !== true && maxActivations !== null && devices.length > maxActivations) {
         throw apiError('inUse', { inUse: describeUse({ devices: devices.length, sessions: 0 }) ?? '' });
