@@ -26,7 +26,7 @@ export function trustProxies(proxies: readonly string[]): AddressOf {
 /** Of a caller whose address cannot be read: it is in no network, and must not be taken for the proxy itself. */
 const UNKNOWN = '0.0.0.0' as IpAddress;
 
-/** The address of a hop, with a port or without: some proxies write it. Null when it is none. */
+/** The address of a hop, without the port that some proxies write; null when it is not an address. */
 function readHop(hop: string): IpAddress | null {
   const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(hop) ?? [];
   return canonicalAddress(bracketed ?? plain ?? hop) as IpAddress | null;

@@ -4,7 +4,7 @@ export interface HttpRequest {
   /** Path and query exactly as they were sent. */
   readonly target: string;
   readonly headers: RequestHeaders;
-  /** The address of the other end of the connection, also where there is none. */
+  /** The address of the other end of the connection; loopback for a request in process. */
   readonly peer: string;
   /**
    * Reads the exact bytes of the body, once.

@@ -13,7 +13,7 @@ export interface Route {
   readonly endpoint: AnyEndpoint;
   /** Whether it tells the caller that a key exists: look-ups of unknown keys are then limited. */
   readonly looksUpKey: boolean;
-  /** How long its response may be kept by whoever gets it, in seconds; 0 is not at all. */
+  /** How long a receiver may cache its response, in seconds; 0 is not at all. */
   readonly maxAgeSeconds: number;
   /** `input` has been parsed by the endpoint's schemas, and the payload fits its reply. */
   perform(context: Context, input: unknown): Promise<unknown>;
@@ -46,5 +46,5 @@ export function listRoutes(): Route[] {
   });
 }
 
-/** A new key, or a revoked file, is known to those who keep responses that soon. */
+/** A cache learns of a new key, or of a revoked file, within this time. */
 const PUBLIC_MAX_AGE_SECONDS = 300;

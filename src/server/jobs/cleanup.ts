@@ -42,8 +42,8 @@ interface CleanupParts {
 
 /**
  * Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. Each
- * batch records how many it removed of each account. The first run after a start removes what is older than a week. Leases
- * that end later than any can are of a clock that was wrong: they end now. Returns how many it removed.
+ * batch records how many it removed of each account. The first run after a start removes what is older than a week. A daily
+ * run also ends leases that end later than any can, by a clock that was wrong. Returns how many it removed.
  */
 export async function cleanUp(store: Transactions, nowMs: number, parts: CleanupParts) {
   const at = toInstant(nowMs);
@@ -55,7 +55,7 @@ export async function cleanUp(store: Transactions, nowMs: number, parts: Cleanup
   const licenseFiles = await removeAll(store, parts, { at, operation: 'revocations.cleanup' }, (repositories) =>
     repositories.files.removeEnded(before, BATCH_SIZE, at),
   );
-  // In a day in which the clock went on as it should, each lease that is in use was prolonged by it.
+  // After a day without a jump of the clock, each lease in use has been prolonged by the right time.
   const latest = addSeconds(at, MAX_LEASE_SECONDS + CLOCK_SLACK_SECONDS);
   if (parts.due === 'daily') await store.transaction(({ sessions }) => sessions.endLater(latest, at));
   return { idempotencyRecords, licenseFiles };

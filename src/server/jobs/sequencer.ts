@@ -46,7 +46,7 @@ export async function sequenceNow(store: Store): Promise<void> {
 /**
  * The job that numbers staged entries, soon after it is woken.
  *
- * @param wakeAgain called when another replica was at it, which may not have seen all
+ * @param wakeAgain called when another replica holds the lease, since that may not have seen all
  */
 export const sequencerJob = (store: Store, wakeAgain: () => void, onNumbered: () => void): Job => ({
   name: SEQUENCER,
