@@ -27,7 +27,7 @@ export interface Columns {
   readonly families: readonly (Pick<Column, 'path' | 'read'> & { readonly prefix: string })[];
 }
 
-/** Every column that files have; its path is its name unless given. */
+/** Every column that files have; its path is its name unless given. Of those of one name an operation has one field. */
 const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path'] })[] = [
   { name: 'productId', aliases: ['product'] },
   { name: 'reference', unique: 'exact' },

@@ -10,7 +10,7 @@ type MasterKey =
 
 export const masterKeyVariables = ['LKM_MASTER_KEY_FILE', 'LKM_MASTER_KEY', 'LKM_MASTER_PASSPHRASE_FILE'] as const;
 
-/** The master key of the environment, or null. Throws `UsageError` for two or a text that is none, `LocalError` for a file. */
+/** The master key of the environment, or null. Throws `UsageError` for two, or a text that is not one, `LocalError` for a file. */
 export function readMasterKey(io: Io): MasterKey | null {
   const [name, other] = masterKeyVariables.filter((variable) => io.env[variable]);
   if (name === undefined) return null;

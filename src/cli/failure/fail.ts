@@ -99,7 +99,7 @@ function traceOf(error: Error): string {
   return causes.map(stackOf).join('\ncaused by: ');
 }
 
-/** The message of a refusal can name a person: what of it is for the terminal stands above. */
+/** Without the message of a refusal, which can name a person; what a terminal may show of it was written before. */
 function stackOf(error: Error): string {
   const { stack = error.message, message } = error;
   return error instanceof ApiError ? stack.replace(message, () => `${error.status}/${error.code}`) : stack;

@@ -190,7 +190,7 @@ function stateOf(database: DatabaseSync, folder: string, io: Io) {
   function writer(): string {
     if (own !== null) return own.name;
     mkdirSync(locks, { recursive: true, mode: 0o700 });
-    // Those of processes that were killed.
+    // Removes the locks of processes that were killed.
     for (const name of readdirSync(locks)) if (!isLocked(join(locks, name))) rmSync(join(locks, name), { force: true });
     const name = io.uuid();
     const lock = takeLock(join(locks, name));
