@@ -35,7 +35,7 @@ export const deviceRepository = (db: Connection) => ({
 
   find: (license: License, hostId: HostId): Promise<Device | null> => devices.find(db, { ...idsOf(license), hostId }),
 
-  /** Gives the slot of a host to another one that is no device; null when the host is none of this licence. */
+  /** Gives the slot of a device to a host without one; null when `hostId` is no device of this licence. */
   async rebind(license: License, hostId: HostId, rebinding: Rebinding): Promise<Device | null> {
     const key = { ...idsOf(license), hostId };
     const before = await devices.find(db, key);
@@ -63,7 +63,7 @@ export const deviceRepository = (db: Connection) => ({
   /** Oldest first. */
   list: (license: License): Promise<Device[]> => devices.findAll(db, idsOf(license)).then(oldestFirst),
 
-  /** Returns the device; null when the host is none of this licence. */
+  /** Returns the device; null when the host is no device of this licence. */
   async remove(license: License, hostId: HostId): Promise<Device | null> {
     const [device] = await removeDevices(db, license, { hostId });
     return device ?? null;
