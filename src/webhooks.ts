@@ -40,7 +40,7 @@ export class WebhookVerificationError extends Error {
 /**
  * Checks the signature of a webhook (Standard Webhooks) and returns its event. `body` is the exact body that was received;
  * during a rotation give both secrets. Throws `WebhookVerificationError` for a signature of another secret, a
- * time outside the tolerance and a body that is no event, and `TypeError` when a secret is none.
+ * time outside the tolerance and a body that is no event, and `TypeError` for a malformed secret.
  */
 export function verifyWebhook(
   headers: WebhookHeaders,

@@ -45,7 +45,7 @@ export function isSignedBy(message: SignedMessage, signatures: string, secrets: 
   return isFound;
 }
 
-/** HMAC-SHA256 over `id.timestamp.body`. Throws `TypeError` for a secret that is none; its text is not repeated. */
+/** HMAC-SHA256 over `id.timestamp.body`. Throws `TypeError` for a malformed secret; its text is not repeated. */
 function signatureOf({ id, timestamp, body }: SignedMessage, secret: string): Buffer {
   return createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest();
 }
