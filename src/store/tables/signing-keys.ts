@@ -20,7 +20,7 @@ export type PublicSigningKey = Pick<SigningKey, 'kid' | 'publicPem' | 'createdAt
 /** More keys than any account rotates through. */
 const MAX_LIST_ROWS = 1_000;
 
-/** The number stands in the text: SQLite finds one row in a third of the time when it knows that no more are wanted. */
+/** The limit is a part of the text: SQLite then finds one row in a third of the time. */
 const newestFirst = (accountId: AccountId, limit: number) => sql`
   select * from signing_keys where account_id = ${accountId} order by created_at desc, kid limit ${raw(`${limit}`)}`;
 

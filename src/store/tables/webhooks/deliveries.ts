@@ -31,7 +31,7 @@ const replacing = sql`on conflict (account_id, webhook_id, seq) do update set
 
 type OfWebhook = Pick<DeliveryRecord, 'accountId' | 'webhookId'>;
 
-/** Webhooks, and accounts, that are looked at. */
+/** How many webhooks, and how many accounts, `backlog` looks at. */
 const MAX_ROWS = 1_000;
 
 const isOf = ({ accountId, webhookId }: OfWebhook) => sql`account_id = ${accountId} and webhook_id = ${webhookId}`;
