@@ -67,15 +67,15 @@ function jsonOf({ request: _, hints, ...error }: Report): string {
   return `${sanitiseJson(JSON.stringify({ error: { ...error, hint } }))}\n`;
 }
 
-/** A message repeats what was typed, which can be of any length. */
-const MAX_MESSAGE = 500;
+/** In characters: a message repeats what was typed, which can be of any length. */
+const MAX_MESSAGE_LENGTH = 500;
 
 /** The words of a report, as they are typed here, without the password of a database. */
 function asShown({ message, hints }: Report, { env }: Io, options?: ServiceOptions): Pick<Report, 'message' | 'hints'> {
   const shown = (text: string): string => withoutPasswords(asTyped(text, env, options));
   const whole = withoutPasswords(message);
   return {
-    message: whole.length > MAX_MESSAGE ? `${whole.slice(0, MAX_MESSAGE)}…` : whole,
+    message: whole.length > MAX_MESSAGE_LENGTH ? `${whole.slice(0, MAX_MESSAGE_LENGTH)}…` : whole,
     hints: hints.map((hint) => (typeof hint === 'string' ? shown(hint) : [hint[0], shown(hint[1])])),
   };
 }

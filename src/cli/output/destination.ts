@@ -43,7 +43,7 @@ const RESERVED_BYTES = 65_536;
  */
 export async function openDestination(path: string, force: boolean, io: Io): Promise<Destination> {
   const full = resolve(io.cwd, path);
-  const target = follow(full, path);
+  const target = statIfThere(full, path);
   if (target?.isFIFO() || target?.isCharacterDevice()) return openStream(path, full, io);
   if (lstatSync(full, { throwIfNoEntry: false })?.isSymbolicLink()) {
     throw refusal(`${path} is a symbolic link`, 'Name the file that it points to; for stdout, -o -.');
@@ -55,7 +55,7 @@ export async function openDestination(path: string, force: boolean, io: Io): Pro
 
 const refusal = (message: string, hint: string): LocalError => new LocalError(message, [`Nothing was sent. ${hint}`]);
 
-function follow(full: string, path: string): Stats | null {
+function statIfThere(full: string, path: string): Stats | null {
   try {
     return statSync(full, { throwIfNoEntry: false }) ?? null;
   } catch (cause) {
@@ -103,7 +103,8 @@ function openFile(path: string, full: string, replaced: Stats | null, io: Io): D
 }
 
 function reserve(path: string, full: string, aside: string): number {
-  if (follow(dirname(full), path) === null) throw refusal(`the folder of ${path} does not exist`, 'Make it first.');
+  if (statIfThere(dirname(full), path) === null)
+    throw refusal(`the folder of ${path} does not exist`, 'Make it first.');
   let file: number | undefined;
   try {
     file = openSync(aside, 'wx', 0o644);

@@ -21,11 +21,11 @@ export function keepDrawing(text: () => string, everyMs: number, { stderr }: Io)
   };
 }
 
-const BAR = 24;
+const BAR_WIDTH = 24;
 
 function drawBar(done: number, total: number): string {
-  const filled = Math.floor((BAR * Math.min(done, total)) / Math.max(total, 1));
-  return `${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}`;
+  const filled = Math.floor((BAR_WIDTH * Math.min(done, total)) / Math.max(total, 1));
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;
 }
 
 /** A bar on a terminal, which is gone in the end; elsewhere a line per part. Nothing with `-q` or in a JSON format. */

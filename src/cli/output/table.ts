@@ -13,7 +13,7 @@ const noLines = {
 };
 
 /** How many rows are laid out at once: the library takes four times as long for twice as many. */
-const PART = 50;
+const MAX_ROWS_AT_ONCE = 50;
 
 /** Cells in their columns, which stand side by side without lines between them: a line for each row. */
 export function layOut(
@@ -24,9 +24,9 @@ export function layOut(
   const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] };
   const colAligns = areNumbers.map((isNumber) => (isNumber ? ('right' as const) : ('left' as const)));
   const lines: string[] = [];
-  for (let start = 0; start < cells.length; start += PART) {
+  for (let start = 0; start < cells.length; start += MAX_ROWS_AT_ONCE) {
     const table = new Table({ colWidths: [...widths], colAligns, chars: noLines, style });
-    table.push(...cells.slice(start, start + PART).map((row) => [...row]));
+    table.push(...cells.slice(start, start + MAX_ROWS_AT_ONCE).map((row) => [...row]));
     for (const line of table.toString().split('\n')) lines.push(line.trimEnd());
   }
   return lines;

@@ -30,7 +30,7 @@ type Context = Streams & { readonly signal: AbortSignal };
 /** The prompter of a real terminal. Ctrl-C ends the command with 130, and Ctrl-D with 3: nothing was confirmed. */
 export function terminalPrompter(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Prompter {
   const ask = <T>(show: (prompts: Prompts, context: Context) => Promise<T>): Promise<T> =>
-    answered({ input, output }, async (context) => show(await import('./library.ts'), context));
+    waitForAnswer({ input, output }, async (context) => show(await import('./library.ts'), context));
   return {
     confirm: (message) => ask(({ confirm }, context) => confirm({ message, default: false }, context)),
     type: (message) => ask((prompts, context) => prompts.input({ message }, context)),
@@ -44,7 +44,7 @@ export function terminalPrompter(input: NodeJS.ReadableStream, output: NodeJS.Wr
 }
 
 /** Waits for an answer, or for the end of the input: a prompt by itself does not notice that, and waits for ever. */
-async function answered<T>(streams: Streams, ask: (context: Context) => Promise<T>): Promise<T> {
+async function waitForAnswer<T>(streams: Streams, ask: (context: Context) => Promise<T>): Promise<T> {
   const closed = new AbortController();
   // The line reader pauses its input when it closes: at Ctrl-D, at a hang-up, and after an answer, which is settled then.
   const onClose = (): void => void setImmediate(() => closed.abort());

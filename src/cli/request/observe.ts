@@ -123,16 +123,16 @@ export function describeExchange({ request: { method, url, headers, body }, resp
 }
 
 /** Longer bodies say no more about what went wrong. */
-const MAX_SHOWN = 4_000;
+const MAX_SHOWN_LENGTH = 4_000;
 
-/** What is no JSON may hold anything. */
+/** A text that is not JSON may hold any secret: only its length is shown. */
 function shownBody(text: string | null): string {
   if (text === null) return 'a body that is too long';
   try {
     // Masked before it is cut: the half of a key that a cut leaves is found by no pattern.
     const shown = withoutSecretTexts(JSON.stringify(redacted(JSON.parse(text)), null, 2));
-    const more = shown.length - MAX_SHOWN;
-    return more > 0 ? `${shown.slice(0, MAX_SHOWN)}\n… ${more} more characters` : shown;
+    const more = shown.length - MAX_SHOWN_LENGTH;
+    return more > 0 ? `${shown.slice(0, MAX_SHOWN_LENGTH)}\n… ${more} more characters` : shown;
   } catch {
     return `${text.length} characters that are no JSON`;
   }
