@@ -29,13 +29,16 @@ export async function* exportKeys(
   const keys = () => walkList(client.keys.list, { productId, customerId });
   const ownerOf = rememberOwners(client);
   const { start, between, end, write } = form === 'csv' ? await csvOf(keys()) : forms[form];
-  let before = start;
+  yield start;
+  let before = '';
   for await (const part of inParts(keys())) {
     const found = await Promise.all(part.map((license) => complete(client, license, ownerOf)));
     const left = found.filter((key) => key !== null);
+    // None is left of a part whose keys were deleted meanwhile.
+    if (left.length === 0) continue;
     await beforePart(left.map(({ key }) => String(key)));
     yield before + left.map(write).join(between);
-    before = left.length === 0 ? before : between;
+    before = between;
   }
   yield end;
 }

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exportKeys } from '../../../src/cli/bulk/export-keys.ts';
+import type { Client } from '../../../src/client/client.ts';
+import { apiError } from '../../../src/contract/errors.ts';
 import { bulkShop, unauthorized } from './bulk-shop.ts';
 
 type Shop = Awaited<ReturnType<typeof bulkShop>>;
@@ -109,6 +112,27 @@ describe('lkm keys export and lkm keys import', () => {
     expect((await shop.at(['keys', 'export', '-o', 'keys.csv'])).code).toBe(13);
     await shop.at(['keys', 'export', '-o', 'keys.json']);
     expect(JSON.parse(readFileSync(join(shop.cwd, 'keys.json'), 'utf8'))).toHaveLength(450);
+  });
+
+  it('writes what can be read when a part is full, and when nothing is left of one', async () => {
+    await using shop = await bulkShop();
+    await shop.at(['keys', 'create', '--count', '32']);
+    expect(JSON.parse(await exported(shop, '--format', 'json'))).toHaveLength(32);
+    const items = Array.from({ length: 48 }, (_, at) => ({
+      ...{ key: `KEY-${at}`, productId: 'prod_1', activations: at < 16 ? 1 : 0, features: {} },
+    }));
+    const gone = apiError('licenseNotFound');
+    const keys = { list: async () => ({ items, meta: { next: null } }), get: () => Promise.reject(gone) };
+    const textOf = async (form: 'csv' | 'json') => {
+      const chunks = exportKeys(
+        { keys } as unknown as Client,
+        { productId: undefined, customerId: undefined, form },
+        async () => {},
+      );
+      return (await Array.fromAsync(chunks)).join('');
+    };
+    expect(JSON.parse(await textOf('json'))).toHaveLength(32);
+    expect((await textOf('csv')).trimEnd().split('\n')).toHaveLength(33);
   });
 
   it('exports nothing for a token that sees keys masked', async () => {
