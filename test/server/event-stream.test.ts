@@ -125,6 +125,23 @@ describe('GET /event/stream', () => {
     expect((await readOn(second, begun[1])).length).toBe(401);
   });
 
+  it('sends no event after the sign of life that a token was revoked behind', async () => {
+    let milliseconds = 0;
+    await using world = await createWorld({ monotonic: () => milliseconds });
+    await world.customer();
+    await world.sequence();
+    const token = await world.tokenOf({ scopes: ['event:read'] });
+    const { body } = await world.fetch('/event/stream?after=0', { headers: { authorization: `Bearer ${token}` } });
+    const reader = body?.getReader();
+    const read = async () => new TextDecoder().decode((await reader?.read())?.value);
+    expect(await read()).toContain('retry: ');
+    milliseconds += 15_000;
+    expect(await read()).toContain(': alive\n');
+    const self = await world.call({ token: token ?? '' }, 'GET', '/token/self');
+    await world.call('admin', 'DELETE', `/token/by-id?tokenId=${self.body.data.id}`);
+    expect(await read()).toBe('');
+  });
+
   it('ends at the first event after its token was revoked', async ({ service }) => {
     const { data } = (await service.call('POST', '/token', { name: 'reader', kind: 'read-only' })).body;
     const stream = await open({ ...service, adminToken: data.token });

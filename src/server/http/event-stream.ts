@@ -87,13 +87,12 @@ async function* follow(
       const isBehind = meta.last > last;
       const isDue = parts.monotonic() >= lookAgainAt;
       if ((isBehind || isDue) && !(await isStillValid(parts, authorized))) return;
-      if (isDue) {
-        lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
-        yield ': alive\n\n';
-      }
+      if (isDue) lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
       last = Math.max(last, meta.last);
       const texts = items.map((event) => `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-      if (texts.length > 0) yield texts.join('');
+      // In one piece: between two of them a slow reader could outlive its token.
+      const text = (isDue ? ': alive\n\n' : '') + texts.join('');
+      if (text !== '') yield text;
       // Others than those of the wanted types need not be looked at again.
       if (isBehind && items.at(-1)?.seq !== last) yield `id: ${last}\n\n`;
       if (!isBehind && !(await eventStreams?.wait(ended.signal))) return;
