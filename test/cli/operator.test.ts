@@ -33,6 +33,12 @@ describe('db status', () => {
     expect(onTerminal.stderr).toBe('up to date\n');
   });
 
+  it('takes an empty --db for none, also where LKM_DB names one', async () => {
+    const { cwd } = await openShop();
+    const { code, stderr } = await lkm(['db', 'status', '--db', ''], { cwd, env: { LKM_DB: 'lkm.db' } });
+    expect([code, stderr]).toEqual([2, says('works on a database itself, and none is named')]);
+  });
+
   it('makes no database', async () => {
     const cwd = tempFolder();
     const { code, stderr } = await lkm(['db', 'status', '--db', 'typo.db'], { cwd });

@@ -49,7 +49,8 @@ function namedDatabase({ db, baseUrl, profile }: GlobalFlags, io: Io): string | 
 
 /** The database of an operator's command: `--db` or `LKM_DB`. Throws `UsageError` for a service, or nothing. */
 export function chooseDatabase(flags: GlobalFlags, io: Io): string {
-  const db = namedDatabase(flags, io);
+  // An empty `--db`, as of a variable that is not set, is not LKM_DB: what is done here may replace a database.
+  const db = flags.db === '' ? null : namedDatabase(flags, io);
   if (db !== null) return db;
   const named = flags.baseUrl ? '--base-url' : flags.profile ? '--profile' : undefined;
   const instead = named === undefined ? ', and none is named' : `; ${named} names a service`;
