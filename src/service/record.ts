@@ -127,12 +127,12 @@ function createRefusalCounts(): (at: Instant, words: readonly string[]) => numbe
 
 /** A refusal that is recorded, while everything else that its use case did is undone. */
 export class RecordedRefusal extends ApiError {
-  readonly event: UseCaseEvent;
+  readonly outcome: Pick<RecordedMutation, 'events' | 'refusal'>;
 
   constructor(reason: Reason, event: UseCaseEvent) {
     const { status, code, message } = apiError(reason);
     super({ reason, status, code, message });
-    this.event = event;
+    this.outcome = { events: [event], refusal: reason };
   }
 }
 

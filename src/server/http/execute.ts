@@ -4,7 +4,7 @@ import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Context } from '../../service/context.ts';
-import { actorOf, type RecordedMutation, RecordedRefusal, type UseCaseEvent } from '../../service/record.ts';
+import { actorOf, RecordedRefusal, type UseCaseEvent } from '../../service/record.ts';
 import type { StoredResponse } from '../../store/response-sealing.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { AppParts } from '../app-parts.ts';
@@ -74,10 +74,7 @@ export async function mutate(parts: AppParts, request: AuthorizedRequest): Promi
 /** Refuses a request before it runs. A mutation that the caller lacks the rights for is recorded. */
 export async function refuse(parts: AppParts, request: RecordedRequest, refusal: Reason): Promise<never> {
   if (refusal === 'scopeMissing' && mutates(request.route.endpoint)) {
-    await parts.store.transaction((repositories) =>
-      recordMutation(parts, request, repositories, { events: [], refusal }),
-    );
-    parts.onRecorded?.();
+    await recordApart(parts, request, { events: [], refusal });
   }
   throw apiError(refusal);
 }
@@ -91,43 +88,58 @@ async function mutateOnce(
   key: string | null,
   bytes: Uint8Array,
 ): Promise<ExecutionResult> {
-  const { route, httpRequest, caller, now } = request;
-  const { endpoint } = route;
   let input: unknown;
-  let refusal: unknown = null;
+  let invalid: unknown = null;
   try {
-    input = readInput(endpoint, httpRequest, bytes);
+    input = readInput(request.route.endpoint, request.httpRequest, bytes);
   } catch (error) {
     if (key === null) throw error;
-    refusal = error;
+    invalid = error;
   }
-  const isInvalid = refusal !== null;
-  if (!isInvalid) await authorize(parts, request, input);
-  if (key === null) return { ...(await performWithoutKey(parts, request, input)), replayed: false };
+  if (invalid === null) await authorize(parts, request, input);
+  if (key !== null) return mutateUnderKey(parts, request, { key, bytes, input, invalid });
+  try {
+    const response = await parts.store.transaction((repositories) => perform(parts, request, repositories, input));
+    return { ...response, replayed: false };
+  } catch (error) {
+    if (error instanceof RecordedRefusal) await recordApart(parts, request, error.outcome);
+    throw error;
+  }
+}
+
+/** @param invalid why there is no input, or null */
+async function mutateUnderKey(
+  parts: AppParts,
+  request: AuthorizedRequest,
+  { key, bytes, input, invalid }: { key: string; bytes: Uint8Array; input: unknown; invalid: unknown },
+): Promise<ExecutionResult> {
+  const { route, httpRequest, caller, now } = request;
+  const { method, path, reply } = route.endpoint;
+  let refusal = invalid;
   const claim: IdempotencyClaim = {
     accountId: caller.accountId,
     tokenId: caller.tokenId,
     key,
-    fingerprint: fingerprintOf(endpoint.method, httpRequest.target, bytes),
-    method: endpoint.method,
-    path: endpoint.path,
+    fingerprint: fingerprintOf(method, httpRequest.target, bytes),
+    method,
+    path,
     now,
     authorizeReplay: async (repositories, { status, body }, tokenId) => {
       // Input that cannot be read cannot be authorised. Such a caller gets no more than the refusal of its input.
-      if (isInvalid && status !== apiErrors.invalidParams.status) throw refusal;
-      if (status >= 300 || isInvalid) return;
-      const stored = { tokenId, payload: () => endpoint.reply.unwrap(JSON.parse(body)) };
+      if (invalid !== null && status !== apiErrors.invalidParams.status) throw invalid;
+      if (status >= 300) return;
+      const stored = { tokenId, payload: () => reply.unwrap(JSON.parse(body)) };
       await route.authorizeReplay(contextOf(parts, request, repositories, refuseToRecord), input, stored);
     },
   };
   const result = await parts.exactlyOnce(claim, async (repositories) => {
     try {
-      if (isInvalid) throw refusal;
+      if (invalid !== null) throw invalid;
       return await repositories.nested(() => perform(parts, request, repositories, input));
     } catch (error) {
       refusal = error;
       const response = responseToStore(route, error);
-      await recordRefused(parts, request, repositories, error);
+      if (error instanceof RecordedRefusal) await recordMutation(parts, request, repositories, error.outcome);
       return response;
     }
   });
@@ -135,19 +147,6 @@ async function mutateOnce(
     Object.assign(request.headers, invalidFieldsHeader(refusal.fields));
   }
   return result;
-}
-
-async function performWithoutKey(parts: AppParts, request: AuthorizedRequest, input: unknown): Promise<StoredResponse> {
-  const { store } = parts;
-  try {
-    return await store.transaction((repositories) => perform(parts, request, repositories, input));
-  } catch (error) {
-    if (error instanceof RecordedRefusal) {
-      await store.transaction((repositories) => recordRefused(parts, request, repositories, error));
-      parts.onRecorded?.();
-    }
-    throw error;
-  }
 }
 
 /**
@@ -196,7 +195,7 @@ const recordMutation = (
   { record, door }: AppParts,
   { route, caller, now, ipAddress, requestId }: RecordedRequest,
   repositories: Repositories,
-  outcome: Pick<RecordedMutation, 'events' | 'refusal'>,
+  outcome: RecordedRefusal['outcome'],
 ): Promise<void> =>
   record(repositories, {
     accountId: caller.accountId,
@@ -209,11 +208,10 @@ const recordMutation = (
     ...outcome,
   });
 
-/** Records a refused mutation, if its refusal is one that is recorded, where everything else that it did is undone. */
-async function recordRefused(parts: AppParts, request: RecordedRequest, repositories: Repositories, error: unknown) {
-  if (!(error instanceof RecordedRefusal)) return;
-  const refusal = error.reason === null ? {} : { refusal: error.reason };
-  await recordMutation(parts, request, repositories, { events: [error.event], ...refusal });
+/** Records a refused mutation in a transaction of its own, since what it did is undone. */
+async function recordApart(parts: AppParts, request: RecordedRequest, outcome: RecordedRefusal['outcome']) {
+  await parts.store.transaction((repositories) => recordMutation(parts, request, repositories, outcome));
+  parts.onRecorded?.();
 }
 
 const contextOf = (

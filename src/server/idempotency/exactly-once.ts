@@ -1,4 +1,4 @@
-import { type ApiError, apiError } from '../../contract/errors.ts';
+import { apiError } from '../../contract/errors.ts';
 import type { AccountId, Instant, TokenId } from '../../contract/scalars.ts';
 import { OutcomeUnknown } from '../../store/errors.ts';
 import {
@@ -101,18 +101,13 @@ async function runOrReplay(
 }
 
 function readResponse(record: IdempotencyRecord, claim: IdempotencyClaim, sealingKey: Uint8Array): StoredResponse {
-  const refusal = refusalOf(record, claim);
-  if (refusal !== null) throw refusal;
+  if (record.fingerprintVersion !== FINGERPRINT_VERSION) throw apiError('legacyRecord');
+  if (record.fingerprint !== claim.fingerprint) throw apiError('idempotencyKeyReused');
+  if (record.state === 'in_progress') throw apiError('requestInProgress');
   if (record.response === null) throw apiError('storedResponseMissing');
   try {
     return openResponse(record.response, sealingKey, record);
   } catch (cause) {
     throw apiError('unavailable', {}, { cause });
   }
-}
-
-function refusalOf(record: IdempotencyRecord, claim: IdempotencyClaim): ApiError | null {
-  if (record.fingerprintVersion !== FINGERPRINT_VERSION) return apiError('legacyRecord');
-  if (record.fingerprint !== claim.fingerprint) return apiError('idempotencyKeyReused');
-  return record.state === 'in_progress' ? apiError('requestInProgress') : null;
 }
