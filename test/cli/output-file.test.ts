@@ -90,6 +90,12 @@ describe('-o', () => {
     expect(await into(`./${word}`, cwd)).toMatchObject({ code: 0, requests: 1 });
   });
 
+  it('refuses a path that leads through a file before anything is sent', async () => {
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, 'plain'), '');
+    expect(await into('plain/key.txt', cwd)).toMatchObject({ code: 13, requests: 0 });
+  });
+
   it('writes a result that is longer than what it reserved, and one that is shorter', async () => {
     const cwd = tempFolder();
     const many = Array.from({ length: 2_000 }, (_, at) => customer(`cus_${at}`, 'Ada Ltd'));

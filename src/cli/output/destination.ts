@@ -45,7 +45,7 @@ export async function openDestination(path: string, force: boolean, io: Io): Pro
   const full = resolve(io.cwd, path);
   const target = statIfThere(full, path);
   if (target?.isFIFO() || target?.isCharacterDevice()) return openStream(path, full, io);
-  if (lstatSync(full, { throwIfNoEntry: false })?.isSymbolicLink()) {
+  if (statIfThere(full, path, lstatSync)?.isSymbolicLink()) {
     throw refusal(`${path} is a symbolic link`, 'Name the file that it points to; for stdout, -o -.');
   }
   if (target !== null && !target.isFile()) throw refusal(`${path} is not a file`, 'Name a file.');
@@ -55,9 +55,9 @@ export async function openDestination(path: string, force: boolean, io: Io): Pro
 
 const refusal = (message: string, hint: string): LocalError => new LocalError(message, [`Nothing was sent. ${hint}`]);
 
-function statIfThere(full: string, path: string): Stats | null {
+function statIfThere(full: string, path: string, stat: typeof statSync | typeof lstatSync = statSync): Stats | null {
   try {
-    return statSync(full, { throwIfNoEntry: false }) ?? null;
+    return stat(full, { throwIfNoEntry: false }) ?? null;
   } catch (cause) {
     throw unopened(path, cause);
   }
