@@ -142,7 +142,7 @@ async function sendRows(run: BulkRun, lane: Lane, sendRow: (row: RunRow) => Prom
     });
   } finally {
     clearInterval(timer);
-    if (failure === null) run.keepAnswers(answers);
+    if (failure === null && answers.length > 0) run.keepAnswers(answers);
   }
 }
 

@@ -65,7 +65,9 @@ function explainCall(error: CallError, situation: Situation): Report {
   if (!isForeign && outcomeUnknown(error)) return explainUnknown(error, situation);
   if (error instanceof ApiError) return explainRefusal(error, situation);
   if (error instanceof NetworkError) return explainNetwork(error);
-  const hint = `This does not look like lkm: is ${addressIn(situation)} the address of the service, with its path?`;
+  const hint = isForeign
+    ? `This does not look like lkm: is ${addressIn(situation)} the address of the service, with its path?`
+    : `Is ${addressIn(situation)} the address of the service?`;
   const report = newReport('bad_response', firstLower(error.message), exitCodes.serverError, [hint]);
   // A page or a redirect comes from another address, or from something before the service: it would come again.
   return { ...report, request: attemptsLine(error), retryable: !isForeign };

@@ -58,9 +58,12 @@ async function* newestFirst(
   client: Client,
   input: Parameters<Client['webhooks']['deliveries']>[0],
 ): AsyncGenerator<Delivery> {
-  const { items, meta } = await client.webhooks.deliveries(input);
-  yield* items;
-  if (meta.next !== null) yield* newestFirst(client, { ...input, cursor: Number(meta.next) });
+  for (let part = input; ; ) {
+    const { items, meta } = await client.webhooks.deliveries(part);
+    yield* items;
+    if (meta.next === null) return;
+    part = { ...input, cursor: Number(meta.next) };
+  }
 }
 
 export const webhooksReplay = changeCommand({
