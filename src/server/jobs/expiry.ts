@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventType } from '../../contract/events.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import { addSeconds } from '../../domain/time.ts';
@@ -25,6 +26,8 @@ interface Batch {
   readonly isLast: boolean;
   readonly happened: readonly (readonly [AccountId, UseCaseEvent])[];
 }
+
+type Expiries = Repositories['licenseExpiries'];
 
 /** The job that records what time alone brings about: licences that end or will soon, and sessions whose lease is over. */
 export const expiryJob = (parts: ExpiryParts): Job => ({
@@ -61,22 +64,16 @@ export async function recordExpiries(
   const nextAccount = (after: AccountId | '') => transaction(({ accounts }) => accounts.next(after));
   for (let next = await nextAccount(''); next !== null && !signal.aborted; next = await nextAccount(next)) {
     const id: AccountId = next;
-    const batchOf = (
-      type: 'license.expiring_soon' | 'license.expired',
-      licenses: License[],
-      isFull: boolean,
-    ): Batch => ({
-      isLast: !isFull,
-      happened: licenses.map((one) => [id, licenseEvent(type, one, { expirationDate: one.expirationDate })]),
-    });
-    await repeat('keys.expireSoon', async ({ licenseExpiries }) => {
-      const licenses = await licenseExpiries.markSoon(id, soon);
-      return batchOf('license.expiring_soon', licenses, licenseExpiries.isFullBatch(licenses.length));
-    });
-    await repeat('keys.expire', async ({ licenseExpiries }) => {
-      const licenses = await licenseExpiries.markExpired(id, at);
-      return batchOf('license.expired', licenses, licenseExpiries.isFullBatch(licenses.length));
-    });
+    const announce = (operation: string, type: EventType, mark: (expiries: Expiries) => Promise<License[]>) =>
+      repeat(operation, async ({ licenseExpiries }) => {
+        const licenses = await mark(licenseExpiries);
+        const happened = licenses.map((license) => {
+          return [id, licenseEvent(type, license, { expirationDate: license.expirationDate })] as const;
+        });
+        return { isLast: !licenseExpiries.isFullBatch(licenses.length), happened };
+      });
+    await announce('keys.expireSoon', 'license.expiring_soon', (expiries) => expiries.markSoon(id, soon));
+    await announce('keys.expire', 'license.expired', (expiries) => expiries.markExpired(id, at));
   }
 
   await repeat('sessions.expire', async ({ sessions, keys }) => {
