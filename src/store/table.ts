@@ -1,6 +1,6 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { Connection } from './engine/driver.ts';
-import { join, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
+import { join, once, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
 
 /** How a field of a record, of type `T`, is kept in a column: under which name, and as which value `S`. */
 export interface Column<T, S extends SqlValue = SqlValue> {
@@ -82,14 +82,15 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
   const read = readerOf<Shown>(fields.filter(([field]) => !hidden.includes(field as Hidden)));
 
   const rowOf = (record: Full): Sql => sql`(${join(fields.map(([field, column]) => column.toSql(record[field])))})`;
+  const texts = new Map<string, readonly string[]>();
   /** `column = value` for each field; at least one. */
   function assignments(values: readonly (readonly [field: string, value: unknown])[], separator: string): Sql {
     if (values.length === 0) throw new RangeError(`nothing is said of the columns of ${name}`);
-    const named = values.map(([field, value]) => [columns[field] as Column<unknown>, value] as const);
-    const texts = named.map(([column], at) => `${at === 0 ? '' : separator}${column.name} = `);
+    const names = values.map(([field]) => (columns[field] as Column<unknown>).name);
+    const write = () => [...names.map((column, at) => `${at === 0 ? '' : separator}${column} = `), ''];
     return new Sql(
-      [...texts, ''],
-      named.map(([column, value]) => column.toSql(value)),
+      once(texts, names.join(separator), write),
+      values.map(([field, value]) => (columns[field] as Column<unknown>).toSql(value)),
     );
   }
   const matching = (key: Key): Sql => assignments(Object.entries(key), ' and ');

@@ -2,7 +2,7 @@ import { describe, expect, vi } from 'vitest';
 import type { EventType } from '../../src/contract/events.ts';
 import type { Caller } from '../../src/domain/access.ts';
 import { listEvents } from '../../src/service/events.ts';
-import { connect, createNames } from '../../src/store/engine/postgres/connection.ts';
+import { connect, createPrepare } from '../../src/store/engine/postgres/connection.ts';
 import { openPool } from '../../src/store/engine/postgres/pool.ts';
 import { raw } from '../../src/store/engine/sql.ts';
 import { openSqlite } from '../../src/store/engine/sqlite/driver.ts';
@@ -43,7 +43,7 @@ describe('a read that would take for ever', () => {
     try {
       const client = await pool.connect();
       await client.query('set statement_timeout = 50');
-      const connection = connect(client, createNames());
+      const connection = connect(client, createPrepare());
       await expect(connection.first(raw('select pg_sleep(5)'))).rejects.toThrow(ReadTooBroad);
       client.release(true);
     } finally {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Connection } from '../../src/store/engine/driver.ts';
-import { compile, type Sql } from '../../src/store/engine/sql.ts';
+import { prepareOnce, type Sql, write } from '../../src/store/engine/sql.ts';
 import { flag, integer, json, optional, tableOf, text } from '../../src/store/table.ts';
 
 const columns = {
@@ -18,7 +18,8 @@ async function statementOf(work: (db: Connection) => Promise<unknown>) {
   const statements: Sql[] = [];
   const run = async (statement: Sql) => void statements.push(statement);
   await work({ first: run, run } as unknown as Connection);
-  return compile(statements[0] as Sql, () => '?');
+  const [text, values] = prepareOnce((one) => write(one, () => '?'))(statements[0] as Sql);
+  return { text, values };
 }
 
 const record = { id: 'a', seats: null, isTrial: true, features: ['x'] };

@@ -15,38 +15,93 @@ export class Sql {
 /** SQL as a template: `${…}` in it is a value, which is sent apart from the text, or another part of the statement. */
 export const sql = (texts: TemplateStringsArray, ...parts: readonly (SqlValue | Sql)[]): Sql => new Sql(texts, parts);
 
+/** What a map has under a key; it is made the first time. */
+export function once<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+  const value = known.get(key) ?? make();
+  known.set(key, value);
+  return value;
+}
+
+// What is made below has the same array of texts each time, as a template has: a statement is known again by these.
+const rawTexts = new Map<string, readonly string[]>();
+const joinTexts = new Map<string, (readonly string[])[]>();
+
 /** Text that stands in a statement as it is: a name, or a literal. It is never made from what somebody has sent. */
-export const raw = (text: string): Sql => new Sql([text], []);
+export const raw = (text: string): Sql =>
+  new Sql(
+    once(rawTexts, text, () => [text]),
+    [],
+  );
 
 /** Parts of a statement in a row; at least one. */
-export const join = (parts: readonly (SqlValue | Sql)[], separator = ', '): Sql =>
-  new Sql(['', ...Array<string>(parts.length - 1).fill(separator), ''], parts);
+export function join(parts: readonly (SqlValue | Sql)[], separator = ', '): Sql {
+  const { length } = parts;
+  const byLength = once(joinTexts, separator, () => []);
+  byLength[length] ??= ['', ...Array<string>(length - 1).fill(separator), ''];
+  return new Sql(byLength[length], parts);
+}
 
 /** Conditions that are all to be met; at least one. */
 export const and = (conditions: readonly Sql[]): Sql => join(conditions, ' and ');
 
-/** A statement as an engine takes it. The same text is prepared once. */
-export interface CompiledSql {
-  readonly text: string;
-  readonly values: readonly SqlValue[];
+/** Writes a statement out. `place` stands for the value of a position, from 1 on. */
+export function write(statement: Sql, place: (position: number) => string): string {
+  let position = 0;
+  const textOf = ({ texts, parts }: Sql): string =>
+    parts.reduce<string>((text, part, at) => {
+      if (part instanceof Sql) return text + textOf(part) + texts[at + 1];
+      position += 1;
+      return text + place(position) + texts[at + 1];
+    }, texts[0] ?? '');
+  return textOf(statement);
 }
 
-/** Writes a statement out. `place` stands for the value of a position, from 1 on. */
-export function compile(statement: Sql, place: (position: number) => string): CompiledSql {
-  const values: SqlValue[] = [];
-  const write = ({ texts, parts }: Sql): string => {
-    let text = texts[0] ?? '';
-    for (let at = 0; at < parts.length; at += 1) {
-      const part = parts[at] as SqlValue | Sql;
-      text += (part instanceof Sql ? write(part) : bind(part)) + texts[at + 1];
+/** A step in what is known of statements: where it goes on after a value, or with the texts of a part. */
+interface Step<T> {
+  value?: Step<T>;
+  readonly parts: Map<readonly string[], Step<T>>;
+  prepared?: T;
+}
+
+/** Callers choose the filters of lists and what is changed together: when there are more statements, all are forgotten. */
+const MAX_STATEMENTS = 1_000;
+
+/**
+ * Finds what `prepare` has made of a statement: it is called once for each, and no text is put together again. Returns that
+ * with the values of a call, in order.
+ */
+export function prepareOnce<T>(prepare: (statement: Sql) => T) {
+  const newStep = (): Step<T> => ({ parts: new Map() });
+  let start = newStep();
+  let known = 0;
+
+  function follow(from: Step<T>, { texts, parts }: Sql, values: SqlValue[]): Step<T> {
+    let step = once(from.parts, texts, newStep);
+    for (const part of parts) {
+      if (part instanceof Sql) {
+        step = follow(step, part, values);
+      } else {
+        // PostgreSQL would take it for null.
+        if (part === undefined) throw new TypeError('a value of a statement is undefined');
+        values.push(part);
+        step.value ??= newStep();
+        step = step.value;
+      }
     }
-    return text;
+    return step;
+  }
+
+  return (statement: Sql): readonly [prepared: T, values: SqlValue[]] => {
+    const values: SqlValue[] = [];
+    const step = follow(start, statement, values);
+    if (step.prepared === undefined) {
+      step.prepared = prepare(statement);
+      known += 1;
+      if (known > MAX_STATEMENTS) {
+        start = newStep();
+        known = 0;
+      }
+    }
+    return [step.prepared, values];
   };
-  const bind = (value: SqlValue): string => {
-    // PostgreSQL would take it for null.
-    if (value === undefined) throw new TypeError('a value of a statement is undefined');
-    values.push(value);
-    return place(values.length);
-  };
-  return { text: write(statement), values };
 }

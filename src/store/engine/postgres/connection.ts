@@ -3,28 +3,35 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg, { type ClientBase, type Pool, type PoolClient, type QueryResult } from 'pg';
 import { ConstraintError, causeOf, OutcomeUnknown, ReadTooBroad, StorageError } from '../../errors.ts';
 import { type Connection, commits } from '../driver.ts';
-import { compile, type Sql } from '../sql.ts';
+import { prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
 
 /** A connection keeps what it has parsed until it ends: lists with rare filters must not fill its memory. */
 const MAX_NAMES = 1_000;
 
-/** Gives a text of a statement the name under which PostgreSQL parses it once per connection; none after the first ones. */
-type NameOf = (text: string) => string | undefined;
+/** A statement as PostgreSQL takes it: under a name it is parsed once per connection. */
+interface Prepared {
+  readonly text: string;
+  readonly name?: string;
+}
 
-export function createNames(): NameOf {
+type Prepare = (statement: Sql) => readonly [prepared: Prepared, values: SqlValue[]];
+
+/** Prepares statements for all connections of a process. The first ones have names. */
+export function createPrepare(): Prepare {
   const names = new Map<string, string>();
-  return (text) => {
+  return prepareOnce((statement) => {
+    const text = write(statement, (position) => `$${position}`);
     if (names.size < MAX_NAMES && !names.has(text)) names.set(text, `lkm_${names.size}`);
-    return names.get(text);
-  };
+    const name = names.get(text);
+    return { text, ...(name !== undefined && { name }) };
+  });
 }
 
 /** Runs statements on one client, inside its transaction, or on whatever client of the pool is free. */
-export function connect(client: ClientBase | Pool, nameOf: NameOf): Connection {
+export function connect(client: ClientBase | Pool, prepare: Prepare): Connection {
   async function execute(sql: Sql): Promise<QueryResult> {
-    const { text, values } = compile(sql, (position) => `$${position}`);
-    const name = nameOf(text);
-    return attempt(() => client.query({ ...(name !== undefined && { name }), text, values: [...values] }));
+    const [prepared, values] = prepare(sql);
+    return attempt(() => client.query({ ...prepared, values }));
   }
 
   return {
@@ -89,10 +96,10 @@ const RETRY_AFTER_MS = 10;
 const RUN_AGAIN: readonly unknown[] = ['40001', '40P01'];
 
 /** Runs a transaction on a pool, and again when it conflicts with others. */
-export async function transact<T>(pool: Pool, nameOf: NameOf, work: (db: Connection) => Promise<T>): Promise<T> {
+export async function transact<T>(pool: Pool, prepare: Prepare, work: (db: Connection) => Promise<T>): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {
-      return await runOnce(pool, nameOf, work);
+      return await runOnce(pool, prepare, work);
     } catch (error) {
       if (round === MAX_ATTEMPTS || !RUN_AGAIN.includes(codeOf(causeOf(error)))) throw error;
       await sleep(RETRY_AFTER_MS * round);
@@ -100,12 +107,12 @@ export async function transact<T>(pool: Pool, nameOf: NameOf, work: (db: Connect
   }
 }
 
-async function runOnce<T>(pool: Pool, nameOf: NameOf, work: (db: Connection) => Promise<T>): Promise<T> {
+async function runOnce<T>(pool: Pool, prepare: Prepare, work: (db: Connection) => Promise<T>): Promise<T> {
   const client = await attempt(() => pool.connect());
   let usable = false;
   try {
     await attempt(() => client.query('BEGIN'));
-    const value = await work(connect(client, nameOf));
+    const value = await work(connect(client, prepare));
     await commit(client);
     usable = true;
     return value;

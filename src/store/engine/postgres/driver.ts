@@ -4,7 +4,7 @@ import { StorageError } from '../../errors.ts';
 import { ensureSchema, migrate } from '../../migrate.ts';
 import type { Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
 import { sql } from '../sql.ts';
-import { connect, createNames, transact } from './connection.ts';
+import { connect, createPrepare, transact } from './connection.ts';
 import { explain } from './explain.ts';
 import { createRequestPool, openPool, READ_CONNECTIONS } from './pool.ts';
 import { alone, showPresence } from './presence.ts';
@@ -19,8 +19,8 @@ const SETTLE_RETRY_MS = 100;
  */
 export async function openPostgres(url: string, options: OpenOptions = {}): Promise<Driver> {
   const writers = await openPool(url, { forRequests: true });
-  const nameOf = createNames();
-  const leave = await enter(databaseOn(writers, url, nameOf), url, options).catch(async (error: unknown) => {
+  const prepare = createPrepare();
+  const leave = await enter(databaseOn(writers, url, prepare), url, options).catch(async (error: unknown) => {
     await writers.end();
     throw explain(error, url);
   });
@@ -29,11 +29,11 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
   let closing = false;
   return {
     warnings: [],
-    reader: connect(readers, nameOf),
+    reader: connect(readers, prepare),
     isOnlyWriter: false,
     async transaction(work) {
       if (closing) throw new StorageError(new Error('the database was closed'));
-      const running = transact(writers, nameOf, work);
+      const running = transact(writers, prepare, work);
       underWay.add(running);
       return running.finally(() => underWay.delete(running));
     },
@@ -90,8 +90,8 @@ export const openForReading = async (url: string): Promise<OpenForReading> => ({
   warnings: [],
 });
 
-function databaseOn(pool: Pool, url: string, nameOf = createNames()): Database {
-  const connection = connect(pool, nameOf);
+function databaseOn(pool: Pool, url: string, prepare = createPrepare()): Database {
+  const connection = connect(pool, prepare);
   return {
     engine: 'PostgreSQL',
     connection,
@@ -99,7 +99,7 @@ function databaseOn(pool: Pool, url: string, nameOf = createNames()): Database {
       const names = sql`select tablename as name from pg_tables where schemaname = any (current_schemas(false))`;
       return new Set((await connection.all<{ name: string }>(names)).map(({ name }) => name));
     },
-    transaction: (work) => transact(pool, nameOf, work),
+    transaction: (work) => transact(pool, prepare, work),
     alone: (work, findDone) => alone(pool, work, findDone),
     explain: (error) => explain(error, url),
     close: () => pool.end(),

@@ -2,11 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ConstraintError, StorageError } from '../../errors.ts';
 import type { OutboxRecord } from '../../tables/record/outbox.ts';
 import type { Connection } from '../driver.ts';
-import { compile, type Sql, type SqlValue } from '../sql.ts';
+import { prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
 import { codesOf } from './file.ts';
-
-/** Callers choose the filters of lists and what is changed together: when there are more statements, all are forgotten. */
-const MAX_STATEMENTS = 1_000;
 
 interface ConnectOptions {
   /** Called in front of each statement. */
@@ -17,29 +14,19 @@ interface ConnectOptions {
 
 /** Each statement is prepared once, the first time it is used. */
 export function connect(database: DatabaseSync, { before, undo }: ConnectOptions = {}): Connection {
-  const prepared = new Map<string, { readonly statement: StatementSync; readonly writes: boolean }>();
-
-  function prepare(text: string) {
-    const known = prepared.get(text);
-    if (known !== undefined) return known;
-    if (prepared.size === MAX_STATEMENTS) prepared.clear();
-    const made = {
+  const prepared = prepareOnce((command) => {
+    const text = write(command, () => '?');
+    return {
       // SQLite has one writer at a time, and so no clauses that lock rows.
       statement: database.prepare(text.replace(/ for (?:update|key share)$/, '')),
       // An update can return rows too.
       writes: !/^\s*select/.test(text),
     };
-    prepared.set(text, made);
-    return made;
-  }
+  });
 
-  async function execute<T>(
-    command: Sql,
-    work: (statement: StatementSync, values: readonly SqlValue[]) => T,
-  ): Promise<T> {
-    const { text, values } = compile(command, () => '?');
+  async function execute<T>(command: Sql, work: (statement: StatementSync, values: SqlValue[]) => T): Promise<T> {
     return attempt(() => {
-      const { statement, writes } = prepare(text);
+      const [{ statement, writes }, values] = prepared(command);
       before?.();
       const result = work(statement, values);
       if (writes && result !== 0) undo?.noteChange();
