@@ -25,7 +25,11 @@ type Row = Readonly<Record<string, string | number | null>>;
 const sql = database.prepare.bind(database);
 const findToken = sql('SELECT account_id, id, kind, scopes FROM tokens WHERE hash = ?');
 const findProduct = sql('SELECT active FROM products WHERE account_id = ? AND id = ?');
-const findLicense = sql('SELECT * FROM licenses WHERE account_id = ? AND license_key = ? AND product_id = ?');
+// By the index of keys, which begins with their last four characters.
+const findLicense = sql(
+  'SELECT * FROM licenses WHERE account_id = ?1 AND lower(substr(license_key, length(license_key) - 3)) = ' +
+    'lower(substr(?2, length(?2) - 3)) AND license_key = ?2 AND product_id = ?3',
+);
 const listDevices = sql('SELECT * FROM devices WHERE account_id = ? AND license_id = ?');
 const findDevice = sql('SELECT id FROM devices WHERE account_id = ? AND license_id = ? AND host_id = ?');
 const takeSlot = sql(
