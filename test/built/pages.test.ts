@@ -25,7 +25,7 @@ it('shows the reference from its own files only, under a policy that runs nothin
     expect((await response.text()).length).toBeGreaterThan(100);
   }
   const script = await (await fetch(`${url}/docs/page.js`)).text();
-  for (const part of ['validatorUrl: null', 'plugins: [Samples]', 'x-codeSamples']) expect(script).toContain(part);
+  expect(script).toContain('validatorUrl: null');
 });
 
 it('works below a path of a proxy: no link of it is absolute', async () => {

@@ -6,7 +6,6 @@ import { apiVersion, listEndpoints, resources } from '../index.ts';
 import { type Example, exampleOf } from './examples.ts';
 import { headersOfError, headersOfSuccess, responseHeaders } from './headers.ts';
 import { type Json, type JsonSchema, jsonSchemaOf } from './json-schema.ts';
-import { samplesOf } from './samples.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** The OpenAPI 3.1 document of the service, made from the contract. It shows what is on the wire. */
@@ -130,7 +129,6 @@ function operation(name: string, endpoint: AnyEndpoint, schemas: Record<string, 
       },
       ...errorResponses(endpoint),
     },
-    'x-codeSamples': samplesOf(name, endpoint, example),
   };
 }
 
