@@ -69,18 +69,17 @@ describe('a log whose sink fails', () => {
   });
 
   it('does not stop the server, on a full disk', async () => {
+    // It stays open: the sink tries again for ever, and would write into whatever has the number next.
     const fd = openSync('/dev/full', 'w');
-    onTestFinished(() => closeSync(fd));
     await using service = await startTestServer({ logTo: createLogSink(fd) });
     for (let index = 0; index < 20; index += 1) {
       expect((await service.call('GET', '/customer')).status).toBe(200);
     }
   });
 
-  it('does not stop the server when nothing is open there any more', async ({ folder }) => {
-    const fd = openSync(join(folder.path, 'log'), 'w');
-    closeSync(fd);
-    await using service = await startTestServer({ logTo: createLogSink(fd) });
+  it('does not stop the server when nothing is open there any more', async () => {
+    const closed = 1_000_000;
+    await using service = await startTestServer({ logTo: createLogSink(closed) });
     expect((await service.call('GET', '/customer')).status).toBe(200);
   });
 });
