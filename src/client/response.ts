@@ -71,8 +71,9 @@ function isForeign(reply: ReplyOf['reply'], { status, headers, text }: RawRespon
 function hasEnvelope(reply: ReplyOf['reply'], json: unknown): boolean {
   if (typeof json !== 'object' || json === null) return false;
   if ('code' in json) return Number.isInteger(json.code);
-  const fields = Object.keys(fieldsOf(reply));
-  return !fields.includes('code') && fields.some((name) => name in json);
+  const { code, ...fields } = fieldsOf(reply);
+  const mayLackCode = code === undefined || z.safeParse(code, undefined).success;
+  return mayLackCode && Object.keys(fields).some((name) => name in json);
 }
 
 const fieldsOf = ({ schema }: ReplyOf['reply']): z.ZodRawShape => (schema instanceof z.ZodObject ? schema.shape : {});

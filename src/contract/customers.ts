@@ -71,7 +71,9 @@ export const customers = {
   update: endpoint('PUT /customer/by-id', 'customer:write', {
     summary: 'Update a customer',
     description: 'Changes what is given. The keys of an inactive customer cannot be activated, signed or checked out.',
+    aliases: { 'POST /customer/disable': { active: false }, 'POST /customer/enable': { active: true } },
     query: byId,
+    takesQueryInBody: true,
     body: changing('UpdateCustomerRequest', {
       name: Name.optional(),
       email: Email.nullish().describe('null removes it'),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { request, secondsField } from './fields.ts';
-import { Device, licenseAddress, SignedFile, useErrors, Warning } from './keys/licenses.ts';
-import { bare, plain } from './reply.ts';
+import { Device, License, licenseAddress, SignedFile, useErrors, Warning } from './keys/licenses.ts';
+import { bare } from './reply.ts';
 import { Count, HostId, shown, text } from './scalars.ts';
 
 const DeviceTag = text(1, 64).optional();
@@ -17,6 +17,16 @@ const RevokedFile = SignedFile.pick({ id: true, hostId: true, endsAt: true }).me
 
 const files = z.array(RevokedFile).optional().describe('Licence files of freed devices that have not ended');
 
+/** What an application shows of the licence that it has been activated with. */
+const activatedLicense = {
+  metadata: License.shape.metadata,
+  licenseeName: z.string().nullish().describe('The name of its customer; null when it has none'),
+  licenseeEmail: z.string().nullish().describe('The e-mail address of its customer; null for tokens of kind client'),
+  versionId: License.shape.versionId,
+  version: License.shape.version,
+  allowedHosts: License.shape.allowedHosts,
+};
+
 export const keyDevices = {
   /** Frees the slot of one device, or without `hostId` of every device. Source: API description, POST /deactivate-key. */
   deactivate: endpoint('POST /deactivate-key', 'license:activate', {
@@ -26,6 +36,7 @@ export const keyDevices = {
       '`client` has to name one, and may only where the licence says `customerCanSelfReset`: each time counts as one of ' +
       `${MAX_SELF_REBINDS_PER_YEAR} rebindings in a calendar year (UTC).`,
     openToClients: true,
+    aliases: { 'POST /key/deactivate': {} },
     body: request('DeactivateKeyRequest', {
       ...licenseAddress,
       hostId: HostId.optional().describe('The device to free; absent: all of them'),
@@ -43,6 +54,7 @@ export const keyDevices = {
     summary: 'Activate a licence key on a device',
     description: 'Makes a host a device of a licence key, which takes an activation slot unless the host holds one.',
     openToClients: true,
+    aliases: { 'POST /activate-key': {} },
     body: request('ActivateKeyRequest', {
       ...licenseAddress,
       hostId: HostId,
@@ -54,6 +66,7 @@ export const keyDevices = {
       activations: Count.describe('How many devices hold a slot, this one included'),
       maxActivations: Count.nullable().describe('How many slots there are; null means unlimited'),
       warning: Warning.optional(),
+      ...activatedLicense,
     }),
     errors: [...useErrors, 'activationLimit'],
   }),
@@ -92,13 +105,17 @@ export const keyDevices = {
         'Seconds the file is good for; required when the licence never expires',
       ),
     }),
-    reply: plain('SignKeyResponse', {
-      file: shown(
-        'The licence file: JSON text',
-        '{"format":"lkm-lic/1","licenseToken":"eyJhbGciOi…","keyId":"q1XrLr4h…"}',
-      ),
-      warning: Warning.optional(),
-    }),
+    reply: bare(
+      'SignKeyResponse',
+      {
+        file: shown(
+          'The licence file: JSON text',
+          '{"format":"lkm-lic/1","licenseToken":"eyJhbGciOi…","keyId":"q1XrLr4h…"}',
+        ),
+        warning: Warning.optional(),
+      },
+      { mayLackCode: true },
+    ),
     example: { ttl: 86_400 },
     errors: [...useErrors, 'activationLimit'],
   }),

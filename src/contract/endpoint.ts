@@ -11,6 +11,9 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** An object schema, refined or not. */
 type ObjectSchema = z.ZodType<Record<string, unknown>>;
 
+/** The name of a field that is preferred, and how its value is written there. */
+export type OtherName = readonly [preferred: string, convert?: (value: unknown) => unknown];
+
 /** What an endpoint says of itself. An input field lives in the query or in the JSON body, never in both. */
 export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R extends Reply<unknown, never>> {
   /** A few words, shown in the OpenAPI document and in the command's help. */
@@ -24,6 +27,12 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly query?: Q;
   readonly body?: B;
   readonly reply: R;
+  /** Other methods and paths of it, which applications have been shipped with, and the fields that each of them sets. */
+  readonly aliases?: Readonly<Record<`${Method} /${string}`, Readonly<Record<string, unknown>>>>;
+  /** Other names of fields of the body, or other ways to write them. */
+  readonly otherNames?: Readonly<Record<string, OtherName>>;
+  /** Whether fields of the query may stand in the body. */
+  readonly takesQueryInBody?: boolean;
   /** Names of `responseHeaders` that a success carries besides those that every reply of its kind carries. */
   readonly headers?: readonly ('ETag' | 'Cache-Control' | 'LKM-Budget-Remaining')[];
   /** Fields of the example besides the required ones, as they are on the wire; `openapi/examples.ts` makes the rest. */
@@ -49,6 +58,10 @@ export interface Endpoint<Input = never, Output = unknown, Result = Output>
   readonly query?: ObjectSchema | undefined;
   readonly body?: ObjectSchema | undefined;
   readonly errors: readonly Reason[];
+  /** Whether it changes nothing although its method says so: the alias of one that only reads. */
+  readonly onlyReads?: boolean;
+  /** What an alias sets. */
+  readonly sets?: Readonly<Record<string, unknown>>;
   /** Never set: carries the input type. */
   readonly input?: (input: Input) => void;
 }
@@ -69,6 +82,20 @@ export function endpoint<O, T = O, Q extends ObjectSchema = NoFields, B extends 
   return { method, path, scope, errors: [], ...spec };
 }
 
+/** An endpoint under each of its other methods and paths. What the query of a read has is in the body there. */
+export const aliasesOf = (endpoint: AnyEndpoint): readonly AnyEndpoint[] =>
+  Object.entries(endpoint.aliases ?? {}).map(([route, sets]) => {
+    const [method, path] = route.split(' ') as [Method, Endpoint['path']];
+    return {
+      ...endpoint,
+      method,
+      path,
+      sets,
+      takesQueryInBody: endpoint.query !== undefined,
+      onlyReads: !mutates(endpoint),
+    };
+  });
+
 /** What the use case of endpoint `E` receives: parsed, branded, wire codecs decoded. */
 export type InputOf<E> = E extends Endpoint<infer Input, infer _, infer _T> ? Input : never;
 
@@ -79,7 +106,8 @@ export type PayloadOf<E> = E extends Endpoint<infer _, infer Output, infer _T> ?
 export type ResultOf<E> = E extends Endpoint<infer _, infer _O, infer Result> ? Result : never;
 
 /** Whether the operation changes something: it then runs in a transaction and takes an idempotency key. */
-export const mutates = (endpoint: { readonly method: Method }): boolean => endpoint.method !== 'GET';
+export const mutates = ({ method, onlyReads }: Pick<AnyEndpoint, 'method' | 'onlyReads'>): boolean =>
+  method !== 'GET' && !onlyReads;
 
 /** Every error the endpoint may return. */
 export const reasonsOf = (endpoint: AnyEndpoint): readonly Reason[] => [

@@ -15,7 +15,7 @@ const SAME_MEANING: readonly (readonly string[])[] = [
 ];
 
 /** Names that no operation has, and that callers expect on `POST /create-key`. */
-const EXPECTED_ELSEWHERE = ['amountKeys', 'format'];
+const EXPECTED_ELSEWHERE = ['format'];
 
 /** What is said of a field that an operation does not have. */
 export const UNKNOWN_FIELD = 'unknown field';
@@ -46,7 +46,7 @@ const topOf = (path: string): string => path.split('.', 1)[0] ?? '';
 const fieldsOf = ({ query, body }: Inputs): ReadonlySet<string> => new Set([...namesIn(query), ...namesIn(body)]);
 
 /** The fields of an object schema, also behind a codec or a check of its size. */
-function namesIn(schema: z.core.$ZodType | undefined): readonly string[] {
+export function namesIn(schema: z.core.$ZodType | undefined): readonly string[] {
   const def = (schema as z.core.$ZodTypes | undefined)?._zod.def;
   if (def?.type === 'object') return Object.keys(def.shape);
   return def?.type === 'pipe' ? namesIn(def.out) : [];

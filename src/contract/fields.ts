@@ -5,6 +5,13 @@ import { Count, IfUpdatedAt, MAX_SEQ, text } from './scalars.ts';
 /** The JSON body of a request. */
 export const request = <S extends z.ZodRawShape>(id: string, shape: S) => z.object(shape).meta({ id });
 
+/** A number as text, for a field that takes text; anything else as it is. */
+export const asText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
+
+/** Digits as the number that they write, for a field that takes a number; anything else as it is. */
+export const asNumber = (value: unknown): unknown =>
+  typeof value === 'string' && /^[0-9]{1,10}$/.test(value) ? Number(value) : value;
+
 /** A number of seconds that may be left out. */
 export const secondsField = (min: number, max: number) => z.int().min(min).max(max).optional();
 
@@ -28,10 +35,16 @@ function atMost(max: number, what: string, count: (value: unknown) => number) {
   return z.any().refine((value) => count(value) <= max, { message: `Too big: at most ${max} ${what}`, abort: true });
 }
 
-/** The body of a request that changes something: at least one of `changes` has to be there. */
-export const changing = <S extends z.ZodRawShape>(id: string, shape: S, changes = Object.keys(shape)) =>
+/** The body of a request that changes something: at least one of `changes` has to be there, and `rule` holds. */
+export const changing = <S extends z.ZodRawShape>(
+  id: string,
+  shape: S,
+  changes = Object.keys(shape),
+  rule: FieldRule = [() => true, { message: '', path: [] }],
+) =>
   z
     .object({ ...shape, ifUpdatedAt: IfUpdatedAt })
+    .refine(...rule)
     .refine((body) => countGiven(body, changes) > 0, `one of ${changes.join(', ')} is required`)
     .meta({ id, anyOf: changes.map((name) => ({ required: [name] })) });
 

@@ -42,11 +42,11 @@ const code = z.literal(0).describe('0 on success');
 export const plain = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> =>
   object(id, shape, { wrap: (fields) => fields, unwrap: (wire) => wire as Fields<S> });
 
-/** `{code: 0, …}`: the endpoint's own fields beside the code. */
-export const bare = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> =>
+/** `{code: 0, …}`: the endpoint's own fields beside the code, which other services may leave out where that is said. */
+export const bare = <S extends z.ZodRawShape>(id: string, shape: S, { mayLackCode = false } = {}): Reply<Fields<S>> =>
   object<Fields<S>, Fields<S>>(
     id,
-    { code, ...shape },
+    { code: mayLackCode ? code.optional() : code, ...shape },
     { wrap: (fields) => ({ code: 0, ...fields }), unwrap: ({ code: _, ...fields }) => fields as Fields<S> },
   );
 

@@ -8,9 +8,10 @@ import { type Device, endIfUsed, graceWarning, grantEnd, isWaiting, type License
 import { addSeconds, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
 import { findLicense } from './keys/keys.ts';
-import { showDevice } from './keys/show.ts';
+import { showDevice, showLicense } from './keys/show.ts';
 import { revokeFiles, signFile } from './license-files.ts';
 import { found, type Operations, onProduct, sameForAll, unlessUnmasked } from './operation.ts';
+import { versionOf } from './products.ts';
 import { deviceEvent } from './record.ts';
 import { type LoadedFacts, loadAllowed, loadFacts, refusalOf, refuseUnlessAllowed } from './rules.ts';
 
@@ -46,13 +47,22 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const device = await holdSlot(context, facts, input);
       context.record({ resource: { type: 'device', id: device.id }, data: { licenseId: facts.license.id } });
       // Others may have taken slots since the facts were loaded.
-      const { activations, maxActivations } = await findLicense(context, input);
+      const license = await findLicense(context, input);
+      const { customer } = facts;
+      const isWhole = seesWholeLicense(context.caller);
+      const shown = showLicense(license, [], context.caller, await versionOf(context, license));
       return {
         message: 'Device activated',
         device: showDevice(device, context.caller),
-        activations,
-        maxActivations,
-        ...graceWarning(facts.license, context.now),
+        activations: license.activations,
+        maxActivations: license.maxActivations,
+        ...graceWarning(license, context.now),
+        metadata: shown.metadata,
+        licenseeName: customer?.name ?? null,
+        licenseeEmail: (isWhole && customer?.email) || null,
+        versionId: shown.versionId,
+        version: shown.version,
+        ...(isWhole && { allowedHosts: shown.allowedHosts }),
       };
     },
   },

@@ -183,6 +183,13 @@ scenarios<Shop>(
         given: (world) => world.sql(text),
       }),
     ),
+    row(
+      'refuses a new customer whose e-mail address is taken',
+      ['emailTaken', 'A customer with email ZOE@example.com already exists'],
+      {
+        send: { newCustomer: { name: 'Z', email: 'ZOE@example.com' } },
+      },
+    ),
     row('refuses a customer that is not there', ['customerNotFound', 'Customer cus_absent not found'], {
       send: { customerId: 'cus_absent' },
     }),

@@ -47,6 +47,8 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
       ['licenseType action from state type kind', ['', 'Floating', 'license.eaten', 5]],
       ['types', [[], ['license.eaten'], 'ping']],
       ['maxActivations maxConcurrentSessions maxIssues rateLimit', [0, -1, 1.5, '2', 1_000_000_000_000]],
+      ['keys.update.maxActivations', [0, -1, 1.5, '', '0', '1.5', 1_000_000_000_000]],
+      ['amountKeys', [0, -1, 1.5, '', '0', 'x', 1_001, null]],
       ['heartbeatInterval', [59, 901, 86_401, 60.5, '60', null]],
       ['sessionLeaseDuration', [299, 2_592_001, 300.5, '300', null]],
       ['ttl', [59, -60, 60.5, '60', null, 3_155_760_001, 1e300]],
@@ -84,11 +86,11 @@ function badFieldsOf(name: string, { query, body }: AnyEndpoint) {
 
 /** Names of other operations, of licences and of other services, each with its name on `POST /create-key`, if it has one. */
 const namesOnCreate = {
-  maxActivations: 'usesPerKey',
   expires: 'expiryDate or expiresAfter',
   customer: 'customerId or newCustomer',
   isTrial: 'metadata.is_trial',
-  amountKeys: null,
+  seats: 'usesPerKey',
+  format: null,
 };
 
 /** Sends the valid request of an endpoint, but for some fields. */

@@ -43,7 +43,7 @@ const unknownPaths = [
 
 const wrongMethods = [
   ['GET', '/create-key', 'POST'],
-  ['POST', '/key', 'GET, PATCH, DELETE'],
+  ['PUT', '/key', 'GET, POST, PATCH, DELETE'],
   ['POST', '/customer/by-id', 'GET, PUT, DELETE'],
   ['OPTIONS', '/token/self', 'GET'],
   ['POST', '/.well-known/jwks.json', 'GET'],

@@ -13,10 +13,12 @@ import {
 } from '../support/shop.ts';
 import { STARTED_AT } from '../support/world.ts';
 
-const activated = (hostId: string, activations: number, device: object = {}) => ({
+const activated = (hostId: string, activations: number, device: object = {}, isWhole = true) => ({
   body: {
     ...{ code: 0, message: 'Device activated', activations, maxActivations: 2 },
     device: shownDevice({ hostId, ...device }),
+    ...{ metadata: expect.objectContaining({ is_trial: false }), licenseeName: 'Zoë', versionId: null, version: null },
+    ...(isWhole ? { licenseeEmail: 'zoe@example.com', allowedHosts: null } : { licenseeEmail: null }),
   },
 });
 
@@ -43,7 +45,7 @@ scenarios<Shop>(
     }),
     row(
       'shows a token of kind client the device that it names, with its address masked',
-      activated('host-2', 2, { ipAddress: '203.0.*.*' }),
+      activated('host-2', 2, { ipAddress: '203.0.*.*' }, false),
       { send: { hostId: 'host-2' }, as: 'client', absent: ['203.0.113', 'host-1'] },
     ),
     row(
@@ -67,7 +69,7 @@ scenarios<Shop>(
 
 const seconds = (instant: string) => Date.parse(instant) / 1_000;
 
-const signed = { body: { file: expect.stringMatching(/^\{"format":"lkm-lic\/1",/) } };
+const signed = { body: { code: 0, file: expect.stringMatching(/^\{"format":"lkm-lic\/1",/) } };
 
 const toHost2 = { hostId: 'host-2' };
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { mutates } from '../../src/contract/endpoint.ts';
+import { aliasesOf, mutates } from '../../src/contract/endpoint.ts';
 import { apiErrors } from '../../src/contract/errors.ts';
 import { streamEvents } from '../../src/contract/events.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
@@ -32,10 +32,23 @@ describe('the OpenAPI document', () => {
     expect((await world.call('nobody', 'GET', '/openapi.json')).body).toEqual(document);
   });
 
-  it('has one operation for each endpoint, under the endpoint’s name', () => {
-    expect(operations.map(({ path, method, operation }) => [operation.operationId, method, path]).sort()).toEqual(
-      known.map(({ name, endpoint }) => [name, endpoint.method.toLowerCase(), endpoint.path]).sort(),
+  it('has one operation for each endpoint, under the endpoint’s name, and one for each of its aliases', () => {
+    const aliases = known.flatMap(({ endpoint }) =>
+      aliasesOf(endpoint).map(({ method, path }) => [method.toLowerCase(), path]),
     );
+    const isAlias = ({ operation }: (typeof operations)[number]) => operation.operationId.split('.').length > 2;
+    expect(
+      operations
+        .filter(isAlias)
+        .map(({ method, path }) => [method, path])
+        .sort(),
+    ).toEqual(aliases.sort());
+    expect(
+      operations
+        .filter((one) => !isAlias(one))
+        .map(({ path, method, operation }) => [operation.operationId, method, path])
+        .sort(),
+    ).toEqual(known.map(({ name, endpoint }) => [name, endpoint.method.toLowerCase(), endpoint.path]).sort());
   });
 
   it.each(known)('lists the statuses and the parameters of $name, and no others', ({ endpoint }) => {
@@ -115,14 +128,15 @@ describe('what generators make of the document', () => {
 });
 
 describe('the headers of responses', () => {
-  it.each(operations)('are listed for each response of $method $path', ({ operation, method }) => {
+  it.each(operations)('are listed for each response of $method $path', ({ operation }) => {
+    const changes = parametersOf(operation).some(({ name }) => name === 'Idempotency-Key');
     const isPublic = operation.security?.length === 0;
     for (const [status, { headers }] of Object.entries<Parsed>(operation.responses)) {
       expect(headers['X-Request-Id']).toEqual({ $ref: '#/components/headers/X-Request-Id' });
       expect('RateLimit' in headers && 'RateLimit-Policy' in headers).toBe(!isPublic);
       expect('WWW-Authenticate' in headers).toBe(status === '401');
-      expect('Retry-After' in headers).toBe(['429', '503'].includes(status) || (status === '409' && method !== 'get'));
-      if (Number(status) < 300) expect('Idempotency-Replayed' in headers).toBe(method !== 'get');
+      expect('Retry-After' in headers).toBe(['429', '503'].includes(status) || (status === '409' && changes));
+      if (Number(status) < 300) expect('Idempotency-Replayed' in headers).toBe(changes);
       for (const { $ref } of Object.values<Parsed>(headers)) {
         expect(document.components.headers[$ref.split('/').at(-1)].description).toEqual(expect.any(String));
       }

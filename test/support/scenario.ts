@@ -110,7 +110,7 @@ export function findEndpoint(name: string): AnyEndpoint {
 }
 
 /** The path of an endpoint with a query. */
-export function pathWith(endpoint: AnyEndpoint, query: object = {}): string {
+export function pathWith(endpoint: Pick<AnyEndpoint, 'path'>, query: object = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const text = new URLSearchParams(given).toString();
   return text === '' ? endpoint.path : `${endpoint.path}?${text}`;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NewCustomer } from '../customers.ts';
 import { endpoint } from '../endpoint.ts';
-import { changing, eitherOf, flagField, positiveDurationField, request } from '../fields.ts';
+import { asNumber, changing, eitherOf, flagField, notBoth, positiveDurationField, request } from '../fields.ts';
 import { bare, data, done } from '../reply.ts';
 import { CustomerId, IfUpdatedAt, Instant, Limit, shown, text, VersionId } from '../scalars.ts';
 import { License, licenseAddress, licenseSettings } from './licenses.ts';
@@ -11,7 +11,8 @@ import { MetadataChanges } from './metadata.ts';
 const changes = {
   maxActivations: Limit.nullish().describe('How many devices may use it; null means unlimited'),
   expirationDate: Instant.nullish().describe('When it expires; null: never. Takes the place of expiresAfter'),
-  customerId: CustomerId.nullish().describe('The customer it is for; null: nobody'),
+  customerId: CustomerId.nullish().describe('The customer it is for; null: nobody. Not together with `newCustomer`'),
+  newCustomer: NewCustomer.optional().describe('Creates its customer; not together with `customerId`'),
   ...licenseSettings,
   metadata: MetadataChanges.optional(),
   versionId: VersionId.nullish().describe('The product version it is for; null means any'),
@@ -29,6 +30,7 @@ export const UpdateKeyRequest = changing(
   'UpdateKeyRequest',
   { ...licenseAddress, ...changes, force },
   Object.keys(changes),
+  notBoth('customerId', 'newCustomer'),
 );
 
 export const RenewKeyRequest = request('RenewKeyRequest', {
@@ -49,10 +51,11 @@ export const keyChanges = {
       'name, and so are its `features`: null removes an entry. A limit below what is in use is refused unless `force` ' +
       'is true; devices and sessions then stay, and new ones have to wait.',
     refusesOthersFields: true,
+    otherNames: { maxActivations: ['maxActivations', asNumber], expiryDate: ['expirationDate'] },
     body: UpdateKeyRequest,
     reply: data('UpdateKeyResponse', License),
     example: { maxActivations: 5, metadata: { features: { seats: null }, plan: 'pro' } },
-    errors: ['licenseNotFound', 'customerNotFound', 'versionNotFound', 'stale', 'inUse'],
+    errors: ['licenseNotFound', 'customerNotFound', 'versionNotFound', 'emailTaken', 'stale', 'inUse'],
   }),
 
   /** Moves the end of a licence. Source: decision 0049. */
@@ -87,6 +90,7 @@ export const keyChanges = {
   block: endpoint('POST /key/block', 'license:write', {
     summary: 'Block a licence key',
     description: 'Disables a licence: it cannot be activated, signed or checked out. Devices keep their slots.',
+    aliases: { 'POST /block-key': {} },
     body: BlockKeyRequest,
     reply: bare('BlockKeyResponse', { message: shown('For people', 'License blocked') }),
     example: { note: 'chargeback' },
@@ -97,6 +101,7 @@ export const keyChanges = {
   unblock: endpoint('POST /key/unblock', 'license:write', {
     summary: 'Unblock a licence key',
     description: 'Makes a blocked licence usable again. A key that is not blocked stays as it is.',
+    aliases: { 'POST /unblock-key': {} },
     body: request('UnblockKeyRequest', blocking),
     reply: bare('UnblockKeyResponse', { message: shown('For people', 'License unblocked') }),
     errors: ['licenseNotFound', 'stale'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NewCustomer } from '../customers.ts';
 import { endpoint } from '../endpoint.ts';
-import { eitherOf, notBoth, positiveDurationField } from '../fields.ts';
+import { asNumber, asText, eitherOf, notBoth, positiveDurationField } from '../fields.ts';
 import { bare, data } from '../reply.ts';
 import {
   CustomerId,
@@ -38,7 +38,9 @@ export const CreateKeyRequest = agreeing(
       ...licenseSettings,
       metadata: NewMetadata.optional(),
       versionId: VersionId.nullish().describe('The product version it is for; null means any'),
+      amountKeys: z.int().min(1).max(1_000).optional().describe('How many keys to issue, all alike; default 1'),
     })
+    .refine(...notBoth('reference', 'amountKeys'))
     .refine((body) => body.customerId == null || body.newCustomer == null, {
       message: 'customerId and newCustomer cannot be combined',
       path: ['customerId'],
@@ -52,6 +54,7 @@ export const CreateKeyRequest = agreeing(
         properties: { expiresAfter: { type: 'string' }, expiryDate: {} },
         required: ['expiresAfter', 'expiryDate'],
       },
+      { required: ['reference', 'amountKeys'] },
       {
         properties: { customerId: { type: 'string' }, newCustomer: { type: 'object' } },
         required: ['customerId', 'newCustomer'],
@@ -72,9 +75,12 @@ export const keys = {
       'Issues a licence key for an active product, for a customer who exists, for a new one, or for none. Keep the ' +
       'key: it is shown in full here, and later only to tokens that may reveal keys.',
     refusesOthersFields: true,
+    aliases: { 'POST /key': {} },
+    otherNames: { maxActivations: ['usesPerKey', asText], amountKeys: ['amountKeys', asNumber] },
     body: CreateKeyRequest,
     reply: bare('CreateKeyResponse', {
       key: ShownKey.meta({ ...LicenseKey.meta(), description: 'The new licence key, in full' }),
+      keys: z.array(ShownKey).optional().describe('All new keys, where `amountKeys` says how many'),
     }),
     example: {
       usesPerKey: '5',
@@ -104,6 +110,7 @@ export const keys = {
         reference: Reference.optional().describe('The reference of the key, in place of `licenseKey`'),
       })
       .refine(...eitherOf('licenseKey', 'reference')),
+    aliases: { 'POST /get-key': {} },
     reply: data('GetKeyResponse', LicenseDetails),
     example: { productId: 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t', licenseKey: '7KQ2M-X9D4R-HTB31-0WVJ6-85SB5' },
     errors: ['licenseNotFound'],

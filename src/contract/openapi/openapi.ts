@@ -1,11 +1,10 @@
-import type { z } from 'zod';
-import { type AnyEndpoint, mutates, reasonsOf } from '../endpoint.ts';
+import { aliasesOf, reasonsOf } from '../endpoint.ts';
 import { apiErrors, type Reason } from '../errors.ts';
 import { streamEvents } from '../events.ts';
 import { apiVersion, listEndpoints, resources } from '../index.ts';
-import { type Example, exampleOf } from './examples.ts';
 import { headersOfError, headersOfSuccess, responseHeaders } from './headers.ts';
-import { type Json, type JsonSchema, jsonSchemaOf } from './json-schema.ts';
+import type { Json, JsonSchema } from './json-schema.ts';
+import { aliasOperation, operation } from './operations.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** The OpenAPI 3.1 document of the service, made from the contract. It shows what is on the wire. */
@@ -15,6 +14,10 @@ export function toOpenApi(): Json {
   for (const { name, endpoint } of listEndpoints()) {
     const method = endpoint.method.toLowerCase();
     paths[endpoint.path] = { ...paths[endpoint.path], [method]: operation(name, endpoint, schemas) };
+    for (const alias of aliasesOf(endpoint)) {
+      const path = paths[alias.path] ?? {};
+      paths[alias.path] = { ...path, [alias.method.toLowerCase()]: aliasOperation(name, endpoint, alias, schemas) };
+    }
   }
   paths[streamEvents.path] = { get: operation('events.stream', streamEvents, schemas) };
   return {
@@ -82,103 +85,6 @@ const idempotencyKeySchema = {
   maxLength: 255,
   pattern: '^[!-~]([ -~]*[!-~])?$',
 };
-
-/** The headers of a request that changes something; either will do. Source: API description, "Common behavior". */
-const idempotencyHeaders = ['Idempotency-Key', 'X-Idempotency-Key'];
-
-const idempotencyParameter = (header: string, operation: string) => ({
-  name: header,
-  in: 'header',
-  required: false,
-  description:
-    'Names this change. A retry with the same key and the same request gets the first response again, for 24 hours; ' +
-    'another request with the same key is refused.',
-  schema: { $ref: '#/components/schemas/IdempotencyKey' },
-  example: exampleKey(operation),
-});
-
-/** A UUID (v4) of its own for each operation: whoever tries two of them must not send one key for both. */
-function exampleKey(operation: string): string {
-  const hash = [...operation].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 2 ** 48, 7);
-  return `5f0c1f2e-7a43-4a52-9d0e-${hash.toString(16).padStart(12, '0')}`;
-}
-
-function operation(name: string, endpoint: AnyEndpoint, schemas: Record<string, JsonSchema>): Json {
-  const { query, body, reply } = endpoint;
-  const example = exampleOf(endpoint);
-  const content = (schema: z.ZodType, value: unknown, type = 'application/json') => ({
-    [type]: { schema: jsonSchemaOf(schema, schemas), example: value },
-  });
-  return {
-    operationId: name,
-    summary: endpoint.summary,
-    description: [endpoint.description ?? `${endpoint.summary}.`, rightsText(endpoint)].join('\n\n'),
-    tags: [name.split('.')[0]],
-    ...(endpoint.scope === 'public' && { security: [] }),
-    ...(endpoint.retirement && { deprecated: true }),
-    parameters: [
-      ...(query ? parametersOf(query, example.query, schemas) : []),
-      ...(mutates(endpoint) ? idempotencyHeaders.map((header) => idempotencyParameter(header, name)) : []),
-    ],
-    ...(body && { requestBody: { required: true, content: content(body, example.body) } }),
-    responses: {
-      [reply.status]: {
-        description: endpoint.summary,
-        headers: references('headers', headersOfSuccess(endpoint)),
-        content: content(reply.schema, example.reply, reply.contentType),
-      },
-      ...errorResponses(endpoint),
-    },
-  };
-}
-
-function rightsText({ scope, openToClients }: AnyEndpoint): string {
-  if (scope === 'public') return 'Needs no token.';
-  const clients = openToClients ? '' : ' Not open to tokens of kind `client`.';
-  return `${scope === 'none' ? 'Needs a valid token.' : `Needs the scope \`${scope}\`.`}${clients}`;
-}
-
-function parametersOf(query: z.ZodType, written: Example['query'], schemas: Record<string, JsonSchema>): Json[] {
-  const { properties = {}, required = [] } = jsonSchemaOf(query, schemas);
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    name,
-    in: 'query',
-    required: required.includes(name),
-    description,
-    schema,
-    // A list is written with commas.
-    ...(schema.type === 'array' && { style: 'form', explode: false }),
-    // Each member is a parameter of its own.
-    ...(schema.type === 'object' && { style: 'form', explode: true }),
-    ...(written[name] !== undefined && { example: typed(written[name], schema) }),
-  }));
-}
-
-/** A query parameter as its schema names it, from the text that it is on the wire. */
-const typed = (written: string, { type }: Json): unknown =>
-  type === 'integer' || type === 'boolean' ? JSON.parse(written) : type === 'array' ? written.split(',') : written;
-
-/** One response per status, with an example for each of its errors. */
-function errorResponses(endpoint: AnyEndpoint): Record<string, Json> {
-  const byStatus = Map.groupBy(reasonsOf(endpoint), (reason) => String(apiErrors[reason].status));
-  const responses = [...byStatus].map(([status, reasons]) => [
-    status,
-    {
-      description: reasons.map((reason) => `code ${apiErrors[reason].code}: ${apiErrors[reason].message}`).join('; '),
-      headers: references('headers', headersOfError(endpoint, reasons)),
-      content: {
-        'application/json': {
-          schema: { $ref: '#/components/schemas/Error' },
-          examples: references('examples', reasons),
-        },
-      },
-    },
-  ]);
-  return Object.fromEntries(responses);
-}
-
-const references = (kind: 'headers' | 'examples', names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]));
 
 /** The headers that some response carries. */
 function usedHeaders(): Json {

@@ -11,7 +11,7 @@ import type { AppParts } from '../app-parts.ts';
 import type { ExecutionResult, IdempotencyClaim } from '../idempotency/exactly-once.ts';
 import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.ts';
-import { isStillValid, TRUSTED_MS } from './authenticate.ts';
+import { readTrustedBody } from './authenticate.ts';
 import { isUnreadable, readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
 import { budgetHeader, errorBody, invalidFieldsHeader, JSON_TYPE, startBody, toApiError } from './respond.ts';
@@ -38,10 +38,12 @@ export interface ReadResult {
 }
 
 /** Performs a read within the concurrency limit, on what is durable. */
-export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
+export async function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
+  const { route, httpRequest } = request;
+  const { bytes, refuseUntrusted } = await readTrustedBody(parts, request);
   return limited(parts, async () => {
-    const { route, httpRequest } = request;
-    const input = readInput(route.endpoint, httpRequest, new Uint8Array());
+    await refuseUntrusted();
+    const input = readInput(route.endpoint, httpRequest, bytes);
     await authorize(parts, request, input);
     const { status, wrap, stream } = route.endpoint.reply;
     const context = contextOf(parts, request, parts.store.repositories, refuseToRecord);
@@ -57,12 +59,9 @@ export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<R
  */
 export async function mutate(parts: AppParts, request: AuthorizedRequest): Promise<ExecutionResult> {
   const key = readIdempotencyKey(request.httpRequest.headers);
-  const authenticated = parts.monotonic();
-  // Before it takes one of the places, so that a body that comes slowly holds up no other request.
-  const bytes = await request.httpRequest.readBody();
+  const { bytes, refuseUntrusted } = await readTrustedBody(parts, request);
   const result = await limited(parts, async () => {
-    const isTrusted = parts.monotonic() - authenticated < TRUSTED_MS || (await isStillValid(parts, request));
-    if (!isTrusted) throw apiError('invalidToken');
+    await refuseUntrusted();
     return mutateOnce(parts, request, key, bytes);
   });
   if (result.replayed) request.budget ??= await budgetOfReplay(parts, request);

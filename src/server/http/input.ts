@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import parseJson from 'secure-json-parse';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { ApiError, apiError } from '../../contract/errors.ts';
-import { misplacedFields } from '../../contract/field-names.ts';
+import { misplacedFields, namesIn } from '../../contract/field-names.ts';
 import type { HttpRequest, RequestHeaders } from './messages.ts';
 
 const MAX_JSON_DEPTH = 32;
@@ -22,12 +22,45 @@ export function readInput(
   bytes: Uint8Array,
 ): Record<string, unknown> {
   const parameters = endpoint.query && readQuery(splitTarget(target).query);
-  const json = endpoint.body && readJson(headers.get('content-type') ?? '', bytes);
+  const hasBody = endpoint.body !== undefined || endpoint.takesQueryInBody === true;
+  const sent = hasBody ? readJson(headers.get('content-type') ?? '', bytes) : undefined;
+  const { fields: json, nameOf } = withPreferredNames(endpoint, sent);
+  if (endpoint.takesQueryInBody) moveToQuery(endpoint, json, parameters);
   if (endpoint.refusesOthersFields) refuseMisplaced(endpoint, Object.keys(json ?? {}));
   const query = endpoint.query && parse(endpoint.query, parameters);
-  const body = endpoint.body && parse(endpoint.body, json);
+  const body = endpoint.body && parse(endpoint.body, json, nameOf);
   return { ...query, ...body };
 }
+
+/** The fields of a body by the names that are preferred, with what an alias sets, and the name that was sent for each. */
+function withPreferredNames({ query, otherNames = {}, sets = {} }: AnyEndpoint, sent: unknown) {
+  const names = new Map<string, string>();
+  const nameOf = (preferred: string): string => names.get(preferred) ?? preferred;
+  if (!isObject(sent)) return { fields: sent, nameOf };
+  const isFixed = Object.keys(sets).length > 0;
+  const taken = isFixed ? namesIn(query).filter((name) => Object.hasOwn(sent, name)) : Object.keys(sent);
+  const fields = { ...Object.fromEntries(taken.map((name) => [name, sent[name]])), ...sets };
+  for (const [name, [preferred, convert = (value: unknown) => value]] of Object.entries(otherNames)) {
+    if (!Object.hasOwn(sent, name)) continue;
+    if (name !== preferred && Object.hasOwn(sent, preferred)) throw apiError('invalidParams', { fields: [name] });
+    delete fields[name];
+    fields[preferred] = convert(sent[name]);
+    names.set(preferred, name);
+  }
+  return { fields, nameOf };
+}
+
+/** Takes what the query has out of a body; what the query itself says counts. */
+function moveToQuery(endpoint: AnyEndpoint, json: unknown, parameters: Record<string, string> = {}): void {
+  if (!isObject(json)) return;
+  for (const name of namesIn(endpoint.query)) {
+    if (typeof json[name] === 'string') parameters[name] ??= json[name];
+    delete json[name];
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function refuseMisplaced(endpoint: AnyEndpoint, names: readonly string[]): void {
   const misplaced = misplacedFields(endpoint, names);
@@ -39,9 +72,9 @@ function refuseMisplaced(endpoint: AnyEndpoint, names: readonly string[]): void 
   });
 }
 
-function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown): Record<string, unknown> {
+function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown, nameOf = (name: string): string => name) {
   const result = schema.safeParse(input);
-  if (!result.success) throw apiError('invalidParams', { fields: fieldsOf(result.error.issues) });
+  if (!result.success) throw apiError('invalidParams', { fields: fieldsOf(result.error.issues).map(nameOf) });
   return result.data;
 }
 

@@ -1,4 +1,4 @@
-import { type AnyEndpoint, reasonsOf } from '../../contract/endpoint.ts';
+import { type AnyEndpoint, aliasesOf, reasonsOf } from '../../contract/endpoint.ts';
 import type { Reason } from '../../contract/errors.ts';
 import { listEndpoints } from '../../contract/index.ts';
 import type { Caller } from '../../domain/access.ts';
@@ -28,12 +28,12 @@ export interface Route {
 type Acting = Pick<Route, 'perform' | 'authorize'> & Partial<Pick<Route, 'authorizeReplay'>>;
 
 export function listRoutes(): Route[] {
-  return listEndpoints().map(({ name, endpoint }) => {
+  return listEndpoints().flatMap(({ name, endpoint }) => {
     const [resource = '', operation = ''] = name.split('.');
     const found = (operations as unknown as Record<string, Record<string, Acting>>)[resource]?.[operation];
     if (found === undefined) throw new Error(`${name} has no use case`);
     const { perform, authorize, authorizeReplay = unlessUnmasked } = found;
-    return {
+    const route = {
       name,
       endpoint,
       looksUpKey: reasonsOf(endpoint).some((reason) => reason === 'licenseNotFound' || reason === 'deviceNotFound'),
@@ -43,6 +43,7 @@ export function listRoutes(): Route[] {
       authorizeReplay,
       issuesKeys: authorizeReplay === countIssue,
     };
+    return [route, ...aliasesOf(endpoint).map((alias) => ({ ...route, endpoint: alias }))];
   });
 }
 

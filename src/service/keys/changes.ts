@@ -15,7 +15,7 @@ import {
 import type { License } from '../../domain/license.ts';
 import { addDuration, later } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
-import { holdCustomer, holdOrAddCustomer } from '../customers.ts';
+import { holdOrAddCustomer } from '../customers.ts';
 import { found, type Operation, type Operations, onProduct, sameForAll } from '../operation.ts';
 import { checkVersion, versionOf } from '../products.ts';
 import { licenseEvent, refuseStale, sessionEvent, type UseCaseEvent, writeChanges } from '../record.ts';
@@ -25,10 +25,11 @@ export const changeOperations: Operations<typeof keyChanges> = {
   update: {
     authorize: onProduct('licenseNotFound'),
     async perform(context, input) {
+      const { newCustomer, ...given } = input;
       // Before the licence, since whoever removes a customer locks it before its licences.
-      if (input.customerId != null) await holdCustomer(context, input.customerId);
+      const customerId = await holdOrAddCustomer(context, input);
       const license = await lockLicense(context, input);
-      const changes = changesOf(license, input);
+      const changes = changesOf(license, { ...given, ...(newCustomer && { customerId }) });
       const fields = inconsistentFields({ ...license, ...changes });
       if (fields.length > 0) throw apiError('invalidParams', { fields });
       const { versionId } = changes;
@@ -124,7 +125,11 @@ function blockingOperation(
   };
 }
 
-function changesOf(license: License, input: InputOf<(typeof keyChanges)['update']>): Partial<License> {
+function changesOf(
+  license: License,
+  input: Omit<InputOf<(typeof keyChanges)['update']>, 'newCustomer' | 'customerId'> &
+    Pick<Changes<License>, 'customerId'>,
+): Partial<License> {
   const { productId: _p, licenseKey: _k, ifUpdatedAt: _i, force: _f, metadata = {}, ...fields } = input;
   const isBound = (fields.licenseType ?? license.licenseType) === 'node-locked';
   return differences(license, {

@@ -34,7 +34,7 @@ export const importOperations: Operations<typeof keyImport> = {
         throw apiError('inUse', { inUse: describeUse({ devices: devices.length, sessions: 0 }) ?? '' });
       }
       const versionId = await versionIdOf(context, input);
-      await countIssue(context);
+      await countIssue(context, input);
       const license: License = {
         id: input.id ?? newId('lic', createdAt, random(10)),
         accountId,

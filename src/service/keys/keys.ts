@@ -4,7 +4,7 @@ import type { keyImport } from '../../contract/keys/import.ts';
 import type { keys, keyWhy } from '../../contract/keys/keys.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../contract/keys/metadata.ts';
-import type { LicenseKey, ProductId } from '../../contract/scalars.ts';
+import type { LicenseKey, ProductId, ShownKey } from '../../contract/scalars.ts';
 import { canAccessProduct, seesWholeLicense } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
 import type { License } from '../../domain/license.ts';
@@ -26,22 +26,27 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
     authorizeReplay: countIssue,
     async perform(context, input) {
       const { repositories, caller } = context;
-      const { productId, versionId, reference } = input;
+      const { productId, versionId, reference, amountKeys = 1 } = input;
       const product = await repositories.products.find(caller.accountId, productId);
       if (!product?.active) throw apiError('productUnavailable');
       // Before the other checks, so that a repeated request is told of its reference whatever else is wrong.
       await refuseTaken(context, reference);
       if (versionId != null) await checkVersion(context, { productId, versionId });
-      await countIssue(context);
+      await countIssue(context, input);
       const customerId = await holdOrAddCustomer(context, input).catch(async (error: unknown) => {
         // The customer may have come with the same reference, at the same time.
         await refuseTaken(context, reference);
         throw error;
       });
-      const license = newLicense(context, input, customerId);
-      if (!(await repositories.keys.insert(license))) throw apiError('referenceTaken', { reference: `${reference}` });
-      context.record(licenseEvent('license.created', license));
-      return { key: revealKey(license.key) };
+      const issued: ShownKey[] = [];
+      for (let left = amountKeys; left > 0; left -= 1) {
+        const license = newLicense(context, input, customerId);
+        if (!(await repositories.keys.insert(license))) throw apiError('referenceTaken', { reference: `${reference}` });
+        context.record(licenseEvent('license.created', license));
+        issued.push(revealKey(license.key));
+      }
+      const [key = found(issued[0], 'serverError')] = issued;
+      return { key, ...(input.amountKeys !== undefined && { keys: issued }) };
     },
   },
 
@@ -97,10 +102,14 @@ export async function refuseTaken(
   if (known !== null) throw apiError('referenceTaken', { reference });
 }
 
-/** Counts a key that the caller gets against its `maxIssues`. Throws ApiError `issueLimit` when it has had that many. */
-export async function countIssue({ repositories, caller, noteBudget }: Context): Promise<void> {
+/** Counts the keys that the caller gets against its `maxIssues`. Throws ApiError `issueLimit` when it has had that many. */
+export async function countIssue(
+  { repositories, caller, noteBudget }: Context,
+  { amountKeys = 1 }: { readonly productId: string; readonly amountKeys?: number | undefined },
+): Promise<void> {
   if (caller.tokenId === null || caller.maxIssues === null) return;
-  noteBudget(found(await repositories.tokens.countIssue(caller.accountId, caller.tokenId), 'issueLimit'));
+  const left = await repositories.tokens.countIssues(caller.accountId, caller.tokenId, amountKeys);
+  noteBudget(found(left, 'issueLimit'));
 }
 
 /** The licence that product and key name together. Throws ApiError `licenseNotFound`. */

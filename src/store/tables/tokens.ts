@@ -119,12 +119,12 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
       where account_id = ${accountId} and id = ${id} and (last_used_on is null or last_used_on < ${day})`);
   },
 
-  /** Counts one key against the token's `maxIssues`, and returns how many are left; null when there were none. */
-  async countIssue(accountId: AccountId, id: TokenId): Promise<number | null> {
+  /** Counts keys against the token's `maxIssues`, and returns how many are left; null when there were not so many. */
+  async countIssues(accountId: AccountId, id: TokenId, count: number): Promise<number | null> {
     onChange();
     const row = await db.first<{ left: number }>(sql`
-      update tokens set issued = issued + 1
-      where account_id = ${accountId} and issued < max_issues and id = (
+      update tokens set issued = issued + ${count}
+      where account_id = ${accountId} and issued + ${count} <= max_issues and id = (
         select coalesce(own.budget_of, own.id) from tokens as own
         where own.account_id = ${accountId} and own.id = ${id})
       returning max_issues - issued as "left"`);

@@ -13,7 +13,9 @@ export const updateKeys = bulkOperation({
   schema: UpdateKeyRequest,
   repeatsSafely: true,
   fields: [{ name: 'key' }],
-  send: async (client, input, call) => void (await client.keys.update(input, call)),
+  send: async (client, { customerId, newCustomer, ...input }, call) => {
+    await client.keys.update({ ...input, ...(newCustomer ? { newCustomer } : { customerId }) }, call);
+  },
 });
 
 export const renewKeys = bulkOperation({

@@ -1,0 +1,187 @@
+import { describe, expect } from 'vitest';
+import { type AnyEndpoint, aliasesOf } from '../../src/contract/endpoint.ts';
+import { listEndpoints } from '../../src/contract/index.ts';
+import { engines } from '../support/engines.ts';
+import { testsOn } from '../support/fixtures.ts';
+import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
+import { pathWith } from '../support/scenario.ts';
+import { signedBy } from '../support/sessions.ts';
+import { createWorld } from '../support/world.ts';
+
+const aliases = listEndpoints().flatMap(({ name, endpoint }) =>
+  aliasesOf(endpoint).map((alias) => ({ name: name as EndpointName, endpoint, alias, path: alias.path })),
+);
+
+/** What comes of the valid request of an operation at one of its paths: at an alias with the fields of the query in the body. */
+async function outcomeOf(name: EndpointName, { method, path, takesQueryInBody }: AnyEndpoint) {
+  await using world = await createWorld();
+  const { query, body } = validRequests[name](await furnish(world));
+  const [target, sent] = takesQueryInBody ? [path, { ...query, ...Object(body) }] : [pathWith({ path }, query), body];
+  const answer = await world.call('admin', method, target, sent);
+  const { audit } = await world.sequence().then(world.contents);
+  return { status: answer.status, body: answer.body, audit };
+}
+
+const [engine] = engines;
+const it = testsOn(engine);
+
+describe('another path of an operation', () => {
+  it.for(aliases.filter(({ alias }) => Object.keys(alias.sets ?? {}).length === 0))(
+    '$path answers as the one that is preferred, and is recorded as it',
+    async ({ name, endpoint, alias }) => {
+      expect(await outcomeOf(name, alias)).toEqual(await outcomeOf(name, endpoint));
+    },
+  );
+
+  it('is another request for an idempotency key', async ({ world, productId }) => {
+    const once = { 'Idempotency-Key': 'k' };
+    const first = await world.call('admin', 'POST', '/key', { productId }, once);
+    const again = await world.call('admin', 'POST', '/key', { productId }, once);
+    expect([again.text, again.headers['idempotency-replayed']]).toEqual([first.text, 'true']);
+    const other = await world.call('admin', 'POST', '/create-key', { productId }, once);
+    expect([other.status, other.body.code]).toEqual([400, 3]);
+  });
+
+  it('only reads where the operation only reads', async ({ world, productId }) => {
+    const licenseKey = await world.key({ productId });
+    await Promise.all([world.tokenOf('read-only'), world.tokenOf('client')]);
+    const before = await world.contents();
+    const { status, body } = await world.call('read-only', 'POST', '/get-key', { productId, licenseKey });
+    expect([status, body.data.license.key]).toEqual([200, `*****-*****-*****-*****-${licenseKey.slice(-5)}`]);
+    expect((await world.call('client', 'POST', '/get-key', { productId })).status).toBe(400);
+    expect(await world.contents()).toEqual(before);
+  });
+});
+
+describe.each(engines)('a key by other names of its fields on $name', (engine) => {
+  const it = testsOn(engine);
+
+  it.for([
+    [{ maxActivations: 3 }, { maxActivations: 3 }],
+    [{ maxActivations: '3' }, { maxActivations: 3 }],
+    [{ maxActivations: null }, { maxActivations: null }],
+  ])('is issued with %j', async ([given, shown], { world, productId }) => {
+    const licenseKey = await world.key({ productId, ...given });
+    expect(await world.license({ productId, licenseKey })).toMatchObject({ ...shown });
+  });
+
+  it.for([
+    [{ maxActivations: '9' }, { maxActivations: 9 }],
+    [{ expiryDate: '2030-01-01T00:00:00Z' }, { expirationDate: '2030-01-01T00:00:00.000Z' }],
+    [{ expiryDate: null }, { expirationDate: null }],
+  ])('is changed with %j', async ([given, shown], { world, productId }) => {
+    const licenseKey = await world.key({ productId });
+    const { status, body } = await world.call('admin', 'PATCH', '/key', { productId, licenseKey, ...given });
+    expect([status, body.data]).toMatchObject([200, { ...shown }]);
+  });
+
+  it('is given to a new customer by a change', async ({ world, productId }) => {
+    const licenseKey = await world.key({ productId });
+    const newCustomer = { name: 'Ada Ltd', email: 'it@ada.example' };
+    const change = { productId, licenseKey, newCustomer };
+    expect((await world.call('admin', 'PATCH', '/key', change)).status).toBe(200);
+    const { body } = await world.call('admin', 'POST', '/get-key', { productId, licenseKey });
+    expect(body.data.customer).toMatchObject(newCustomer);
+    const taken = await world.call('admin', 'PATCH', '/key', change);
+    expect([taken.status, taken.body.code]).toEqual([409, 2]);
+    const both = await world.call('admin', 'PATCH', '/key', { ...change, customerId: body.data.customer.id });
+    expect([both.status, both.headers['lkm-invalid-fields']]).toEqual([400, 'customerId']);
+  });
+
+  it.for([
+    ['POST', '/create-key', { maxActivations: 3, usesPerKey: '3' }, 'maxActivations'],
+    ['POST', '/create-key', { maxActivations: '1.5' }, 'maxActivations'],
+    ['POST', '/create-key', { amountKeys: 2, reference: 'order-1' }, 'reference'],
+    ['PATCH', '/key', { expiryDate: 'soon' }, 'expiryDate'],
+    ['PATCH', '/key', { expiryDate: null, expirationDate: null }, 'expiryDate'],
+  ] as const)(
+    'is refused by %s %s with %j, which names the field as it was sent',
+    async (row, { world, productId }) => {
+      const [method, path, fields, named] = row;
+      const licenseKey = await world.key({ productId });
+      const before = await world.contents();
+      const answer = await world.call('admin', method, path, {
+        productId,
+        ...(method === 'PATCH' && { licenseKey }),
+        ...fields,
+      });
+      expect([answer.status, answer.headers['lkm-invalid-fields']]).toEqual([400, named]);
+      expect(await world.contents()).toEqual(before);
+    },
+  );
+});
+
+describe.each(engines)('several keys of one request on $name', (engine) => {
+  const it = testsOn(engine);
+
+  it.for([3, '3'])('are issued once, all alike, for amountKeys %j', async (amountKeys, { world, productId }) => {
+    const request = { productId, usesPerKey: '2', newCustomer: { name: 'Ada Ltd' }, amountKeys };
+    const once = { 'Idempotency-Key': 'k' };
+    const first = await world.call('admin', 'POST', '/create-key', request, once);
+    const again = await world.call('admin', 'POST', '/create-key', request, once);
+    expect(again.text).toBe(first.text);
+    const { code, key, keys } = first.body;
+    expect([code, keys[0], new Set(keys).size]).toEqual([0, key, 3]);
+    const { licenses = [], customers = [], events = [] } = await world.sequence().then(world.contents);
+    expect(licenses.map((license) => license.license_key).sort()).toEqual([...keys].sort());
+    expect(new Set(licenses.map((license) => license.customer_id))).toEqual(new Set([customers[0]?.id]));
+    expect(events.filter(({ type }) => type === 'license.created')).toHaveLength(3);
+  });
+
+  it('count one by one against what a token may issue', async ({ world, productId }) => {
+    const issuer = { kind: 'scoped', scopes: ['license:write'], maxIssues: 3 } as const;
+    const create = (amountKeys: number) => world.call(issuer, 'POST', '/create-key', { productId, amountKeys });
+    const first = await create(2);
+    expect([first.status, first.headers['lkm-budget-remaining']]).toEqual([200, '1']);
+    const refused = await create(2);
+    expect([refused.status, refused.headers['lkm-budget-remaining']]).toEqual([403, '0']);
+    expect((await world.contents()).licenses).toHaveLength(2);
+    expect((await create(1)).status).toBe(200);
+  });
+});
+
+describe('a customer by older forms', () => {
+  it('is changed by an id in the body, disabled and enabled', async ({ world }) => {
+    const { id: customerId } = await world.customer();
+    const change = async (method: string, path: string, body: object) => {
+      const answer = await world.call('admin', method, path, body);
+      return answer.body.data ?? answer.headers['lkm-invalid-fields'];
+    };
+    expect(await change('PUT', '/customer/by-id', { customerId, name: 'Acme' })).toMatchObject({ name: 'Acme' });
+    const disabled = await change('POST', '/customer/disable', { customerId, name: 'Other', active: true });
+    expect(disabled).toMatchObject({ id: customerId, name: 'Acme', active: false });
+    expect(await change('POST', '/customer/enable', { customerId })).toMatchObject({ active: true });
+    expect(await change('POST', '/customer/enable', {})).toBe('customerId');
+    const other = `/customer/by-id?customerId=${customerId}`;
+    expect(await change('PUT', other, { customerId: 'cus_x', name: 'Acme 2' })).toMatchObject({ id: customerId });
+  });
+});
+
+describe('an application that has been shipped', () => {
+  it.for([
+    { activate: '/key/activate', get: '/get-key', deactivate: '/key/deactivate' },
+    { activate: '/activate-key', get: '/get-key', deactivate: '/deactivate-key' },
+  ])('activates, looks, leases a session and frees its device by $activate', async (paths, { world, productId }) => {
+    const newCustomer = { name: 'Ada Ltd', email: 'it@ada.example' };
+    const terms = { licenseType: 'floating', customerCanSelfReset: true, metadata: { features: { sso: true } } };
+    const licenseKey = await world.key({ productId, newCustomer, ...terms });
+    const address = { productId, licenseKey };
+    const send = async (path: string, body: object, as: 'client' | 'admin' = 'client') => {
+      const answer = await world.call(as, 'POST', path, { ...address, ...body });
+      expect([path, answer.status, answer.body.code]).toEqual([path, 200, 0]);
+      return answer.body;
+    };
+    const shown = { metadata: { features: { sso: true } }, licenseeName: 'Ada Ltd', versionId: null, version: null };
+    const activated = await send(paths.activate, { hostId: 'pc-1' });
+    expect(activated).toMatchObject({ ...shown, licenseeEmail: null });
+    expect(activated).not.toHaveProperty('allowedHosts');
+    const whole = await send(paths.activate, { hostId: 'pc-1' }, 'admin');
+    expect(whole).toMatchObject({ ...shown, licenseeEmail: 'it@ada.example', allowedHosts: null });
+    expect((await send(paths.get, {})).data.license.activated).toBe(true);
+    const session = await send('/key/checkout', { hostId: 'pc-1' });
+    const { nextNonce } = await send('/key/heartbeat', signedBy(session));
+    await send('/key/checkin', signedBy({ ...session, nextNonce }));
+    expect((await send('/key/sign', { hostId: 'pc-1', ttl: 3_600 })).file).toContain(licenseKey);
+    expect((await send(paths.deactivate, { hostId: 'pc-1' })).message).toBe('Device deactivated');
+  });
+});
