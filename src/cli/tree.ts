@@ -112,6 +112,7 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('tokens list', 'list tokens, without their secrets', tokens),
   entry('tokens show', 'show a token, without its secret', tokens),
   entry('tokens create', 'create a token; it is shown once', tokens),
+  entry('tokens import', 'take in a token that applications have built in', tokens),
   entry('tokens rotate', 'replace a token by a new one; both work for a while', tokens),
   entry('tokens check', 'find tokens in a text, and typing errors in them', tokens),
   entry('tokens revoke', 'revoke a token', tokens),

@@ -64,6 +64,7 @@ export const apiErrors = {
   productTaken: { status: 409, code: 13, message: 'A product with this id exists already' },
   lastAdminToken: { status: 409, code: 11, message: 'This is the last admin token of the account' },
   tokenEnded: { status: 409, code: 16, message: 'Token has expired or was revoked' },
+  tokenTaken: { status: 409, code: 17, message: 'A token with this secret exists already' },
   webhookInactive: { status: 409, code: 15, message: 'Webhook is not active' },
   webhookLimit: { status: 409, code: 14, message: 'The account has as many webhooks as it may have' },
   requestTimeout: { status: 408, code: 1, message: 'Request timeout' },

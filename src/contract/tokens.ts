@@ -67,6 +67,37 @@ const MAX_RATE = 60_000_000;
 /** How long a token is valid beside the one that replaces it, unless something else was said: a day. */
 export const DEFAULT_OVERLAP = 'P1D';
 
+/** What a new token may do. */
+const rights = {
+  name: Name.meta({ description: 'What it is for', examples: ['shop'] }),
+  kind: TokenKind,
+  scopes: list(Scope, 1, 64).optional().describe('What it may do; required for kind scoped, and only for it'),
+  productIds: list(ProductId, 1, 100).optional().describe('The only products it may use; absent means all'),
+  networks: list(Network, 1, 100).optional().describe('The only networks it may be used from; absent means any'),
+  maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
+  rateLimit: Limit.max(MAX_RATE).optional().describe('Requests per minute; absent means as many as its maker'),
+  expiresAt: Instant.nullish().describe(
+    `When it expires; null: never; absent: after ${DEFAULT_TOKEN_DAYS} days, or with its maker if that ends before`,
+  ),
+};
+
+const tokenRequest = <S extends z.ZodRawShape>(id: string, shape: S) =>
+  z
+    .object(shape)
+    .refine((token) => (Reflect.get(token, 'kind') === 'scoped') === (Reflect.get(token, 'scopes') !== undefined), {
+      message: 'scopes go with kind scoped',
+      path: ['scopes'],
+    })
+    .meta({
+      id,
+      not: {
+        anyOf: [
+          { properties: { kind: { const: 'scoped' } }, not: { properties: { scopes: {} }, required: ['scopes'] } },
+          { properties: { kind: { not: { const: 'scoped' } }, scopes: {} }, required: ['scopes'] },
+        ],
+      },
+    });
+
 export const tokens = {
   /** Lists the tokens of the account, oldest first, revoked ones included. Source: decisions 0008 and 0022. */
   list: endpoint('GET /token', 'token:read', {
@@ -91,35 +122,28 @@ export const tokens = {
     description:
       'Creates a token. It may do no more than the token that creates it, on no more products, from no more networks, ' +
       'no more often and for no longer. Its secret is shown in this response and never again.',
-    body: z
-      .object({
-        name: Name.meta({ description: 'What it is for', examples: ['shop'] }),
-        kind: TokenKind,
-        scopes: list(Scope, 1, 64).optional().describe('What it may do; required for kind scoped, and only for it'),
-        productIds: list(ProductId, 1, 100).optional().describe('The only products it may use; absent means all'),
-        networks: list(Network, 1, 100).optional().describe('The only networks it may be used from; absent means any'),
-        maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
-        rateLimit: Limit.max(MAX_RATE).optional().describe('Requests per minute; absent means as many as its maker'),
-        expiresAt: Instant.nullish().describe(
-          `When it expires; null: never; absent: after ${DEFAULT_TOKEN_DAYS} days, or with its maker if that ends before`,
-        ),
-      })
-      .refine((token) => (token.kind === 'scoped') === (token.scopes !== undefined), {
-        message: 'scopes go with kind scoped',
-        path: ['scopes'],
-      })
-      .meta({
-        id: 'CreateTokenRequest',
-        not: {
-          anyOf: [
-            { properties: { kind: { const: 'scoped' } }, not: { properties: { scopes: {} }, required: ['scopes'] } },
-            { properties: { kind: { not: { const: 'scoped' } }, scopes: {} }, required: ['scopes'] },
-          ],
-        },
-      }),
+    body: tokenRequest('CreateTokenRequest', rights),
     reply: acted('CreateTokenResponse', 'tokens.create', IssuedToken, 201),
     example: { scopes: ['license:write'], networks: ['203.0.113.0/24'], maxIssues: 1_000 },
     errors: ['productNotFound'],
+  }),
+
+  /** Takes in a token whose secret another system has made. Source: decision 0008. */
+  import: endpoint('POST /token/import', 'token:write', {
+    summary: 'Take in a token of another system',
+    description:
+      'Creates a token with a secret that another system has made and that applications have built in. Only its hash is ' +
+      'sent. It may do no more than the token that takes it in.',
+    body: tokenRequest('ImportTokenRequest', {
+      ...rights,
+      hash: text(64, 64, /^[0-9a-f]{64}$/).meta({
+        description: 'SHA-256 of the secret, in hexadecimal digits',
+        examples: ['5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8'],
+      }),
+    }),
+    reply: acted('ImportTokenResponse', 'tokens.import', Token, 201),
+    example: { scopes: ['license:read'] },
+    errors: ['productNotFound', 'tokenTaken'],
   }),
 
   /** Makes a token that takes the place of another one. Source: decision 0008. */

@@ -26,6 +26,9 @@ export function isWellFormedToken(text: string): boolean {
   return shape.test(text) && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 
+/** Whether a secret may be one that another system has made: any word that is not like ours. */
+export const mayBeForeignToken = (text: string): boolean => /^(?!lkm_)[!-~]{8,512}$/.test(text);
+
 /** Finds in a text what is a token, or was meant to be one; it is whole when its form and its checksum are right. */
 export const findTokens = (text: string) =>
   [...text.matchAll(similar)].map(({ index, 0: token, 1: kind = '' }) => ({

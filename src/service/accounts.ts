@@ -3,9 +3,9 @@ import { scopesOf, unrestricted } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import type { Repositories, Store } from '../store/store.ts';
 import type { Context } from './context.ts';
+import { addToken, tokenEvent } from './new-tokens.ts';
 import { type Recorder, withoutRequest } from './record.ts';
 import { addSigningKey } from './signing-keys.ts';
-import { addToken, tokenEvent } from './tokens.ts';
 
 const DEFAULT_ACCOUNT = 'default';
 

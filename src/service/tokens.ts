@@ -1,20 +1,37 @@
-import type { PayloadOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import { durationField } from '../contract/fields.ts';
 import type { Contract } from '../contract/index.ts';
-import type { AccountId, Instant, TokenId } from '../contract/scalars.ts';
-import { DEFAULT_OVERLAP, DEFAULT_TOKEN_DAYS, type Token } from '../contract/tokens.ts';
+import type { Instant, TokenId } from '../contract/scalars.ts';
+import { DEFAULT_OVERLAP, type Token } from '../contract/tokens.ts';
 import { type Caller, hasRightsOf, mayMint, scopesOf, seesToken, unrestricted } from '../domain/access.ts';
-import { newId } from '../domain/ids.ts';
-import { isNetwork } from '../domain/ip-address.ts';
 import { addDuration, addSeconds } from '../domain/time.ts';
-import { hashToken, mintToken } from '../domain/token.ts';
 import type { Context } from './context.ts';
 import { readAll, readList } from './lists.ts';
-import { anyone, found, type Operations } from './operation.ts';
-import { eventOf, rightsRefusal, type UseCaseEvent } from './record.ts';
+import { addToken, insertToken, type NewToken, noLaterThan, refusePast, rightsOf, tokenEvent } from './new-tokens.ts';
+import { anyone, found, type Operations, type StoredSuccess } from './operation.ts';
+import { rightsRefusal } from './record.ts';
 
 type Tokens = Contract['tokens'];
+
+/** For those who may make a token of these rights. */
+const toMakers = {
+  authorize: (caller: Caller, { kind, scopes = [], productIds, networks, ...given }: NewToken) => {
+    const wanted = {
+      kind,
+      scopes: scopesOf(kind, scopes),
+      productIds: productIds ?? null,
+      networks: networks ?? null,
+      // What is not said follows the maker.
+      rateLimit: given.rateLimit ?? caller.rateLimit,
+      expiresAt: given.expiresAt === undefined ? caller.expiresAt : given.expiresAt,
+    };
+    return mayMint(caller, wanted) ? null : 'scopeMissing';
+  },
+  // The rights of the new token were filled in from those of its maker: only who may make such a token gets it.
+  async authorizeReplay({ caller }: Context, _: NewToken, { payload }: StoredSuccess<Token>) {
+    if (!mayMint(caller, payload())) throw apiError('scopeMissing');
+  },
+} as const;
 
 /** A token that is limited to some products knows the tokens of these. */
 export const tokenOperations: Operations<Tokens> = {
@@ -35,43 +52,20 @@ export const tokenOperations: Operations<Tokens> = {
   },
 
   create: {
-    authorize: (caller, { kind, scopes = [], productIds = null, networks = null, rateLimit, expiresAt }) => {
-      const wanted = {
-        kind,
-        scopes: scopesOf(kind, scopes),
-        productIds,
-        networks,
-        // What is not said follows the maker.
-        rateLimit: rateLimit ?? caller.rateLimit,
-        expiresAt: expiresAt === undefined ? caller.expiresAt : expiresAt,
-      };
-      return mayMint(caller, wanted) ? null : 'scopeMissing';
-    },
-    // The rights of the new token were filled in from those of its maker: only who may make such a token gets it.
-    async authorizeReplay({ caller }, _, { payload }) {
-      if (!mayMint(caller, payload())) throw apiError('scopeMissing');
-    },
+    ...toMakers,
     async perform(context, input) {
-      const { repositories, caller, now } = context;
-      const productIds = input.productIds ? [...new Set(input.productIds)] : null;
-      const networks = input.networks ? [...new Set(input.networks)] : null;
-      if (networks !== null && !networks.every(isNetwork)) throw apiError('invalidParams', { fields: ['networks'] });
-      refusePast(input.expiresAt, now);
-      for (const productId of productIds ?? []) {
-        found(await repositories.products.find(caller.accountId, productId), 'productNotFound');
-      }
-      const token = await addToken(context, caller.accountId, {
-        name: input.name,
-        kind: input.kind,
-        scopes: [...scopesOf(input.kind, input.scopes ?? [])],
-        productIds,
-        networks,
-        maxIssues: input.maxIssues ?? null,
-        rateLimit: input.rateLimit ?? caller.rateLimit,
-        expiresAt:
-          input.expiresAt === undefined ? noLaterThan(caller, addSeconds(now, DEFAULT_TTL_SECONDS)) : input.expiresAt,
-      });
+      const token = await addToken(context, context.caller.accountId, await rightsOf(context, input));
       context.record(tokenEvent('token.created', token));
+      return token;
+    },
+  },
+
+  import: {
+    ...toMakers,
+    async perform(context, { hash, ...input }) {
+      const rights = await rightsOf(context, input);
+      const token = found(await insertToken(context, context.caller.accountId, { ...rights, hash }), 'tokenTaken');
+      context.record({ ...tokenEvent('token.created', token), details: { imported: true } });
       return token;
     },
   },
@@ -154,52 +148,11 @@ async function findToken({ repositories, caller }: Context, id: TokenId): Promis
   return token;
 }
 
-function refusePast(expiresAt: Instant | null | undefined, now: Instant): void {
-  if (expiresAt != null && expiresAt <= now) throw apiError('invalidParams', { fields: ['expiresAt'] });
-}
-
-const DEFAULT_TTL_SECONDS = DEFAULT_TOKEN_DAYS * 86_400;
-
-/** An instant, or the end of the caller's own rights if that is before. */
-const noLaterThan = ({ expiresAt }: Caller, instant: Instant): Instant =>
-  expiresAt === null || instant < expiresAt ? instant : expiresAt;
-
 /** The end of a token that is valid for as long as the replaced one was. */
 function sameTerm({ caller, now }: Context, { createdAt, expiresAt }: Token): Instant | null {
   if (expiresAt === null) return caller.expiresAt;
   return noLaterThan(caller, addSeconds(now, (Date.parse(expiresAt) - Date.parse(createdAt)) / 1_000));
 }
-
-type Restrictions = Pick<Token, keyof typeof unrestricted>;
-
-/** Adds a token with a new secret, which is shown this once; `budgetOf` is the token whose budget of keys it spends. */
-export async function addToken(
-  { repositories, now, random }: Pick<Context, 'repositories' | 'now' | 'random'>,
-  accountId: AccountId,
-  rights: Restrictions & Pick<Token, 'name' | 'kind' | 'scopes'>,
-  budgetOf: string | null = null,
-): Promise<PayloadOf<Tokens['create']>> {
-  const { name, kind, scopes } = rights;
-  const token = { id: newId('tok', now, random(10)), name, kind, scopes, ...restrictionsOf(rights) };
-  const secret = mintToken(kind, random(32));
-  await repositories.tokens.insert({ ...token, budgetOf, accountId, hash: hashToken(secret), now });
-  const issued = token.maxIssues === null ? null : 0;
-  return { ...token, issued, revokedAt: null, lastUsedOn: null, createdAt: now, token: secret };
-}
-
-export const tokenEvent = (
-  type: 'token.created' | 'token.rotated',
-  token: Restrictions & Pick<Token, 'id' | 'kind'>,
-  more: UseCaseEvent['data'] = {},
-): UseCaseEvent => eventOf(type, 'token', token.id, { kind: token.kind, ...restrictionsOf(token), ...more });
-
-const restrictionsOf = ({ productIds, networks, maxIssues, rateLimit, expiresAt }: Restrictions) => ({
-  productIds,
-  networks,
-  maxIssues,
-  rateLimit,
-  expiresAt,
-});
 
 const owner = (accountId: string, now: Instant): Token => ({
   id: accountId,

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { scopes } from '../../src/contract/scopes.ts';
+import { hashToken } from '../../src/domain/token.ts';
 import { type Afterwards, answers, refuses, row, scenarios } from '../support/scenario.ts';
 import { acted, shownToken } from '../support/shop.ts';
 import { type As, STARTED_AT, type World } from '../support/world.ts';
@@ -162,6 +163,50 @@ scenarios<Subject>(
       'kind scoped without scopes': { kind: 'scoped' },
       'scopes with any other kind': { kind: 'read-only', scopes: ['license:read'] },
       'a token that would be dead at birth': { expiresAt: STARTED_AT },
+    }),
+  ],
+);
+
+const SECRET = 'a-secret-that-was-built-in';
+
+/** The secret that was taken in is let in, until its token is revoked, and is kept nowhere. */
+const isLetIn: Afterwards<Subject> = async (world, _, { body }) => {
+  const own = { token: SECRET };
+  expect((await world.call(own, 'GET', '/token/self')).body.data).toEqual(body.data);
+  expect(JSON.stringify(await world.contents())).not.toContain(own.token);
+  expect((await world.call('admin', 'DELETE', `/token/by-id?tokenId=${body.data.id}`)).status).toBe(200);
+  expect((await world.call(own, 'GET', '/token/self')).status).toBe(401);
+};
+
+scenarios<Subject>(
+  'tokens.import',
+  {
+    given: prepare,
+    body: () => ({ name: 'app 4', kind: 'client', hash: hashToken(SECRET) }),
+    wrote: { tokens: 1 },
+  },
+  [
+    row(
+      'takes in a token by the hash of its secret, and answers no secret',
+      { body: acted('tokens.import', shown({ name: 'app 4', kind: 'client', scopes: clientScopes, expiresAt: null })) },
+      { send: { expiresAt: null }, absent: [hashToken(SECRET)], afterwards: isLetIn },
+    ),
+    row('refuses the secret of another token', 'tokenTaken', {
+      given: async (world) => {
+        const body = { name: 'app 3', kind: 'client', hash: hashToken(SECRET) };
+        expect((await world.call('other admin', 'POST', '/token/import', body)).status).toBe(201);
+      },
+    }),
+    row('refuses to take in a token that may do more than its maker', 'scopeMissing', {
+      send: ({ otherProductId }) => ({ productIds: [otherProductId] }),
+      as: ofOneProduct,
+    }),
+    row('refuses a product that is not there', 'productNotFound', {
+      send: { productIds: ['prod_00000000000000000000000000'] },
+    }),
+    ...refuses('invalidParams', {
+      'no hash': { hash: undefined },
+      'a hash that is none': { hash: 'A'.repeat(64) },
     }),
   ],
 );

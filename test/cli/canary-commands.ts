@@ -102,6 +102,7 @@ export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly st
   'customers update': ({ customer, email }) => [`${customer} --email other-${email}`],
   'customers delete': ({ former }) => [`${former} --yes`],
   'tokens create': () => ['--kind read-only --name reader', '--kind scoped --name none'],
+  'tokens import': () => ['stolen.txt --kind client --name old'],
   'tokens check': () => ['stolen.txt', '--none stolen.txt'],
   'tokens revoke': ({ token }) => [`${token} --yes`],
   'signing-keys rotate': () => ['--yes'],

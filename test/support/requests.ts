@@ -76,6 +76,9 @@ const ownRequests: Readonly<Partial<Record<EndpointName, MakeRequest>>> = {
   'tokens.create': ({ productId }) => ({
     body: { name: 'new', kind: 'scoped', scopes: ['token:write'], productIds: [productId] },
   }),
+  'tokens.import': ({ productId }) => ({
+    body: { name: 'old', kind: 'scoped', scopes: ['token:write'], productIds: [productId], hash: 'ab'.repeat(32) },
+  }),
   'webhooks.create': () => ({ body: { url: 'https://shop.example.com/new' } }),
   'webhooks.update': ({ webhookId }) => ({ query: { webhookId }, body: { ordered: true } }),
   'webhooks.replay': ({ webhookId }) => ({ body: { webhookId, after: 0 } }),

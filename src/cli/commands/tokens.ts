@@ -1,8 +1,9 @@
 import { scopes, tokenKinds } from '../../contract/scopes.ts';
 import type { Token } from '../../contract/tokens.ts';
-import { findTokens } from '../../domain/token.ts';
+import { findTokens, hashToken, mayBeForeignToken } from '../../domain/token.ts';
 import { argument, command, flag, many, option, required } from '../command.ts';
 import { withoutPassword } from '../config/location.ts';
+import { readToken } from '../config/token.ts';
 import { exitCodes, UsageError, verdictExitCodes } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
@@ -12,7 +13,7 @@ import { readWholeText } from '../values/files.ts';
 import { parseExpiry } from '../values/instant.ts';
 import { parseCount, parsePositive } from '../values/scalars.ts';
 import { changeCommand, showCommand } from './forms.ts';
-import { doneTo, fieldsShown, issued, listOf, recordOf } from './results.ts';
+import { created, doneTo, fieldsShown, issued, listOf, recordOf } from './results.ts';
 
 const tokenFields: readonly Field[] = [
   { name: 'id' },
@@ -60,19 +61,21 @@ const expiresOption = (otherwise: string) =>
     parseExpiry,
   );
 
+const tokenOptions = {
+  name: required('--name <NAME>', 'what it is for'),
+  kind: required('--kind <KIND>', 'what it is', { choices: tokenKinds }),
+  scopes: many('--scope <SCOPE>', 'what a scoped token may do', { choices: scopes }),
+  productIds: many('--product <ID>', 'a product it may touch; all unless given', { takesList: true }),
+  maxIssues: option('--max-issues <N>', 'how many keys it may create', parseCount),
+  networks: many('--network <CIDR>', 'a network it may be used from; any unless given', { takesList: true }),
+  rateLimit: option('--rate-limit <N>', 'how many requests it may make per minute', parsePositive),
+  expiresAt: expiresOption('90 days, or with the token that creates it'),
+};
+
 export const tokensCreate = changeCommand({
   about: 'Creates an API token and prints it, this once. It may do no more than the token that creates it.',
   operation: 'tokens.create',
-  options: {
-    name: required('--name <NAME>', 'what it is for'),
-    kind: required('--kind <KIND>', 'what it is', { choices: tokenKinds }),
-    scopes: many('--scope <SCOPE>', 'what a scoped token may do', { choices: scopes }),
-    productIds: many('--product <ID>', 'a product it may touch; all unless given', { takesList: true }),
-    maxIssues: option('--max-issues <N>', 'how many keys it may create', parseCount),
-    networks: many('--network <CIDR>', 'a network it may be used from; any unless given', { takesList: true }),
-    rateLimit: option('--rate-limit <N>', 'how many requests it may make per minute', parsePositive),
-    expiresAt: expiresOption('90 days, or with the token that creates it'),
-  },
+  options: tokenOptions,
   fields: ['token', ...tokenFields],
   examples: [
     ['TOKEN=$(lkm tokens create --db lkm.db --create --kind admin --name ci)', 'the first token of a database'],
@@ -81,6 +84,36 @@ export const tokensCreate = changeCommand({
     ['lkm tokens create --kind admin --name ci --network 203.0.113.0/24', 'useless from anywhere else'],
   ],
   outcome: (token) => issued(token.token, token, describeNew(token)),
+});
+
+/** Shorter secrets can be guessed: 128 bits in hexadecimal digits are so long. */
+const SHORT_SECRET = 32;
+
+export const tokensImport = changeCommand({
+  about:
+    'Takes in a token that another system has made and that applications have built in, with what it may do here. ' +
+    'The service gets its hash only. Prints the id of the token.',
+  operation: 'tokens.import',
+  arguments: { source: argument('<FILE>', 'a file with the secret, - for stdin') },
+  options: tokenOptions,
+  fields: tokenFields,
+  examples: [
+    ['lkm tokens import old.txt --kind client --name app4 --expires never', 'what an application has built in'],
+  ],
+  async prepare({ source }, { io, say }) {
+    const { token } = readToken(await readWholeText(source, io), source);
+    if (!mayBeForeignToken(token)) {
+      throw new UsageError('this is no secret of another system', [
+        'It has 8 to 512 characters, and does not begin with lkm_.',
+      ]);
+    }
+    if (token.length < SHORT_SECRET) {
+      const text = `the secret has ${token.length} characters: whoever tries many finds it; let it do little, and replace it soon`;
+      await say({ tone: 'warning', text });
+    }
+    return { hash: hashToken(token) };
+  },
+  outcome: (token) => ({ ...created(token, token.name), done: describeNew(token, 'imported') }),
 });
 
 export const tokensRotate = changeCommand({
@@ -131,8 +164,8 @@ export const tokensRevoke = changeCommand({
   outcome: (_, { id }) => doneTo(id, { id, revoked: true }, `revoked ${id}`),
 });
 
-const describeNew = ({ id, kind, expiresAt }: Pick<Token, 'id' | 'kind' | 'expiresAt'>): string =>
-  `created ${id} · ${kind} · ${expiresAt === null ? 'never expires' : `expires ${moment(expiresAt)}`}`;
+const describeNew = ({ id, kind, expiresAt }: Pick<Token, 'id' | 'kind' | 'expiresAt'>, done = 'created'): string =>
+  `${done} ${id} · ${kind} · ${expiresAt === null ? 'never expires' : `expires ${moment(expiresAt)}`}`;
 
 /** The lines above the question: what the token is, and of which service. */
 function describeToken(id: string, where: string, tokens: readonly Token[]): string[] {

@@ -4,7 +4,7 @@ import type { Instant, TokenId } from '../../contract/scalars.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { type Caller, scopesOf } from '../../domain/access.ts';
 import { type IpAddress, readNetworks } from '../../domain/ip-address.ts';
-import { hashToken, isWellFormedToken } from '../../domain/token.ts';
+import { hashToken, isWellFormedToken, mayBeForeignToken } from '../../domain/token.ts';
 import type { Repositories, Store } from '../../store/store.ts';
 import type { HttpRequest } from './messages.ts';
 
@@ -22,7 +22,7 @@ export async function authenticate(
   { now, ipAddress }: { readonly now: Instant; readonly ipAddress: IpAddress },
 ): Promise<Caller | null> {
   const token = bearerOf(authorization);
-  if (token === null || !isWellFormedToken(token)) return null;
+  if (token === null || !(isWellFormedToken(token) || mayBeForeignToken(token))) return null;
   const found = await repositories.tokens.findByHash(hashToken(token));
   if (found === null || found.revokedAt !== null) return null;
   if (found.expiresAt !== null && found.expiresAt <= now) return null;

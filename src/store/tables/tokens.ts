@@ -4,7 +4,7 @@ import type { Token } from '../../contract/tokens.ts';
 import type { Connection } from '../engine/driver.ts';
 import { sql } from '../engine/sql.ts';
 import { type List, listsOf } from '../lists.ts';
-import { integer, json, optional, type RecordOf, tableOf, text } from '../table.ts';
+import { integer, json, optional, type RecordOf, tableOf, text, unlessTaken } from '../table.ts';
 
 const columns = {
   accountId: text<AccountId>('account_id'),
@@ -57,12 +57,13 @@ export type TokenRepository = ReturnType<typeof tokenRepository>;
  * @param onChange called in front of each change of a token that may be known already
  */
 export const tokenRepository = (db: Connection, onChange: () => void = () => {}) => ({
+  /** Adds a token; false when another one has its secret. */
   insert({ now, networks = null, budgetOf = null, rateLimit = null, ...token }: NewToken): Promise<boolean> {
     const scopes = [...token.scopes];
     const productIds = token.productIds && [...token.productIds];
     const unused = { issued: 0, revokedAt: null, lastUsedOn: null, createdAt: now };
     const record = { ...token, scopes, productIds, networks: networks && [...networks], budgetOf, rateLimit };
-    return tokens.insert(db, { ...record, ...unused });
+    return tokens.insert(db, { ...record, ...unused }, unlessTaken);
   },
 
   /** The token with this hash, of whatever account, expired and revoked ones included. */
