@@ -30,8 +30,15 @@ export const identifier = <Brand extends string>(description: string, example: s
     .meta({ description, examples: [example] })
     .brand<Brand>();
 
+/** No identifier of a product is shorter. Source: API description, "Limits". */
+export const MIN_PRODUCT_ID = 22;
+
 /** Identifier of a product, 22 to 256 characters. Source: API description, "Limits". */
-export const ProductId = identifier<'ProductId'>('Identifier of a product', 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t', 22);
+export const ProductId = identifier<'ProductId'>(
+  'Identifier of a product',
+  'prod_01jd7q3v6ye2wb8x5k9m4n0r7t',
+  MIN_PRODUCT_ID,
+);
 export type ProductId = z.output<typeof ProductId>;
 
 /** A licence key in full, 23 to 256 characters. Source: API description, "Limits". */

@@ -15,6 +15,8 @@ export interface Column {
   readonly path: readonly string[];
   /** The value of a cell, which is not empty; the text itself unless given. Throws `UsageError`. */
   readonly read?: (text: string, io: Pick<Io, 'now'>) => unknown;
+  /** Whether it holds days or instants, which people write in several ways. */
+  readonly isDate?: boolean;
   /** What a cell says for null, which JSON has itself; without such a word, null is as good as no value. */
   readonly nullWord?: string;
   /** Two rows of a file cannot have the same value: as it is sent, or without regard to case. */
@@ -36,20 +38,21 @@ const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path']
   { name: 'id', aliases: ['licenseId'], unique: 'exact' },
   { name: 'name', aliases: ['customerName'] },
   { name: 'email', aliases: ['customerEmail', 'e-mail', 'mail'], unique: 'anyCase' },
-  { name: 'maxActivations', aliases: ['usesPerKey'], read: parseLimit, nullWord: 'unlimited' },
+  { name: 'maxActivations', aliases: ['usesPerKey', 'seats'], read: parseLimit, nullWord: 'unlimited' },
   {
     name: 'maxActivations',
-    aliases: ['usesPerKey'],
+    aliases: ['usesPerKey', 'seats'],
     path: ['usesPerKey'],
     read: (text) => String(parseLimit(text)),
     nullWord: 'unlimited',
   },
-  { name: 'expirationDate', aliases: ['expires', 'expiryDate'], read: parseAnyEnd, nullWord: 'never' },
+  { name: 'expirationDate', aliases: ['expires', 'expiryDate'], read: parseAnyEnd, isDate: true, nullWord: 'never' },
   {
     name: 'expirationDate',
     aliases: ['expires', 'expiryDate'],
     path: ['expiryDate'],
     read: parseExpiry,
+    isDate: true,
     nullWord: 'never',
   },
   { name: 'expiresAfter', read: durationCell },
@@ -70,12 +73,12 @@ const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path']
   { name: 'customerId', aliases: ['customer'], nullWord: 'none' },
   { name: 'customerName', aliases: ['newCustomerName', 'newCustomer.name'], path: ['newCustomer', 'name'] },
   { name: 'customerEmail', aliases: ['newCustomerEmail', 'newCustomer.email'], path: ['newCustomer', 'email'] },
-  { name: 'customerEmail', aliases: ['customer.email'], path: ['customer', 'email'] },
+  { name: 'customerEmail', aliases: ['customer.email', 'email', 'mail'], path: ['customer', 'email'] },
   { name: 'customerName', aliases: ['customer.name'], path: ['customer', 'name'] },
   { name: 'customerId', aliases: ['customer.id'], path: ['customer', 'id'] },
   { name: 'customerActive', aliases: ['customer.active'], path: ['customer', 'active'], read: booleanCell },
-  { name: 'createdAt', aliases: ['created'], read: parseStart },
-  { name: 'devices', read: devicesCell },
+  { name: 'createdAt', aliases: ['created'], read: parseStart, isDate: true },
+  { name: 'devices', aliases: ['machines', 'hosts'], read: devicesCell },
   { name: 'vendorDisabled', aliases: ['blocked'], read: booleanCell },
   { name: 'note' },
 ];

@@ -1,6 +1,7 @@
 import { many, option, type Written } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
+import { dateFormats } from '../values/date-format.ts';
 import { parseWhole } from '../values/scalars.ts';
 
 export const bulkOptions = {
@@ -10,6 +11,9 @@ export const bulkOptions = {
   }),
   delimiter: option('--delimiter <NAME>', 'with -f: what stands between the cells; found out unless given', {
     choices: ['comma', 'semicolon', 'tab', 'pipe'],
+  }),
+  dateFormat: option('--date-format <ORDER>', 'with -f: how dates are written in it, besides 2027-12-31', {
+    choices: dateFormats,
   }),
   run: option('--run <NAME>', 'with -f or --count: tell this run from others that do the same', {
     parse: parseRunName,

@@ -24,8 +24,8 @@ export interface Preparation {
   needsOf(body: Body, mode: Mode): readonly Need[];
   find(client: Client, need: Need): Promise<string | null>;
   make(client: Client, need: Need, call: CallOptions): Promise<string>;
-  /** The body of a row with the id of its last need. */
-  fill?(body: Body, id: string): Body;
+  /** The body of a row with the ids of what it needs. */
+  fill?(body: Body, ids: Readonly<Partial<Record<Need['kind'], string>>>): Body;
 }
 
 const taken = { customer: 'emailTaken', product: 'productTaken', version: 'versionTaken' } as const;
@@ -100,9 +100,6 @@ export async function prepare(
       ids.set(key, id);
     });
   }
-  return (body) => {
-    const need = needsOf(body, run.mode).at(-1);
-    const id = need && ids.get(keyOf(need));
-    return id === undefined || fill === undefined ? body : fill(body, id);
-  };
+  return (body) =>
+    fill?.(body, Object.fromEntries(needsOf(body, run.mode).map((need) => [need.kind, ids.get(keyOf(need))]))) ?? body;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { explainIssue } from '../values/check-fields.ts';
+import { type DateFormat, formatsOf, isoDate } from '../values/date-format.ts';
 import { type Column, findColumn, isObject, setAt, valueAt } from './columns.ts';
 import type { Body, BulkOperation } from './operation.ts';
 import type { RawRow } from './read-file.ts';
@@ -16,11 +17,14 @@ interface Reading {
   readonly mapping: ReadonlyMap<string, string>;
   readonly defaults: Body;
   readonly problems: Problems;
+  readonly dateFormat: DateFormat | undefined;
   readonly io: Pick<Io, 'now'>;
 }
 
 /** Turns the rows of a file into bodies of requests, one after the other, and collects all that is wrong with them. */
-export function readBodies(operation: BulkOperation, { mapping, defaults, problems, io }: Reading) {
+export function readBodies(operation: BulkOperation, { mapping, defaults, problems, dateFormat, io }: Reading) {
+  /** What stands where a date is asked for and is none. */
+  const noDates: string[] = [];
   const columns = new Map<string, Column | null>();
   const repeated = findRepeated(columns);
   const report = (text: string) => problems.add(null, text);
@@ -49,7 +53,7 @@ export function readBodies(operation: BulkOperation, { mapping, defaults, proble
       else if (columns.get(name) !== null) report(`column '${name}' is there more than once`);
     }
     const body: Record<string, unknown> = structuredClone(defaults);
-    const { texts, unread } = fill(body, row, columns, io);
+    const { texts, unread } = fill(body, row, columns, { now: io.now, dateFormat, noDates });
     const arranged = operation.arrange?.(body) ?? body;
     const issues = issuesOf(arranged, operation, columns, unread);
     for (const text of [...texts, ...issues, ...repeated(row.line, arranged)]) problems.add(row.line, text);
@@ -60,26 +64,35 @@ export function readBodies(operation: BulkOperation, { mapping, defaults, proble
   function end(): void {
     if (columns.size === 0) report('it has no rows below its header');
     else for (const name of mapping.keys()) if (!columns.has(name)) report(`--map: there is no column '${name}'`);
+    const [format, ...others] = formatsOf(noDates);
+    if (format === undefined) return;
+    const orders = [format, ...others].map((one) => `--date-format ${one}`).join(' or ');
+    problems.hints.push(`dates such as ${noDates[0]} are read with ${orders}`);
   }
 
   return { read, end };
 }
 
 /** Writes the cells of a row into its body; returns what cannot be read, and the columns that it is in. */
-function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedColumns, io: Pick<Io, 'now'>) {
+interface FillOptions extends Pick<Io, 'now'>, Pick<Reading, 'dateFormat'> {
+  readonly noDates: string[];
+}
+
+function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedColumns, options: FillOptions) {
   const texts: string[] = [];
   const unread: Column[] = [];
   for (const [name, value] of cells) {
     const column = columns.get(name) ?? null;
     if (column === null || value === '' || (value === null && column.nullWord === undefined)) continue;
     try {
-      const read = readValue(value, column, io);
+      const read = readValue(value, column, options);
       const before = column.path.length === 1 ? valueAt(body, column.path) : undefined;
       // Entries that stand in columns of their own go beside those of the whole object.
       setAt(body, column.path, isObject(read) && isObject(before) ? { ...before, ...read } : read);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       texts.push(`${name}: ${error.message}`);
+      if (column.isDate && options.noDates.length < MAX_NO_DATES) options.noDates.push(String(value));
       setAt(body, column.path, value);
       unread.push(column);
     }
@@ -87,10 +100,19 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
   return { texts, unread };
 }
 
-function readValue(value: unknown, { read = (text) => text, nullWord }: Column, io: Pick<Io, 'now'>): unknown {
+/** So many tell how the others are written. */
+const MAX_NO_DATES = 1_000;
+
+function readValue(
+  value: unknown,
+  { read = (text) => text, nullWord, isDate }: Column,
+  { dateFormat, now }: FillOptions,
+): unknown {
   if (value === null || typeof value === 'object') return value;
   const text = String(value);
-  return text === nullWord ? null : read(text, io);
+  if (text === nullWord) return null;
+  const date = isDate && dateFormat !== undefined ? isoDate(text, dateFormat) : null;
+  return read(date ?? text, { now });
 }
 
 /** What the contract has against a body, by the names of its columns, besides those of which a problem is known already. */

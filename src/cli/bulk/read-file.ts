@@ -125,13 +125,17 @@ async function* readCsv(texts: AsyncIterable<string>, delimiter: string, report:
   // An error of the text ends the parser with it.
   pipeline(Readable.from(texts), parser, () => {});
   let names: readonly string[] | undefined;
+  /** Breaks of two characters inside cells, each of which the parser counts as two lines. */
+  let doubled = 0;
   for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
+    const breaks = record.join(' ').match(/\r\n|\r|\n/g) ?? [];
+    doubled += breaks.filter((one) => one.length === 2).length;
     if (record.every((value) => value.trim() === '')) continue;
     if (names === undefined) {
       names = record.map((name) => name.trim());
       continue;
     }
-    const line = info.lines - (record.join(' ').match(/\r\n|\r|\n/g)?.length ?? 0);
+    const line = info.lines - doubled - breaks.length;
     if (record.length !== names.length) {
       report(line, `has ${record.length} cells; the header has ${names.length}`);
     }

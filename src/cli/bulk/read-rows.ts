@@ -51,7 +51,7 @@ export async function readRows(
   return { digest, rows: count ?? 0, file: null, first, needs, problems: new Problems(), repeated: [] };
 }
 
-interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'defaults'> {
+interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'dateFormat' | 'defaults'> {
   readonly file: string;
   readonly origin: string;
   readonly state: State | null;
@@ -63,11 +63,11 @@ interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'defaults'> {
 async function readRowsOfFile(
   { io, dryRun }: CommandContext,
   operation: BulkOperation,
-  { file, map, delimiter, defaults, origin, state, identity, needs }: OfFile,
+  { file, map, delimiter, dateFormat, defaults, origin, state, identity, needs }: OfFile,
 ): Promise<ReadRows> {
   const problems = new Problems();
   const source = readFile(file, delimiter, problems.add, io);
-  const bodies = readBodies(operation, { mapping: new Map(map), defaults, problems, io });
+  const bodies = readBodies(operation, { mapping: new Map(map), defaults, problems, dateFormat, io });
   const keep = state === null || dryRun ? () => {} : keepAside(state);
   const scope = hash(identity);
   const earlier = (state === null ? [] : listRuns(state)).filter(
@@ -106,6 +106,8 @@ export class Problems {
   count = 0;
   /** Whether a name was none of a column: then all of them are shown. */
   showsFields = false;
+  /** What would help, below all problems. */
+  readonly hints: string[] = [];
   readonly #kept: { readonly line: number | null; readonly text: string }[] = [];
 
   readonly add: Report = (line, text) => {
@@ -123,6 +125,7 @@ export class Problems {
     return new UsageError(`${name} has ${count(this.count, 'problem')}; nothing was sent`, [
       ...shown.map(({ line, text }) => (line === null ? text : `line ${line}: ${text}`)),
       ...(more > 0 ? [`and ${more} more${isWhole ? '' : `; --dry-run shows ${how}`}`] : []),
+      ...this.hints,
       ...(this.showsFields ? [`known fields: ${fields.join(', ')}`] : []),
     ]);
   }

@@ -8,6 +8,7 @@ import { count, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
 import { openRun } from '../state/open-run.ts';
 import { createRun, type Run, readRun } from '../state/runs.ts';
+import type { DateFormat } from '../values/date-format.ts';
 import { type Finishing, finishRun } from './finish-run.ts';
 import { openLane } from './lane.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
@@ -22,6 +23,7 @@ export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSen
   readonly count?: number | undefined;
   readonly map: readonly (readonly [column: string, field: string])[] | undefined;
   readonly delimiter: Delimiter | undefined;
+  readonly dateFormat: DateFormat | undefined;
   readonly run: string | undefined;
   readonly idempotencyKey: string | undefined;
   readonly defaults: Body;

@@ -22,7 +22,11 @@ const MAX_CHANGES = 2 * METADATA_LIMITS.entries + ownFields.length;
 
 const EntryName = text(1, METADATA_LIMITS.nameLength);
 
-const EntryValue = z.union([z.boolean(), z.number(), text(0, METADATA_LIMITS.valueLength)]);
+/** Notes that people have written have several lines. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
+const LINES = /^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$/;
+
+const EntryValue = z.union([z.boolean(), z.number(), text(0, METADATA_LIMITS.valueLength, LINES)]);
 type EntryValue = z.output<typeof EntryValue>;
 
 const FreeEntries = z.record(EntryName, EntryValue);

@@ -52,6 +52,14 @@ describe('a file that comes in parts', () => {
         { line: 5, reference: 'o-2', name: 'é "x"' },
       ],
     ],
+    [
+      'CSV with line breaks of two characters in its cells',
+      'reference,name\r\n"o\r\n1","a\r\nb"\r\no-2,c\r\n',
+      [
+        { line: 2, reference: 'o\r\n1', name: 'a\r\nb' },
+        { line: 5, reference: 'o-2', name: 'c' },
+      ],
+    ],
   ])('is read as it is whole: %s', async (_, text, expected) => {
     const bytes = Buffer.from(text);
     for (const size of [1, 2, 3, 7, 10_000]) {

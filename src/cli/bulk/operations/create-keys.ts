@@ -36,7 +36,9 @@ const customersByEmail: Preparation = {
     return (await client.customers.create({ name, email }, call)).id;
   },
 
-  fill: ({ newCustomer: _, ...others }, customerId) => ({ ...others, customerId }),
+  fill({ newCustomer, ...others }, { customer }) {
+    return { ...others, ...(customer === undefined ? { newCustomer } : { customerId: customer }) };
+  },
 };
 
 /** The new customer of a body, where it has an e-mail address: such a customer may be there already. */

@@ -1,6 +1,8 @@
 import type { Client } from '../../../client/client.ts';
 import { ImportKeyRequest } from '../../../contract/keys/import.ts';
+import { MIN_PRODUCT_ID } from '../../../contract/scalars.ts';
 import type { CommandContext } from '../../context.ts';
+import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
@@ -10,28 +12,52 @@ import { bulkOperation } from '../operation.ts';
 import type { Need, Preparation } from '../preparation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
-/** Products and versions of the keys: with `createProducts` those that are not there are made, named as their ids. */
+/** A product by its name, which is shorter than any id. */
+const isName = (product: string): boolean => product.length < MIN_PRODUCT_ID;
+
+/** The products of the keys, by id or name, and versions; with `createProducts` those that are not there are made. */
 const productsOfKeys: Preparation = {
-  needsOf({ productId, version }, { createProducts }) {
-    if (createProducts !== true || typeof productId !== 'string') return [];
-    const product: Need = { kind: 'product', name: productId, input: { productId } };
-    if (typeof version !== 'string') return [product];
-    return [product, { kind: 'version', name: `${productId} ${version}`, input: { productId, version } }];
+  needsOf({ productId, version }, { createProducts = false }) {
+    if (typeof productId !== 'string' || !(createProducts || isName(productId))) return [];
+    const lacks = `no product is called ${productId}; --create-products makes it`;
+    const name = isName(productId) ? productId.toLowerCase() : productId;
+    const product: Need = { kind: 'product', name, input: createProducts ? { productId } : null, lacks };
+    if (typeof version !== 'string' || !createProducts) return [product];
+    return [product, { kind: 'version', name: `${name} ${version}`, input: { productId, version } }];
   },
 
-  async find(client, { kind, input }) {
-    const { productId = '', version = '' } = input ?? {};
-    const versions = await findVersions(client, productId);
-    if (kind === 'product') return versions === null ? null : productId;
-    return versions?.get(version) ?? null;
+  async find(client, { kind, name, input }) {
+    const { productId = name, version = '' } = input ?? {};
+    const id = await findProduct(client, productId);
+    if (kind === 'product' || id === null) return id;
+    return (await findVersions(client, id))?.get(version) ?? null;
   },
 
   async make(client, { kind, input }, call) {
     const { productId = '', version = '' } = input ?? {};
-    if (kind === 'product') return (await client.products.create({ id: productId, name: productId }, call)).id;
-    return (await client.products.createVersion({ productId, version }, call)).id;
+    if (kind === 'version') {
+      const id = (await findProduct(client, productId)) ?? productId;
+      return (await client.products.createVersion({ productId: id, version }, call)).id;
+    }
+    const product = { name: productId, ...(!isName(productId) && { id: productId }) };
+    return (await client.products.create(product, call)).id;
   },
+
+  fill: (body, { product = body.productId }) => ({ ...body, productId: product }),
 };
+
+/** The id of a product by its id or its name, with or without regard to case; null when there is none. */
+async function findProduct(client: Client, product: string): Promise<string | null> {
+  if (!isName(product)) return (await findVersions(client, product)) === null ? null : product;
+  const { items } = await client.products.list();
+  const exact = items.filter(({ name }) => name === product);
+  const found = exact.length > 0 ? exact : items.filter(({ name }) => name.toLowerCase() === product.toLowerCase());
+  if (found.length > 1) {
+    const ids = found.map(({ id }) => id).join(' and ');
+    throw new UsageError(`several products are called ${product}: write the id of one, ${ids}`);
+  }
+  return found[0]?.id ?? null;
+}
 
 /** The ids of the versions of a product by their names; null when there is no such product. */
 async function findVersions(client: Client, productId: string): Promise<ReadonlyMap<string, string> | null> {
@@ -48,6 +74,12 @@ export const importKeys = bulkOperation({
   // A key that is there already is refused, whatever the service remembers.
   repeatsSafely: true,
   fields: [{ name: 'key' }, { name: 'id' }],
+
+  toCheck(body) {
+    const { productId } = body;
+    const isNamed = typeof productId === 'string' && isName(productId);
+    return isNamed ? { ...body, productId: productId.padEnd(MIN_PRODUCT_ID, '_') } : body;
+  },
 
   async send(client, input, call, { ifAbsent }) {
     const asked = client.keys.import(input, call);

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { type DateFormat, formatsOf, isoDate } from '../../../src/cli/values/date-format.ts';
+import { bulkShop } from './bulk-shop.ts';
+
+/** Keys as another system exports them, in a spreadsheet of a country that writes `;` between cells. */
+const foreign = [
+  '\ufeffLicense Key;Product;Seats;Expires;Customer;E-Mail;Created;Notes;Machines',
+  'ACME-0001-AAAA-BBBB-CCCC-0001;Engine Pro;3;31.12.2027;"Müller; Söhne";info@mueller.example;01.02.2024;"one\r\n""two""";pc-1,pc-2',
+  'ACME-0002-AAAA-BBBB-CCCC-0002;engine pro;;30.6.2027 14:30;Ada Ltd;it@ada.example;5.3.2024;;',
+  'ACME-0003-AAAA-BBBB-CCCC-0003;Viewer;;never;;;;;',
+  '',
+].join('\r\n');
+
+const mapped = ['--map', 'Customer=customerName', '--map', 'Notes=metadata.notes'];
+
+describe('a file of another system', () => {
+  it('is told all its problems at once, and how its dates are read', async () => {
+    await using shop = await bulkShop();
+    shop.write('old.csv', foreign.replace(';3;', ';three;'));
+    const { code, stderr } = await shop.at(['keys', 'import', '-f', 'old.csv', '-n', ...mapped]);
+    expect([code, ...stderr.trimEnd().split('\n')]).toEqual([
+      2,
+      'error: old.csv has 6 problems; nothing was sent',
+      "  line 2: Seats: 'three' is neither a whole number from 1 to 999999999 nor 'unlimited'",
+      expect.stringMatching(/^ {2}line 2: Expires: '31\.12\.2027' is not a day/),
+      expect.stringMatching(/^ {2}line 2: Created: '01\.02\.2024' is not a day/),
+      expect.stringMatching(/^ {2}line 4: Expires: '30\.6\.2027 14:30' is not a day/),
+      expect.stringMatching(/^ {2}line 4: Created: '5\.3\.2024' is not a day/),
+      '  line 5: no product is called Viewer; --create-products makes it',
+      '  dates such as 31.12.2027 are read with --date-format dmy',
+    ]);
+  });
+
+  it('moves in with its products, customers, notes and devices', async () => {
+    await using shop = await bulkShop();
+    shop.write('old.csv', foreign);
+    const argv = ['keys', 'import', '-f', 'old.csv', '--date-format', 'dmy', '--create-products', ...mapped];
+    const planned = await shop.json(...argv, '-n');
+    expect(planned.needed).toMatchObject([
+      { kind: 'product', name: 'engine pro', status: 'exists', id: shop.product },
+      { kind: 'product', name: 'viewer', status: 'new' },
+    ]);
+    expect((await shop.at([...argv, '-y'])).stderr).toMatch(/^imported 3 of 3 keys/m);
+    const products: { id: string; name: string }[] = await shop.json('products', 'list');
+    expect(products.map(({ name }) => name).sort()).toEqual(['Engine Pro', 'Viewer']);
+    const get = (key: string) => shop.json('keys', 'get', key, '-P', shop.product);
+    expect(await get('ACME-0001-AAAA-BBBB-CCCC-0001')).toMatchObject({
+      license: {
+        ...{ maxActivations: 3, expirationDate: '2027-12-31T23:59:59.000Z', createdAt: '2024-02-01T00:00:00.000Z' },
+        metadata: { notes: 'one\r\n"two"' },
+        devices: [{ hostId: 'pc-1' }, { hostId: 'pc-2' }],
+      },
+      customer: { name: 'Müller; Söhne', email: 'info@mueller.example' },
+    });
+    const { license } = await get('ACME-0002-AAAA-BBBB-CCCC-0002');
+    expect(license).toMatchObject({
+      expirationDate: '2027-06-30T14:30:00.000Z',
+      createdAt: '2024-03-05T00:00:00.000Z',
+    });
+  });
+
+  it('is asked for an id where several products have the name', async () => {
+    await using shop = await bulkShop();
+    await shop.at(['products', 'create', '--name', 'Engine Pro']);
+    shop.write('old.csv', 'key,product\nACME-0001-AAAA-BBBB-CCCC-0001,Engine Pro\n');
+    const { code, stderr } = await shop.at(['keys', 'import', '-f', 'old.csv', '-y']);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error: several products are called engine pro: write the id/),
+    ]);
+  });
+});
+
+describe('a date as people write it', () => {
+  it.each<[DateFormat, string, string | null]>([
+    ['dmy', '31.12.2027', '2027-12-31'],
+    ['dmy', ' 1-2-2027 ', '2027-02-01'],
+    ['mdy', '12/31/2027', '2027-12-31'],
+    ['ymd', '2027/12/31 9:05', '2027-12-31T09:05:00Z'],
+    ['ymd', '2027-12-31T09:05:07', '2027-12-31T09:05:07Z'],
+    ['mdy', '31.12.2027', null],
+    ['dmy', '29.02.2027', null],
+    ['dmy', '31.12.27', null],
+    ['dmy', '2027-12-31', null],
+    ['ymd', '2027-12-31 later', null],
+  ])('as %s: %j', (format, text, date) => expect(isoDate(text, format)).toBe(date));
+
+  it.each([
+    [['31.12.2027', '01.02.2027'], ['dmy']],
+    [['01/02/2027'], ['dmy', 'mdy']],
+    [['31.12.2027', '12.31.2027'], []],
+    [[], []],
+  ])('%j may be %j', (texts, formats) => expect(formatsOf(texts)).toEqual(formats));
+});
