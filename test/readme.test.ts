@@ -14,14 +14,21 @@ interface Step {
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
-it('prints what the README shows, line after line, to the end of its tour', () => {
-  const steps = readSteps(readme);
-  expect(steps.length).toBeGreaterThan(20);
-  const printed = runAll(steps.map(({ command }) => command));
-  for (const [index, { command, shown }] of steps.entries()) {
-    expect(printed[index], `$ ${command}`).toMatch(toPattern(shown));
-  }
-}, 240_000);
+it.each([
+  ['README.md', 20],
+  ['docs/moving.md', 7],
+])(
+  'prints what %s shows, line after line, to the end',
+  (file, least) => {
+    const steps = readSteps(readFileSync(join(root, file), 'utf8'));
+    expect(steps.length).toBeGreaterThan(least);
+    const printed = runAll(steps.map(({ command }) => command));
+    for (const [index, { command, shown }] of steps.entries()) {
+      expect(printed[index], `$ ${command}`).toMatch(toPattern(shown));
+    }
+  },
+  240_000,
+);
 
 it('runs every block of the README in one way or another', () => {
   const blocks = [...readme.matchAll(/```(\w*)\n([\s\S]*?)```/g)].map(([, language, text = '']) => [language, text]);
@@ -73,7 +80,7 @@ function runAll(commands: readonly string[]): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'lkm-readme-'));
   try {
     // What the tour uses of a checkout, so that its database is made elsewhere.
-    for (const name of ['bin', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
+    for (const name of ['bin', 'node_modules', 'examples']) symlinkSync(join(root, name), join(folder, name));
     const end = '\u0004end of step';
     const steps = commands.map((command) => `${command}\nstatus=$?; echo '${end}'; (exit $status)`);
     writeFileSync(join(folder, 'tour.sh'), ['exec 2>&1', ...steps, 'kill $SERVER; wait $SERVER'].join('\n'));
