@@ -218,13 +218,10 @@ export const change = {
   dryRun: flag('-n, --dry-run', 'show the request and send nothing'),
 };
 
-const watching: Specs<OptionSpec> = {
-  watch: flag('-w, --watch', 'show it on the terminal again and again, until ctrl-c'),
-  interval: option('--interval <DUR>', 'with --watch: how often; 2s unless given'),
-};
+const watch = flag('-w, --watch', 'show it on the terminal again and again, until ctrl-c');
 
 export const optionsOf = ({ options, watchable }: Command): Specs<OptionSpec> =>
-  watchable ? { ...options, ...watching } : options;
+  watchable ? { ...options, watch } : options;
 
 /** The option that answers a yes-or-no question beforehand. */
 export const yes = flag('-y, --yes', 'do not ask');

@@ -10,7 +10,6 @@ import { renderResult } from './output/render.ts';
 import type { CommandResult, Field } from './output/result.ts';
 import { createPaint, sanitise } from './output/terminal.ts';
 import { inProcessUrl } from './request/connection.ts';
-import { parseInterval } from './values/duration.ts';
 
 interface Watched {
   readonly parsed: ParsedCommand;
@@ -20,7 +19,7 @@ interface Watched {
   readonly state: RunState;
 }
 
-const DEFAULT_INTERVAL_MS = 2_000;
+const INTERVAL_MS = 2_000;
 
 /** A screen of its own, without a cursor, on which long lines are cut: what was on the terminal stays as it is. */
 const OPEN = '\u001b[?1049h\u001b[?25l\u001b[?7l';
@@ -34,18 +33,16 @@ const CLEAR_BELOW = '\u001b[J';
  * too; later ones are shown when they may pass.
  */
 export async function watch(watched: Watched): Promise<number> {
-  const { settings, state, parsed } = watched;
+  const { settings, state } = watched;
   const { io } = state;
-  const { interval } = parsed.written.options;
   refuseElsewhere(settings, io);
-  const intervalMs = typeof interval === 'string' ? parseInterval(interval) : DEFAULT_INTERVAL_MS;
   let shown = await readOnce(watched);
   await io.stdout.write(OPEN);
   try {
     let trouble: string | null = null;
     while (!io.stop.aborted) {
-      await io.stdout.write(frameOf(shown, { trouble, intervalMs }, watched));
-      await sleep(intervalMs, undefined, { signal: io.stop }).catch(() => {});
+      await io.stdout.write(frameOf(shown, trouble, watched));
+      await sleep(INTERVAL_MS, undefined, { signal: io.stop }).catch(() => {});
       if (io.stop.aborted) break;
       ({ shown, trouble } = await readOnce(watched).then(
         (next) => ({ shown: next, trouble: null }),
@@ -105,20 +102,15 @@ function troubleOf(error: unknown, io: Io): string | null {
   return message;
 }
 
-function frameOf(text: string, { trouble, intervalMs }: Head, { settings, state: { io } }: Watched): string {
+function frameOf(text: string, trouble: string | null, { settings, state: { io } }: Watched): string {
   const paint = createPaint(settings.color.stdout);
   const time = new Date(io.now()).toISOString().slice(11, 19);
   const head =
     trouble === null
-      ? paint.dim(`${time} UTC, every ${intervalMs / 1_000} s · ctrl-c ends`)
+      ? paint.dim(`${time} UTC, every ${INTERVAL_MS / 1_000} s · ctrl-c ends`)
       : paint.yellow(`${time} UTC: ${sanitise(trouble)}`);
   const lines = [head, '', ...fitting(text.trimEnd().split('\n'), (io.stdout.lines ?? 24) - 2)];
   return `${HOME}${lines.map((line) => `${line}${CLEAR_LINE}`).join('\n')}${CLEAR_BELOW}`;
-}
-
-interface Head {
-  readonly trouble: string | null;
-  readonly intervalMs: number;
 }
 
 const fitting = (lines: readonly string[], room: number): readonly string[] =>

@@ -35,13 +35,6 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
-/** A duration between two times of the same work, from a second to a day, in milliseconds. Throws `UsageError`. */
-export function parseInterval(text: string): number {
-  const ms = parseDuration(text);
-  if (ms < 1_000 || ms > DAY_MS) throw new UsageError(`'${text}' is not a duration from 1s to 1d`);
-  return ms;
-}
-
 /** A duration as {@link parseDuration} reads it, in seconds. Throws `UsageError`. */
 export const parseSeconds = (text: string): number => parseDuration(text) / 1_000;
 
