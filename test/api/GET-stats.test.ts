@@ -53,6 +53,7 @@ const all = { total: 5, active: 3, unused: 1, full: 1, expiring: 1, expired: 1, 
 
 const pool = expect.objectContaining({ activations: 3, maxActivations: 5 });
 const single = expect.objectContaining({ activations: 1, maxActivations: 1 });
+const half = expect.objectContaining({ activations: 1, maxActivations: 2 });
 
 const viewerOnly = {
   body: ({ viewer }: Shop) => ({
@@ -94,6 +95,20 @@ scenarios<Shop>('stats.get', { given: openShop }, [
     as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
     absent: ({ editor }) => [editor],
   }),
+  row(
+    'orders the keys of two products among each other, whichever product comes first',
+    answers({
+      data: expect.objectContaining({ fullest: [pool, half], nextToExpire: [single, pool, half] }),
+      code: 0,
+    }),
+    {
+      given: async (world, { viewer: productId }) => {
+        const licenseKey = await world.key({ productId, usesPerKey: '2', expiryDate: '2027-02-01T00:00:00Z' });
+        await world.activate({ productId, licenseKey }, 'one');
+      },
+      as: ({ editor, viewer }) => ({ kind: 'read-only', productIds: [viewer, editor] }),
+    },
+  ),
   row(
     'counts nothing of a product that the token is not for',
     answers({ data: { ...empty, customers: null }, code: 0 }),
