@@ -12,6 +12,7 @@ describe('trustProxies', () => {
     ['does not believe it of a peer outside the networks of the proxies', ['10.0.0.0/8'], CALLER, SPOOFED, CALLER],
     ['takes what a proxy says', ['10.0.0.0/8'], PROXY, CALLER, CALLER],
     ['takes a single address as a network', [PROXY], PROXY, CALLER, CALLER],
+    ['takes a network that is every address', ['0.0.0.0/0'], PROXY, CALLER, CALLER],
     ['takes the last hop, not what the caller wrote before it', [PROXY], PROXY, `${SPOOFED}, ${CALLER}`, CALLER],
     ['skips further proxies', ['10.0.0.0/8'], PROXY, `${SPOOFED}, ${CALLER}, 10.9.9.9`, CALLER],
     ['takes the first proxy when there are only proxies', ['10.0.0.0/8'], PROXY, '10.9.9.9', '10.9.9.9'],
@@ -44,9 +45,5 @@ describe('trustProxies', () => {
     ...['10.0.0.0/8/8', '10.0.0/8', '2001:db8::/129'],
   ])('refuses %j, which is no network', (network) => {
     expect(() => trustProxies([network])).toThrow(new TypeError(`${network} is not a network in CIDR notation`));
-  });
-
-  it('takes a network that is every address', () => {
-    expect(trustProxies(['0.0.0.0/0'])(PROXY, CALLER)).toBe(CALLER);
   });
 });
