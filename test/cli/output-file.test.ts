@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lkm, type Surroundings, tempFolder } from './fake-io.ts';
+import { lkm, type Surroundings, says, tempFolder } from './fake-io.ts';
 import { customer, issued, KEY, listed, PRODUCT, refusal, remote, scriptedService } from './scripted-service.ts';
 
 const create = ['keys', 'create', '-P', PRODUCT];
@@ -59,6 +59,18 @@ describe('-o', () => {
     const { fetch } = scriptedService(refusal(404, 1, 'Product not found or inactive'));
     expect((await lkm([...create, '-o', 'key.txt'], { fetch, env: remote, cwd })).code).toBe(6);
     expect(visibleFiles(cwd)).toEqual([]);
+  });
+
+  it('removes it, too, when the result cannot take its place', async () => {
+    const cwd = tempFolder();
+    const { fetch } = scriptedService(issued);
+    const blocking: Surroundings['fetch'] = (request) => {
+      mkdirSync(join(cwd, 'key.txt'));
+      return fetch(request);
+    };
+    const ran = await lkm([...create, '-o', 'key.txt'], { fetch: blocking, env: remote, cwd });
+    expect(ran).toMatchObject({ code: 13, stderr: says('cannot write key.txt') });
+    expect(visibleFiles(cwd)).toEqual(['key.txt']);
   });
 
   it.each([
