@@ -159,6 +159,15 @@ test.each([
   });
 });
 
+test.each(['headers', 'body'])('has no time of its own in which the %s must come', async (late) => {
+  const baseUrl = await serve((request, response) => {
+    if (late === 'body') response.setHeader('content-type', 'application/json').flushHeaders();
+    // Longer than the slowest look of `undici` at its timers.
+    setTimeout(() => (late === 'body' ? response.end(JSON.stringify(issued)) : answer(request, response)), 2_000);
+  });
+  expect(await create(baseUrl)).toEqual({ key: licenseKey });
+});
+
 test('uses connections again', async () => {
   const ports = new Set<number | undefined>();
   const client = connect(
