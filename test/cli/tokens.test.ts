@@ -62,9 +62,6 @@ describe('tokens', () => {
     for (const line of [/^networks +10\.0\.0\.0\/8, ::1$/m, /^last used +never$/m]) expect(stdout).toMatch(line);
     expect(stdout).not.toContain(token.slice(-20));
     expect(await json('tokens create --kind client --name app --expires never')).toMatchObject({ expiresAt: null });
-    expect((await at('tokens create --kind admin --name ci --scope license:read')).stderr).toBe(
-      'error: --scope go with --kind scoped\n',
-    );
   });
 
   it('are replaced by new ones, and work for as long as the overlap says', async () => {

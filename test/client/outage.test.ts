@@ -57,7 +57,6 @@ test.each<[string, Fetch]>([
 test.each<[string, Fetch, Partial<ClientOptions>, number]>([
   ['a number of retries bounds the attempts on a service that stays away', refuseConnection, { maxRetries: 2 }, 3],
   ['no time allowed means no retry', refuseConnection, { maxElapsedMs: 0 }, 1],
-  ['lost responses are repeated four times', systemError({ code: 'ECONNRESET' }), {}, 5],
 ])('%s', async (_title, down, options, attempts) => {
   const { create, requests } = outage(down, 3_600_000, options);
   await expect(create()).rejects.toMatchObject({ name: 'NetworkError', call: { attempts } });
