@@ -96,6 +96,8 @@ test.each<[string, readonly CallError[], readonly (number | null)[], Partial<Ret
     [1_000, 1_000, 1_000, stop],
     { maxWaitMs: 3_999 },
   ],
+  ['waits for it as long as the limit', times(4, inProgress()), times(4, 1_000), { maxWaitMs: 4_000 }],
+  ['backs off from a 429 no longer than the limit', [refusal(429, 3)], [100], { maxWaitMs: 100 }],
   [
     'gives up a service that is away after a time of its own',
     [refused, refused],
