@@ -15,8 +15,8 @@ interface Described {
   readonly field?: string;
   readonly choices?: readonly string[];
   readonly pick?: Pickable;
-  /** Whether the e-mail address of a customer may stand for its id, which is then looked up. */
-  readonly takesEmail?: boolean;
+  /** Whether the e-mail address or the name of a customer may stand for its id, which is then looked up. */
+  readonly takesName?: boolean;
 }
 
 export type Pickable = 'product' | 'customer' | 'key' | 'device' | 'token' | 'session';
@@ -194,10 +194,10 @@ export function describeOption({ describe, choices, env }: Pick<OptionSpec, 'des
 
 const productId = { env: 'LKM_PRODUCT', field: 'productId' } as const;
 
-export const productFilter = option('-P, --product <ID>', 'only this product', productId);
+export const productFilter = option('-P, --product <ID>', 'only this product, by its id or name', productId);
 
 /** The product of a new key; each row of a file may name its own. */
-export const productUnlessFile = required('-P, --product <ID>', 'the product', {
+export const productUnlessFile = required('-P, --product <ID>', 'the product, by its id or name', {
   ...productId,
   pick: 'product',
   neededUnless: 'file',

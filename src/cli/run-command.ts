@@ -1,3 +1,4 @@
+import { MIN_PRODUCT_ID } from '../contract/limits.ts';
 import { type Command, type ParsedCommand, productFilter } from './command.ts';
 import type { Settings } from './config/settings.ts';
 import { type CommandContext, openContext } from './context.ts';
@@ -24,7 +25,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const read = await readValues(command, written, context);
   const { pickedWords } = read;
   state.argv = [...argv, ...pickedWords];
-  const values = await resolveCustomers(command, read.values, context);
+  const values = await resolveNames(command, read.values, context);
   const isNarrowed = command.options.product === productFilter && written.options.product === undefined;
   if (isNarrowed && values.product !== undefined && io.stderr.isTTY) {
     await context.say({ tone: 'hint', text: `only product ${values.product}, set by LKM_PRODUCT or lkm config` });
@@ -63,13 +64,25 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   return result.exitCode ?? exitCodes.ok;
 }
 
-/** The values with the id of each customer that is named by an e-mail address. No id has an `@`. */
-async function resolveCustomers(command: Command, values: ReadValues['values'], context: CommandContext) {
+/**
+ * The values with the id of each product and customer that is named in another way. What is shorter than any id of a product
+ * is a name; what may be the name of a customer may also be an id that it had elsewhere.
+ */
+async function resolveNames(command: Command, values: ReadValues['values'], context: CommandContext) {
   const specs = Object.entries({ ...command.arguments, ...command.options });
-  const names = specs.flatMap(([name, spec]) => (spec.takesEmail && String(values[name]).includes('@') ? [name] : []));
-  if (names.length === 0) return values;
-  const { withCustomerIds } = await import('./request/look-ups.ts');
-  return withCustomerIds(values, names, context);
+  const isNamed = ({ field, takesName }: (typeof specs)[number][1], value: unknown): boolean =>
+    typeof value === 'string' &&
+    (field === 'productId' ? value.length < MIN_PRODUCT_ID : takesName === true && !value.startsWith('cus_'));
+  const named = specs.filter(([name, spec]) => isNamed(spec, values[name]));
+  if (named.length === 0) return values;
+  const { findCustomer, findProduct } = await import('./request/look-ups.ts');
+  const client = await context.client();
+  const ids: Record<string, string> = {};
+  for (const [name, { field }] of named) {
+    const find = field === 'productId' ? findProduct : findCustomer;
+    ids[name] = await find(client, String(values[name]));
+  }
+  return { ...values, ...ids };
 }
 
 /** A file of `-o` is written when the result is whole; variables hold one row. Throws `UsageError`. */

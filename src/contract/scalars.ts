@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MIN_PRODUCT_ID } from './limits.ts';
 
 /*
  * The patterns here are printed in the OpenAPI document, for programs in many languages: no flags and no `\p{…}`. What
@@ -29,9 +30,6 @@ export const identifier = <Brand extends string>(description: string, example: s
   text(min, 256)
     .meta({ description, examples: [example] })
     .brand<Brand>();
-
-/** No identifier of a product is shorter. Source: API description, "Limits". */
-export const MIN_PRODUCT_ID = 22;
 
 /** Identifier of a product, 22 to 256 characters. Source: API description, "Limits". */
 export const ProductId = identifier<'ProductId'>(

@@ -46,7 +46,7 @@ describe('a command that is suggested', () => {
     const cwd = tempFolder();
     const on = ['--db', 'my keys.db'];
     await lkm(['products', 'create', '--name', 'Engine', '--create', ...on], { cwd });
-    expect((await lkm(['keys', 'create', '-P', 'Engine', ...on], { cwd })).stderr).toContain(
+    expect((await lkm(['keys', 'create', '-P', 'Viewer', ...on], { cwd })).stderr).toContain(
       "  See them:  lkm --db 'my keys.db' products list\n",
     );
     expect((await lkm(['customers', 'list', ...on], { cwd })).stderr).toBe(
@@ -94,8 +94,8 @@ describe('a command that is suggested', () => {
     ['--base-url', 'https://lkm.example?token=hidden'],
     ['--base-url', 'https://lkm.example#hidden'],
   ])('never shows the secret in %s %s', async (option, value) => {
-    const { stderr } = await lkm(['keys', 'create', '-P', 'Engine', option, value, '--token-file', 'token'], {});
-    expect(stderr).toContain('  See them:  lkm products list\n');
+    const { stderr } = await lkm(['keys', 'heartbeat', 'ses_1', option, value, '--token-file', 'token'], {});
+    expect(stderr).toContain('  To end it by its id:  lkm sessions release ses_1\n');
     expect(stderr).not.toContain('hidden');
   });
 });

@@ -60,7 +60,7 @@ describe.runIf(hasProgram('man'))('man', () => {
     const text = render('lkm-keys-create.1').stdout;
     expect(text).toMatch(/^NAME\n +lkm-keys-create - issue a licence key$/m);
     expect(text).toMatch(/^SYNOPSIS\n +lkm keys create \[options\]$/m);
-    expect(text).toMatch(/^ +-P, --product ID\n +the product \(LKM_PRODUCT\)$/m);
+    expect(text).toMatch(/^ +-P, --product ID\n +the product, by its id or name \(LKM_PRODUCT\)$/m);
     expect(text).toContain('$ KEY=$(lkm keys create -P "$ID" --max-activations 5 --expires 1y)');
   });
 });

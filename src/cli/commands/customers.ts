@@ -5,9 +5,9 @@ import { argument, change, command, flag, option, required, yes } from '../comma
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative, yesNo } from '../output/words.ts';
-import { findCustomerByEmail, unlessRefused } from '../request/look-ups.ts';
+import { unlessRefused } from '../request/look-ups.ts';
 import { parseBoolean } from '../values/scalars.ts';
-import { changeCommand, customerArgument, ifUpdatedAt, limit, readCommand } from './forms.ts';
+import { changeCommand, customerArgument, ifUpdatedAt, limit, readCommand, showCommand } from './forms.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
 import { created, fieldsShown, firstOf, listOf, recordOf, updated } from './results.ts';
 import { changeEach } from './several.ts';
@@ -50,22 +50,16 @@ export const customersList = readCommand({
   },
 });
 
-export const customersGet = readCommand({
+export const customersGet = showCommand({
   about: 'Shows one customer.',
   operation: 'customers.get',
-  arguments: {
-    customer: argument('<ID|EMAIL>', 'the customer, by its id or its e-mail address', { pick: 'customer' }),
-  },
+  arguments: { customer: customerArgument },
   fields: customerFields,
   examples: [
     ['lkm customers get cus_…', 'by id'],
     ['lkm customers get it@ada.example --json', 'by address, for a program'],
   ],
-
-  async read(client, { customer: name }) {
-    const isEmail = name.includes('@');
-    return recordOf(await (isEmail ? findCustomerByEmail(client, name) : client.customers.get({ customerId: name })));
-  },
+  show: recordOf,
 });
 
 export const customersCreate = changeCommand({

@@ -169,13 +169,13 @@ function operationOf(client: Client, name: string): (input: Fields, call: CallOp
 
 /** The customer that a change or a list is for. */
 export const customerOption = (describe: string): OptionSpec<string | undefined> =>
-  option('--customer <ID|EMAIL>', describe, { field: 'customerId', takesEmail: true });
+  option('--customer <ID|EMAIL>', describe, { field: 'customerId', takesName: true });
 
 /** The customer that a command is about. */
-export const customerArgument = argument('<ID|EMAIL>', 'the customer, by its id or its e-mail address', {
+export const customerArgument = argument('<ID|EMAIL>', 'the customer, by its id, e-mail address or name', {
   field: 'customerId',
   pick: 'customer',
-  takesEmail: true,
+  takesName: true,
 });
 
 /** How much of a list is shown. */

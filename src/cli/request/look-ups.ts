@@ -2,7 +2,6 @@ import type { Client } from '../../client/client.ts';
 import { listAll } from '../../client/lists.ts';
 import type { Customer } from '../../contract/customers.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { CommandContext } from '../context.ts';
 import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
 import { type Pending, pendingOf } from '../state/journal.ts';
 import type { State } from '../state/state.ts';
@@ -52,15 +51,39 @@ export async function findCustomerByEmail(client: Client, email: string): Promis
   throw new NotFoundError('there is no customer with this e-mail address', [['See them:', 'lkm customers list']]);
 }
 
-/** Some values of a command with ids in the place of the e-mail addresses that name customers. */
-export async function withCustomerIds(
-  values: Readonly<Record<string, unknown>>,
-  names: readonly string[],
-  { client }: Pick<CommandContext, 'client'>,
-): Promise<Readonly<Record<string, unknown>>> {
-  const ids: Record<string, string> = {};
-  for (const name of names) ids[name] = (await findCustomerByEmail(await client(), String(values[name]))).id;
-  return { ...values, ...ids };
+/** The id of the customer of an e-mail address, an id or a name. Throws `NotFoundError`, or `UsageError` for a name of several. */
+export async function findCustomer(client: Client, named: string): Promise<string> {
+  if (named.includes('@')) return (await findCustomerByEmail(client, named)).id;
+  const known = await unlessRefused('customerNotFound', client.customers.get({ customerId: named }));
+  if (known !== null) return known.id;
+  const { items } = await client.customers.list({ text: named, page: 1, limit: NEAREST });
+  return only('customer', named, items);
+}
+
+/** The id of the product of a name. Throws as {@link findCustomer}. */
+export const findProduct = async (client: Client, name: string): Promise<string> =>
+  only('product', name, (await client.products.list()).items);
+
+/** So many are told that are called in a similar way. */
+const NEAREST = 5;
+
+type Named = { readonly id: string; readonly name: string };
+
+/** Those of a name: as it is written, else without regard to case. */
+export function calledSo<T extends Named>(name: string, all: readonly T[]): readonly T[] {
+  const exact = all.filter((one) => one.name === name);
+  return exact.length > 0 ? exact : all.filter((one) => one.name.toLowerCase() === name.toLowerCase());
+}
+
+function only(kind: 'product' | 'customer', name: string, all: readonly Named[]): string {
+  const [found, ...others] = calledSo(name, all);
+  const told = (ones: readonly Named[]): Hint[] => ones.slice(0, NEAREST).map(({ id, name }) => `${id}  ${name}`);
+  if (found === undefined) {
+    const hints: Hint[] = [...told(all), ['See them:', `lkm ${kind}s list`]];
+    throw new NotFoundError(`no ${kind} is called '${name}'`, hints);
+  }
+  if (others.length === 0) return found.id;
+  throw new UsageError(`several ${kind}s are called '${name}': give the id of one`, told([found, ...others]));
 }
 
 /**

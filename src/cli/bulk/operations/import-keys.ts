@@ -1,13 +1,14 @@
 import type { Client } from '../../../client/client.ts';
 import { ImportKeyRequest } from '../../../contract/keys/import.ts';
-import { MIN_PRODUCT_ID } from '../../../contract/scalars.ts';
+import { MIN_PRODUCT_ID } from '../../../contract/limits.ts';
+
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
 import { originOf } from '../../request/changes.ts';
-import { unlessRefused } from '../../request/look-ups.ts';
+import { calledSo, unlessRefused } from '../../request/look-ups.ts';
 import { bulkOperation } from '../operation.ts';
 import type { Need, Preparation } from '../preparation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
@@ -49,14 +50,10 @@ const productsOfKeys: Preparation = {
 /** The id of a product by its id or its name, with or without regard to case; null when there is none. */
 async function findProduct(client: Client, product: string): Promise<string | null> {
   if (!isName(product)) return (await findVersions(client, product)) === null ? null : product;
-  const { items } = await client.products.list();
-  const exact = items.filter(({ name }) => name === product);
-  const found = exact.length > 0 ? exact : items.filter(({ name }) => name.toLowerCase() === product.toLowerCase());
-  if (found.length > 1) {
-    const ids = found.map(({ id }) => id).join(' and ');
-    throw new UsageError(`several products are called ${product}: write the id of one, ${ids}`);
-  }
-  return found[0]?.id ?? null;
+  const [found, ...others] = calledSo(product, (await client.products.list()).items);
+  if (others.length === 0) return found?.id ?? null;
+  const ids = [found, ...others].map((one) => one?.id).join(' and ');
+  throw new UsageError(`several products are called ${product}: write the id of one, ${ids}`);
 }
 
 /** The ids of the versions of a product by their names; null when there is no such product. */

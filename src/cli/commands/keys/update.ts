@@ -31,7 +31,7 @@ export const keysUpdate = changeCommand({
     customer: option('--customer <ID|EMAIL|none>', 'the customer it is for', {
       parse: textOrNone,
       field: 'customerId',
-      takesEmail: true,
+      takesName: true,
     }),
     licenseType: option('--type <TYPE>', 'what it is bound to', { choices: licenseTypes }),
     maxConcurrentSessions: option(

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { openShop } from './shop.ts';
+
+/** A shop with some customers, whose names stand in lines for upper-case words. */
+async function shopWith(...customers: readonly string[]) {
+  const shop = await openShop();
+  shop.names.ADA_LTD = 'Ada Ltd';
+  const ids: string[] = [];
+  for (const name of customers) ids.push(await shop.answer(`customers create --name ${name}`));
+  return { ...shop, ids };
+}
+
+describe('a name in the place of an id', () => {
+  it('names a product, in any case, and a customer', async () => {
+    const { answer, json, product, ids } = await shopWith('Acme');
+    const key = await answer('keys create -P engine --customer acme');
+    const { license, customer } = await json(`keys get ${key}`);
+    expect([license.productId, customer.id]).toEqual([product, ids[0]]);
+    expect(await json('products get Engine')).toMatchObject({ id: product });
+    expect(await json('customers keys Acme')).toMatchObject([{ key }]);
+  });
+
+  it('is told what is called in a similar way, and asked for an id where several are called so', async () => {
+    const { at, json, ids } = await shopWith('ADA_LTD', 'Ada', 'Ada');
+    const nobody = await at('keys list --customer Ad');
+    expect([nobody.code, nobody.stderr]).toEqual([
+      6,
+      expect.stringMatching(
+        /^error: no customer is called 'Ad'\n {2}cus_\w+ {2}Ada.*\n(.*\n)+ {2}See them: {2}lkm .*customers list\n$/,
+      ),
+    ]);
+    const several = await at('customers get Ada');
+    expect([several.code, several.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /^error: several customers are called 'Ada': give the id of one\n( {2}cus_\w+ {2}Ada\n){2}$/,
+      ),
+    ]);
+    expect(await json('customers get ADA_LTD')).toMatchObject({ id: ids[0] });
+    expect((await at('keys list -P Nothing')).code).toBe(6);
+  });
+});
