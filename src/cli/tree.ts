@@ -165,6 +165,10 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('api', 'send any request, and print the response', () => import('./commands/api/api.ts')),
   entry('completion', 'make TAB complete commands, options and values', () => import('./commands/about-lkm.ts')),
   entry('explain', 'explain an error or an exit code', () => import('./commands/explain.ts')),
+  entry('commands', 'list every command, for programs', async () => {
+    const { commandsIn } = await import('./commands/about-lkm.ts');
+    return { commands: commandsIn(commandEntries) };
+  }),
   entry('version', 'show the versions of lkm, Node.js and the contract', () => import('./commands/about-lkm.ts')),
   entry('help', 'explain a command or a topic', () => import('./commands/about-lkm.ts')),
 ];

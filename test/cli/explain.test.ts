@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/cli/failure/errors.ts';
+import { commandEntries } from '../../src/cli/tree.ts';
 import { apiErrors } from '../../src/contract/errors.ts';
 import { lkm } from './fake-io.ts';
 
@@ -59,4 +60,13 @@ describe('lkm explain', () => {
     const ran = await lkm(['explain', code]);
     expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(`there is no error '${code}'`) });
   });
+});
+
+it('lkm commands lists every command with its options', async () => {
+  const rows: { command: string; options: { flags: string }[] }[] = JSON.parse(
+    (await lkm(['commands', '--json'])).stdout,
+  );
+  expect(rows.map(({ command }) => command)).toEqual(commandEntries.map(({ path }) => path));
+  const create = rows.find(({ command }) => command === 'keys create');
+  expect(create?.options.map(({ flags }) => flags)).toContain('--max-activations <N|unlimited>');
 });

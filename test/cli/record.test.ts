@@ -36,6 +36,9 @@ describe('the record of a database that commands work on', () => {
     for (const [line, stdout, stderr] of [
       ['events list --after 1 --limit 2', '2\n3\n', 'these are the first 2; there are more: --after 3\n'],
       ['audit list --after 4 --limit 1', '5\n', ''],
+      ['events list --last 2', '5\n6\n', ''],
+      ['events list --last 1 --type device.activated', '4\n', ''],
+      ['audit list --last 2', '4\n5\n', ''],
       ['events list --type license.signed --type device.activated', '4\n5\n', ''],
     ] as const) {
       expect(await at(`${line} --fields seq`)).toEqual({ code: 0, stdout, stderr });

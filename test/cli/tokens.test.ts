@@ -18,7 +18,7 @@ describe('tokens', () => {
     const refused = await at(`tokens revoke ${id} --yes`);
     expect(refused.stderr).toMatch(/^error: this is the last admin token of the account\n.*revoke ID --last-admin$/ms);
     expect((await at(`tokens revoke ${id} --yes --last-admin`)).stderr).toBe(`revoked ${id}\n`);
-    expect(await answer('tokens list --fields revokedAt')).toBe('2026-11-21T12:00:00.000Z');
+    expect(await answer('tokens list --last 1 --fields revokedAt')).toBe('2026-11-21T12:00:00.000Z');
     expect(await at('tokens create --kind client --name app -q')).toEqual({
       code: 0,
       stdout: expect.stringMatching(/^lkm_client_\w+\n$/),

@@ -1,9 +1,9 @@
-import { argument, command } from '../command.ts';
+import { argument, type CommandEntry, command, optionsOf } from '../command.ts';
 import { type Shell, scripts } from '../completion/scripts.ts';
 import { UsageError } from '../failure/errors.ts';
 import { type Topic, topics } from '../help/topics.ts';
 import type { View } from '../output/result.ts';
-import { namedRecord } from './results.ts';
+import { fieldsShown, listOf, namedRecord } from './results.ts';
 
 export const version = command({
   about: 'Shows the versions of lkm, of Node.js, and of the contract they speak.',
@@ -19,6 +19,31 @@ export const version = command({
     return namedRecord(versions, io.version);
   },
 });
+
+/** The command that lists those of the tree, which itself loads this file. */
+export const commandsIn = (entries: readonly CommandEntry[]) =>
+  command({
+    about: 'Lists every command with its arguments and options: with --json for programs that type command lines.',
+    fields: ['command', 'summary', ...fieldsShown('data', 'arguments', 'options')],
+    examples: [['lkm commands --json', 'all of them, for a program']],
+
+    async run() {
+      const rows = await Promise.all(
+        entries.map(async ({ path, summary, load }) => {
+          const loaded = await load();
+          return {
+            command: path,
+            summary,
+            arguments: Object.values(loaded.arguments).map(({ usage, describe }) => ({ usage, description: describe })),
+            options: Object.values(optionsOf(loaded)).map(({ flags, describe, choices, env }) => ({
+              ...{ flags, description: describe, choices, environment: env },
+            })),
+          };
+        }),
+      );
+      return listOf(rows, 'there are no commands', { name: 'command' });
+    },
+  });
 
 const names = Object.keys(topics).join(', ');
 

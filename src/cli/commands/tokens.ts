@@ -12,7 +12,7 @@ import { parseCalendarDuration } from '../values/duration.ts';
 import { readWholeText } from '../values/files.ts';
 import { parseExpiry } from '../values/instant.ts';
 import { parseCount, parsePositive } from '../values/scalars.ts';
-import { changeCommand, showCommand } from './forms.ts';
+import { changeCommand, readCommand, showCommand } from './forms.ts';
 import { created, doneTo, fieldsShown, issued, listOf, recordOf } from './results.ts';
 
 const tokenFields: readonly Field[] = [
@@ -30,12 +30,17 @@ const tokenFields: readonly Field[] = [
   ...fieldsShown('data', 'maxIssues', 'createdAt'),
 ];
 
-export const tokensList = showCommand({
+export const tokensList = readCommand({
   about: 'Lists the tokens of the account, oldest first, revoked ones included; never their secrets.',
   operation: 'tokens.list',
   fields: tokenFields,
+  options: { last: option('--last <N>', 'only the last N', parsePositive) },
   examples: [['lkm tokens list --fields id,kind,scopes --json', 'what each may do']],
-  show: ({ items }) => listOf(items, 'no tokens yet; lkm tokens create makes one'),
+
+  async read(client, { last = 0 }) {
+    const { items } = await client.tokens.list();
+    return listOf(items.slice(-last), 'no tokens yet; lkm tokens create makes one');
+  },
 });
 
 export const tokensShow = showCommand({

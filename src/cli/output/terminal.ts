@@ -51,7 +51,7 @@ const ofServices =
   'keys|devices|sessions|customers|products|tokens|stats|forecast|webhooks|events|audit|signing-keys|revocations|whoami|' +
   'api|jobs|doctor';
 const ofDatabases = 'db|idempotency';
-const ofOthers = 'quickstart|serve|login|logout|auth|config|completion|explain|version|help';
+const ofOthers = 'quickstart|serve|login|logout|auth|config|completion|explain|commands|version|help';
 
 const anyOf = (...words: readonly string[]): string => `(${words.join('|')})(?![\\w-])`;
 

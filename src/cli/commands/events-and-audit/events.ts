@@ -7,7 +7,7 @@ import { moment } from '../../output/words.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, firstOf, listOf } from '../results.ts';
-import { DEFAULT_LIMIT, following, goOnAfter, idOf, lastSeq, range, readItems, type } from './feed.ts';
+import { DEFAULT_LIMIT, following, goOnAfter, idOf, last, lastSeq, range, readItems, readLast, type } from './feed.ts';
 
 const fields: readonly Field[] = [
   { name: 'seq' },
@@ -22,14 +22,18 @@ const fields: readonly Field[] = [
 export const eventsList = readCommand({
   about: 'Lists what happened in the account, oldest first, after a number.',
   operation: 'events.list',
-  options: { ...range, type },
+  options: { ...range, last, type },
   fields,
   examples: [
     ['lkm events list', 'the first hundred'],
+    ['lkm events list --last 20', 'what has happened lately'],
     ['lkm events list --after 4200 --type license.created --json', 'what was issued since'],
   ],
 
-  async read(client, { after = 0, limit = DEFAULT_LIMIT, type }) {
+  async read(client, { after = 0, limit = DEFAULT_LIMIT, last, type }) {
+    if (last !== undefined) {
+      return listOf(await readLast((part) => client.events.list({ ...part, type }), last), 'nothing has happened yet');
+    }
     const { items, notes } = await firstOf(() => eventsAfter(client, after, type), limit, goOnAfter);
     return listOf(items, after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`, { notes });
   },

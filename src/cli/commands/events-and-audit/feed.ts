@@ -14,9 +14,12 @@ const MAX_PART = 1_000;
 /** How many events or rows are listed by default. */
 export const DEFAULT_LIMIT = 100;
 
-/** The number of the last event. No event has the number asked for: the list after it is empty, and says so. */
+/** No item has it: the list after it is empty, and says which number is the last. */
+const BEHIND_ALL = 2_147_483_647;
+
+/** The number of the last event. */
 export async function lastSeq(client: Client): Promise<number> {
-  const { meta } = await client.events.list({ after: 2_147_483_647, limit: 1 });
+  const { meta } = await client.events.list({ after: BEHIND_ALL, limit: 1 });
   return meta.last;
 }
 
@@ -33,6 +36,22 @@ export const range = {
   after: option('--after <SEQ>', 'begin after this number', parseCount),
   limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, parsePositive),
 };
+
+/** The option for the end of a numbered list. */
+export const last = option('--last <N>', 'only the last N', parsePositive);
+
+/** The last items of a numbered list, oldest first, of those that it gives: asks for longer and longer parts of its end. */
+export async function readLast<Item>(
+  list: ListPart<Item, { readonly last: number }>,
+  wanted: number,
+): Promise<readonly Item[]> {
+  const { meta } = await list({ after: BEHIND_ALL, limit: 1 });
+  for (let length = Math.max(wanted, MAX_PART); ; length *= 10) {
+    const after = Math.max(0, meta.last - length);
+    const items = await Array.fromAsync(readItems(list, after));
+    if (items.length >= wanted || after === 0) return items.slice(-wanted);
+  }
+}
 
 /** The option with which the rest of a numbered list is asked for. */
 export const goOnAfter = ({ seq }: { readonly seq: number }): string => `--after ${seq}`;
