@@ -58,7 +58,7 @@ describe.each<Asking>([
     answer: 'cus_1',
     question: 'type cus_1 to confirm:',
     shown:
-      'this deletes the customer for ever:\n  cus_1  Ada Ltd <it@ada.example>\n' +
+      'this deletes the customer for ever, at https://licensing.example.com:\n  cus_1  Ada Ltd <it@ada.example>\n' +
       'keys that lose their customer: 3\ndeleted cus_1\n',
     flags: ['--confirm cus_1', '-y'],
   },
@@ -70,7 +70,7 @@ describe.each<Asking>([
     question: 'revoke tok_1 for ever?',
     shown:
       '  tok_1  shop\n  scoped: license:write, license:read\n' +
-      '  has issued 12 of 500 keys, at https://licensing.example.com\nrevoked tok_1\n',
+      '  has issued 12 of 500 keys\n  at https://licensing.example.com\nrevoked tok_1\n',
     flags: ['--yes'],
   },
   {
@@ -79,7 +79,7 @@ describe.each<Asking>([
     done: [200, { code: 0, message: 'All devices deactivated' }],
     answer: true,
     question: 'free all devices?',
-    shown: '  a3f1  build-01\n  77e0  No tag\nfreed all devices\n',
+    shown: '  a3f1  build-01\n  77e0  No tag\n  at https://licensing.example.com\nfreed all devices\n',
     flags: ['--yes'],
   },
 ])('lkm $line', ({ line, about, done, answer, question, shown, flags }) => {

@@ -48,12 +48,21 @@ describe('the record of a database that commands work on', () => {
   it('shows the history of one key, with its devices', async () => {
     const { answer } = await eventful();
     await answer('keys create');
+    await answer('keys update KEY --max-activations 9 --expires 2027-12-31 --metadata plan=pro');
+    await answer('keys transfer KEY --nobody');
     const rows = (await answer('keys history KEY')).split('\n').map((line) => line.split('\t'));
     expect(rows.map(([, ...row]) => row)).toEqual([
       ['license.created', '', 'owner of the database', '127.0.0.1'],
       ['device.activated', 'host-1', 'owner of the database', '127.0.0.1'],
       ['license.signed', 'host-1', 'owner of the database', '127.0.0.1'],
       ['device.deactivated', 'host-1', 'owner of the database', '127.0.0.1'],
+      [
+        'license.updated',
+        'maxActivations none → 9, expirationDate 2026-12-21 12:00 UTC → 2027-12-31 23:59 UTC, metadata',
+        'owner of the database',
+        '127.0.0.1',
+      ],
+      ['license.transferred', expect.stringMatching(/^cus_\w+ → none$/), 'owner of the database', '127.0.0.1'],
     ]);
   });
 

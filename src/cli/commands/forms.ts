@@ -18,6 +18,7 @@ import type { CommandContext } from '../context.ts';
 import type { CommandResult, Field } from '../output/result.ts';
 import { doneNote } from '../output/terminal.ts';
 import { confirm } from '../prompts/questions.ts';
+import { placeOf } from '../request/target.ts';
 import { parseInstant } from '../values/instant.ts';
 import { parsePositive } from '../values/scalars.ts';
 import type { Fields, Outcome } from './results.ts';
@@ -151,7 +152,8 @@ const withKey = (fields: readonly (Field | string)[]): readonly (Field | string)
 async function ask({ about, ...question }: Question, context: CommandContext): Promise<void> {
   if (context.dryRun) return;
   const shown = context.settings.interactive ? await about(await context.client()) : [];
-  await confirm(context, { ...question, about: shown, flag: '--yes' });
+  const place = `  at ${placeOf(await context.target())}`;
+  await confirm(context, { ...question, about: [...shown, place], flag: '--yes' });
 }
 
 async function withProduct(input: Fields, context: CommandContext): Promise<Fields> {

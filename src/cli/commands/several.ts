@@ -6,6 +6,7 @@ import { doneNote, type Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
 import { confirm } from '../prompts/questions.ts';
 import { isRefusal, type Send } from '../request/changes.ts';
+import { placeOf } from '../request/target.ts';
 
 /** What became of one of several changes. */
 interface Row {
@@ -94,7 +95,11 @@ async function confirmOne(
   const [first, ...more] = context.settings.interactive ? await describe(await context.client(), id) : [];
   await confirm(context, {
     question: { typed: name.replace('…', '') },
-    about: [`this deletes the ${noun} for ever:`, `  ${name}  ${first}`, ...more],
+    about: [
+      `this deletes the ${noun} for ever, at ${placeOf(await context.target())}:`,
+      `  ${name}  ${first}`,
+      ...more,
+    ],
     action: `deleting ${name}`,
     flag: confirmFlag?.(id) ?? '--yes',
   });

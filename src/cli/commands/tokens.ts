@@ -2,7 +2,6 @@ import { scopes, tokenKinds } from '../../contract/scopes.ts';
 import type { Token } from '../../contract/tokens.ts';
 import { findTokens, hashToken, mayBeForeignToken } from '../../domain/token.ts';
 import { argument, command, flag, many, option, required } from '../command.ts';
-import { withoutPassword } from '../config/location.ts';
 import { readToken } from '../config/token.ts';
 import { exitCodes, UsageError, verdictExitCodes } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
@@ -157,12 +156,8 @@ export const tokensRevoke = changeCommand({
     ['lkm tokens revoke tok_… --yes', 'in a script'],
   ],
 
-  asks: ({ id }, context) => ({
-    async about(client) {
-      const target = await context.target();
-      const where = target.kind === 'database' ? withoutPassword(target.db) : target.baseUrl;
-      return describeToken(id, where, (await client.tokens.list()).items);
-    },
+  asks: ({ id }) => ({
+    about: async (client) => describeToken(id, (await client.tokens.list()).items),
     question: `revoke ${id} for ever?`,
     action: `revoking ${id}`,
   }),
@@ -172,12 +167,12 @@ export const tokensRevoke = changeCommand({
 const describeNew = ({ id, kind, expiresAt }: Pick<Token, 'id' | 'kind' | 'expiresAt'>, done = 'created'): string =>
   `${done} ${id} · ${kind} · ${expiresAt === null ? 'never expires' : `expires ${moment(expiresAt)}`}`;
 
-/** The lines above the question: what the token is, and of which service. */
-function describeToken(id: string, where: string, tokens: readonly Token[]): string[] {
+/** The lines above the question: what the token is. */
+function describeToken(id: string, tokens: readonly Token[]): string[] {
   const token = tokens.find((one) => one.id === id);
-  if (!token) return [`  ${id}  not in the list of ${where}`];
-  const has = token.issued == null ? '' : `has issued ${issuedOf(token.issued, token.maxIssues)} keys, `;
-  return [`  ${id}  ${token.name}`, `  ${token.kind}: ${token.scopes.join(', ')}`, `  ${has}at ${where}`];
+  if (!token) return [`  ${id}  not in the list of tokens`];
+  const has = token.issued == null ? [] : [`  has issued ${issuedOf(token.issued, token.maxIssues)} keys`];
+  return [`  ${id}  ${token.name}`, `  ${token.kind}: ${token.scopes.join(', ')}`, ...has];
 }
 
 function issuedOf(issued: unknown, max: unknown): string {

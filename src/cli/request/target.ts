@@ -1,4 +1,4 @@
-import { locate } from '../config/location.ts';
+import { locate, withoutPassword } from '../config/location.ts';
 import type { NamedProfile } from '../config/profiles.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
@@ -11,6 +11,13 @@ export interface RemoteTarget {
   readonly baseUrl: string;
   readonly profile: NamedProfile | null;
   readonly ca: string | undefined;
+}
+
+/** Where a change is made, for who is asked whether to make it: `https://licensing.example.com, profile prod`. */
+export function placeOf(target: Target): string {
+  if (target.kind === 'database') return withoutPassword(target.db);
+  const { baseUrl, profile } = target;
+  return profile === null ? baseUrl : `${baseUrl}, profile ${profile.name}`;
 }
 
 /** Chooses the service: flags, then the environment, then the profile. Throws `UsageError` when there is none. */

@@ -46,11 +46,23 @@ function nameOf({ type, id }: Event['actor'], names: ReadonlyMap<string, string>
   return type === 'owner' ? 'owner of the database' : `${id} (${type})`;
 }
 
-/** The device that it is about, or what tells one event of a kind from the next. */
+/** The device that it is about, what was changed from what to what, or what tells one event of a kind from the next. */
 function aboutOf({ data, resource_type: type, resource_id: id }: Event): string {
-  const { hostId, expirationDate, expiresAt } = data;
+  const { hostId, expirationDate, expiresAt, from, to, changed, before, after } = data;
   if (typeof hostId === 'string') return hostId;
+  if (from !== undefined) return `${shownValue(from)} → ${shownValue(to)}`;
+  if (Array.isArray(changed)) {
+    const isRecorded = (name: string) => Object.hasOwn(Object(before), name);
+    const change = (name: string) => `${name} ${shownValue(Object(before)[name])} → ${shownValue(Object(after)[name])}`;
+    return changed.map((name) => (isRecorded(String(name)) ? change(String(name)) : name)).join(', ');
+  }
   if (type !== 'license') return id;
   const until = expirationDate ?? expiresAt;
   return typeof until === 'string' ? `until ${moment(until)}` : '';
+}
+
+/** A value that was recorded, as people read it. */
+function shownValue(value: unknown): string {
+  if (value === null || value === undefined) return 'none';
+  return /^\d{4}-\d\d-\d\dT/.test(String(value)) ? moment(value) : String(value);
 }
