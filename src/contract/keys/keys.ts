@@ -54,7 +54,7 @@ export const CreateKeyRequest = agreeing(
         properties: { expiresAfter: { type: 'string' }, expiryDate: {} },
         required: ['expiresAfter', 'expiryDate'],
       },
-      { required: ['reference', 'amountKeys'] },
+      { properties: { reference: { type: 'string' }, amountKeys: {} }, required: ['reference', 'amountKeys'] },
       {
         properties: { customerId: { type: 'string' }, newCustomer: { type: 'object' } },
         required: ['customerId', 'newCustomer'],
