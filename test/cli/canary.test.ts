@@ -14,6 +14,8 @@ const EMAIL = 'canary-4b1d@example.com';
 const MASTER = Buffer.alloc(32, 9).toString('base64');
 const PASSPHRASE = 'canary passphrase of the restored database';
 const STOLEN = mintToken('admin', new Uint8Array(32).fill(3));
+/** A secret of another system. */
+const IMPORTED = 'canary7e0d4b1f9a6c4e2b8d5f3a1c';
 const FOLLOW_MS = 300;
 
 /** A folder in which commands run as one user, and all that they printed. */
@@ -71,6 +73,7 @@ async function furnish({ at, write }: Workplace, url: string): Promise<Shop> {
   write('stolen.csv', `key\n${full}\nAAAAA-AAAAA-AAAAA-AAAAA-AAAAA\n`);
   write('stolen.txt', `a log with ${STOLEN} in it\n`);
   write('token.txt', STOLEN);
+  write('imported.txt', IMPORTED);
   write('passphrase.txt', PASSPHRASE);
   write('openapi.json', JSON.stringify(toOpenApi()));
   await at('customers create -f customers.csv');
@@ -111,7 +114,7 @@ it('no command leaves a secret where it does not belong', { timeout: 120_000 }, 
   const under = (folder: string) => files.filter((name) => name.startsWith(folder) && /\.\w+$/.test(name));
   const texts = ['a.lic', 'session.json', 'lent.txt', 'exported.csv', '.config/lkm/config.json'].map(read);
   const secrets = secretsIn([...ran.map(({ stdout }) => stdout), ...texts].join('\n'), {
-    token: [STOLEN],
+    token: [STOLEN, IMPORTED],
     'master key': [MASTER, PASSPHRASE],
     key: ['CANARY-0001'],
     email: [EMAIL],
