@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { Instant } from '../../src/contract/scalars.ts';
 import { newId } from '../../src/domain/ids.ts';
+import { recordedOf } from '../support/recorded.ts';
 import { answers, refuses, row, scenarios } from '../support/scenario.ts';
 import { shownDevice } from '../support/shop.ts';
 import { STARTED_AT, type World } from '../support/world.ts';
@@ -69,6 +70,8 @@ scenarios<Subject>(
         wrote: { licenses: 1, customers: 1, devices: 2 },
         afterwards: async (world, { productId }) => {
           const { license, customer } = await shown(world, productId);
+          const { events } = await recordedOf(world, 'keys.import');
+          expect(events.at(-1)).toMatchObject({ type: 'license.created', data: { imported: true, devices: 2 } });
           expect(customer).toEqual({ id: expect.any(String), name: 'Ada Ltd', email: 'it@ada.example', active: false });
           expect(license).toMatchObject({
             ...{ ...everyField, activations: 2, activated: false, version: { version: '2.1' }, updatedAt: STARTED_AT },

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { test as it } from '../support/fixtures.ts';
 import { answers, type Row, refuses, row, scenarios } from '../support/scenario.ts';
 import { acted } from '../support/shop.ts';
 import { STARTED_AT, type World } from '../support/world.ts';
@@ -151,6 +152,16 @@ scenarios<Subject>('webhooks.test', inBody, [
   row('refuses one that is not active', 'webhookInactive', { given: inactive }),
   ...ofOne,
 ]);
+
+it('no longer says when a secret ends that has ended', async ({ world }) => {
+  const { id: webhookId } = (await world.call('admin', 'POST', '/webhook', { url: 'https://shop.example.com/' })).body
+    .data;
+  const rotated = await world.call('admin', 'POST', '/webhook/rotate', { webhookId, overlap: 60 });
+  const { previousSecretUntil } = rotated.body.data;
+  world.setNow(previousSecretUntil);
+  const { body } = await world.call('admin', 'GET', `/webhook/by-id?webhookId=${webhookId}`);
+  expect(body.data.previousSecretUntil).toBeNull();
+});
 
 scenarios<Subject>('webhooks.rotate', { ...inBody, wrote: {} }, [
   row(

@@ -75,6 +75,7 @@ test.each([
 });
 
 test.each<[string, Answer]>([
+  ['a choice of addresses', text('', 300, { location: 'https://elsewhere.example/' })],
   ['a redirect', text('', 302, { location: 'https://elsewhere.example/login' })],
   ['a redirect that keeps the method', text('', 307, { location: 'https://elsewhere.example/' })],
   ['a page', page(200)],

@@ -1,5 +1,6 @@
 import { chmodSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
 import { apiVersion } from '../../src/contract/index.ts';
 import { openInstance, startServer } from '../../src/server/index.ts';
@@ -30,6 +31,23 @@ describe('a new database', () => {
     expect(second.created).toBeNull();
     expect(await statusFor(second.url, first.created?.adminToken)).toBe(200);
     await second.close();
+  });
+
+  it('takes over the work of a server that was killed', async ({ db }) => {
+    const first = await startServer({ ...quiet, db });
+    const headers = { Authorization: `Bearer ${first.created?.adminToken}`, 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ url: 'https://shop.example.com/', active: false });
+    expect((await fetch(`${first.url}/webhook`, { method: 'POST', headers, body })).status).toBe(201);
+    await first.close();
+    const database = new DatabaseSync(db);
+    database.exec(`update webhooks set lease = 'of the killed one', lease_until = '2999-01-01T00:00:00.000Z'`);
+    database.close();
+    const second = await startServer({ ...quiet, db });
+    await second.close();
+    using after = new DatabaseSync(db, { readOnly: true });
+    expect(after.prepare('select lease, lease_until from webhooks').all()).toEqual([
+      { lease: null, lease_until: null },
+    ]);
   });
 
   it('gets its token from its first server, also when it was made without one', async ({ db }) => {
