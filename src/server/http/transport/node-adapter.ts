@@ -93,9 +93,6 @@ function readBody(
     });
     message.on('end', () => resolve(body.bytes()));
     message.on('error', leave);
-    message.on('close', () => {
-      if (!message.complete) leave();
-    });
   });
 }
 
