@@ -1,4 +1,4 @@
-import { globSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempDisposableSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copyCheckout } from '../gate/checkout.ts';
@@ -27,17 +27,22 @@ export async function cover(mutants: readonly Mutant[]): Promise<Coverage> {
   using checkout = copyCheckout();
   using hits = mkdtempDisposableSync(join(tmpdir(), 'lkm-mutants-hits-'));
   const instrumented = [...Map.groupBy(mutants, ({ file }) => file)].map(
-    ([file, all]) => [file, (source: string) => instrument(source, all)] as const,
+    ([file, all]) => [file, (source: string) => instrument(source, all, hits.path)] as const,
   );
   const env = { LKM_MUTANTS_HITS: hits.path };
   await checkout.withFiles(Object.fromEntries(instrumented), () => runAll(checkout.path, env));
-  const records = globSync(join(hits.path, '*.json')).map((file): Hits => JSON.parse(readFileSync(file, 'utf8')));
+  const records = globSync(join(hits.path, '*.json')).map((path) => {
+    const { file, ms, pid, hits: own }: Hits = JSON.parse(readFileSync(path, 'utf8'));
+    const children = join(hits.path, String(pid));
+    const ofChildren = existsSync(children) ? readFileSync(children, 'utf8').split('\n') : [];
+    return { file, ms, hits: new Set([...own, ...ofChildren]) };
+  });
 
   const quickest = records.toSorted((a, b) => a.ms - b.ms);
   await runAll(checkout.path, { LKM_MUTANTS_ORDER: quickest.map(({ file }) => file).join('\n') });
   return {
     files: Object.fromEntries(
-      mutants.map(({ id }) => [id, quickest.filter((record) => record.hits.includes(id)).map(({ file }) => file)]),
+      mutants.map(({ id }) => [id, quickest.filter((record) => record.hits.has(id)).map(({ file }) => file)]),
     ),
     ms: Object.fromEntries(records.map(({ file, ms }) => [file, ms])),
   };

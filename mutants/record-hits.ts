@@ -17,6 +17,6 @@ beforeAll(() => {
 });
 
 afterAll(() => {
-  const record: Hits = { file, ms: performance.now() - start, hits: [...hits] };
+  const record: Hits = { file, pid: process.pid, ms: performance.now() - start, hits: [...hits] };
   writeFileSync(join(process.env.LKM_MUTANTS_HITS ?? '', `${randomUUID()}.json`), JSON.stringify(record));
 });
