@@ -109,7 +109,6 @@ async function* connect(
     }
   } finally {
     clearTimeout(timer);
-    silence.abort();
   }
 }
 

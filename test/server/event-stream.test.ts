@@ -91,6 +91,19 @@ describe('GET /event/stream', () => {
     await expect.poll(async () => (await open(service)).response.status, { timeout: 5_000 }).toBe(200);
   });
 
+  it('has so many places in all, and frees those of a token that was revoked', async ({ service }) => {
+    const newToken = async () =>
+      (await service.call('POST', '/token', { name: 'reader', kind: 'read-only' })).body.data;
+    const tokens = await Promise.all(Array.from({ length: 8 }, newToken));
+    const opening = tokens.flatMap(({ token }) =>
+      Array.from({ length: 16 }, () => open({ ...service, adminToken: token })),
+    );
+    for (const { response } of await Promise.all(opening)) expect(response.status).toBe(200);
+    expect((await open(service)).response.status).toBe(429);
+    await service.call('DELETE', `/token/by-id?tokenId=${tokens[0].id}`);
+    await expect.poll(async () => (await open(service)).response.status, { timeout: 5_000 }).toBe(200);
+  });
+
   it('ends at once when the server stops', async ({ service }) => {
     const stream = await open(service);
     const started = Date.now();

@@ -46,11 +46,11 @@ async function open(parts: AppParts, authorized: Authorized): Promise<ReadResult
   if (httpRequest.method === 'HEAD') return { ...result, body: '' };
   const ended = new AbortController();
   if (parts.eventStreams?.enter(caller.tokenId ?? '', ended.signal) === false) throw apiError('rateLimited');
-  const pieces = follow(parts, authorized, { after: from, type }, ended);
+  const pieces = follow(parts, authorized, { after: from, type }, ended.signal);
   const body = {
     [Symbol.asyncIterator]: () => ({
       next: () => pieces.next(),
-      // Nobody takes any more, perhaps while the next piece is waited for, which a generator would go on with.
+      // It has ended, or nobody takes any more, perhaps while a piece is waited for, which a generator would go on with.
       async return() {
         ended.abort();
         return { done: true, value: undefined } as const;
@@ -73,32 +73,28 @@ async function* follow(
   parts: AppParts,
   authorized: Authorized,
   { after, type }: { readonly after: number } & Pick<Input, 'type'>,
-  ended: AbortController,
+  ended: AbortSignal,
 ): AsyncGenerator<string> {
   const { store, eventStreams } = parts;
   const context = { repositories: store.repositories, caller: authorized.caller };
   let last = after;
   let lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
-  try {
-    // The number at once, so that a caller that is cut off before the first event comes back to the same place.
-    yield `retry: ${RETRY_MS}\nid: ${last}\n\n`;
-    for (;;) {
-      const { items, meta } = await listEvents(context, { after: last, limit: PART, type });
-      const isBehind = meta.last > last;
-      const isDue = parts.monotonic() >= lookAgainAt;
-      if ((isBehind || isDue) && !(await isStillValid(parts, authorized))) return;
-      if (isDue) lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
-      last = Math.max(last, meta.last);
-      const texts = items.map((event) => `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-      // In one piece: between two of them a slow reader could outlive its token.
-      const text = (isDue ? ': alive\n\n' : '') + texts.join('');
-      if (text !== '') yield text;
-      // Others than those of the wanted types need not be looked at again.
-      if (isBehind && items.at(-1)?.seq !== last) yield `id: ${last}\n\n`;
-      if (!isBehind && !(await eventStreams?.wait(ended.signal))) return;
-    }
-  } finally {
-    ended.abort();
+  // The number at once, so that a caller that is cut off before the first event comes back to the same place.
+  yield `retry: ${RETRY_MS}\nid: ${last}\n\n`;
+  for (;;) {
+    const { items, meta } = await listEvents(context, { after: last, limit: PART, type });
+    const isBehind = meta.last > last;
+    const isDue = parts.monotonic() >= lookAgainAt;
+    if ((isBehind || isDue) && !(await isStillValid(parts, authorized))) return;
+    if (isDue) lookAgainAt = parts.monotonic() + HEARTBEAT_MS;
+    last = Math.max(last, meta.last);
+    const texts = items.map((event) => `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    // In one piece: between two of them a slow reader could outlive its token.
+    const text = (isDue ? ': alive\n\n' : '') + texts.join('');
+    if (text !== '') yield text;
+    // Others than those of the wanted types need not be looked at again.
+    if (isBehind && items.at(-1)?.seq !== last) yield `id: ${last}\n\n`;
+    if (!isBehind && !(await eventStreams?.wait(ended))) return;
   }
 }
 
