@@ -11,7 +11,8 @@ import { maxLogPages } from '../../src/store/engine/sqlite/driver.ts';
 import { explainKnown, explain as explainSqlite, isMountedAlone } from '../../src/store/engine/sqlite/file.ts';
 import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
 import { OutcomeUnknown, StartupError, StorageError } from '../../src/store/errors.ts';
-import { test as it } from '../support/fixtures.ts';
+import { engines } from '../support/engines.ts';
+import { test as it, testsOn } from '../support/fixtures.ts';
 
 const sqliteError = (errcode: number) =>
   Object.assign(new Error('refused'), { code: 'ERR_SQLITE_ERROR', errcode, errstr: 'refused' });
@@ -57,6 +58,14 @@ describe('a database that cannot be opened', () => {
     expect(explainSqlite(sqliteError(5), 'lkm.db')).toEqual(
       new StartupError('lkm.db is in use by another program', 'try again'),
     );
+  });
+});
+
+describe.each(engines)('a store on $name', (engine) => {
+  testsOn(engine)('says of a full disk what to do', ({ store }) => {
+    const full = engine.name === 'SQLite' ? sqliteError(13) : Object.assign(new Error('no space'), { code: '53100' });
+    const message = expect.stringMatching(/the disk is full$|has no room left on its disk$/);
+    expect(store.explain(new StorageError(full))).toMatchObject({ name: 'StartupError', message });
   });
 });
 
