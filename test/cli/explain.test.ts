@@ -69,4 +69,5 @@ it('lkm commands lists every command with its options', async () => {
   expect(rows.map(({ command }) => command)).toEqual(commandEntries.map(({ path }) => path));
   const create = rows.find(({ command }) => command === 'keys create');
   expect(create?.options.map(({ flags }) => flags)).toContain('--max-activations <N|unlimited>');
+  expect((await lkm(['commands'])).stdout).toContain('\nkeys create\tissue a licence key\n');
 });

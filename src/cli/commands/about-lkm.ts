@@ -24,7 +24,7 @@ export const version = command({
 export const commandsIn = (entries: readonly CommandEntry[]) =>
   command({
     about: 'Lists every command with its arguments and options: with --json for programs that type command lines.',
-    fields: ['command', 'summary', ...fieldsShown('data', 'arguments', 'options')],
+    fields: ['command', 'summary', ...fieldsShown('chosen', 'arguments', 'options')],
     examples: [['lkm commands --json', 'all of them, for a program']],
 
     async run() {
