@@ -1,4 +1,4 @@
-import { MIN_PRODUCT_ID } from '../contract/limits.ts';
+import { isProductName } from '../contract/limits.ts';
 import { type Command, type ParsedCommand, productFilter } from './command.ts';
 import type { Settings } from './config/settings.ts';
 import { type CommandContext, openContext } from './context.ts';
@@ -65,14 +65,13 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
 }
 
 /**
- * The values with the id of each product and customer that is named in another way. What is shorter than any id of a product
- * is a name; what may be the name of a customer may also be an id that it had elsewhere.
+ * The values with the id of each product and customer that is named in another way. What may be the name of a customer may also be an id that it had elsewhere.
  */
 async function resolveNames(command: Command, values: ReadValues['values'], context: CommandContext) {
   const specs = Object.entries({ ...command.arguments, ...command.options });
   const isNamed = ({ field, takesName }: (typeof specs)[number][1], value: unknown): boolean =>
     typeof value === 'string' &&
-    (field === 'productId' ? value.length < MIN_PRODUCT_ID : takesName === true && !value.startsWith('cus_'));
+    (field === 'productId' ? isProductName(value) : takesName === true && !value.startsWith('cus_'));
   const named = specs.filter(([name, spec]) => isNamed(spec, values[name]));
   if (named.length === 0) return values;
   const { findCustomer, findProduct } = await import('./request/look-ups.ts');

@@ -9,7 +9,8 @@ it('the last items of a kind are found however far back they are', async () => {
     const last = after >= 20_000 ? 20_000 : Math.min(20_000, after + limit);
     return { items: rare.filter((seq) => seq > after && seq <= last), meta: { last } };
   };
-  expect(await readLast(list, 2)).toEqual([4_000, 9_000]);
+  expect(await readLast(list, 2, 0)).toEqual([4_000, 9_000]);
   expect(asked.slice(0, 3)).toEqual([2_147_483_647, 19_000, 20_000]);
-  expect(await readLast(list, 5)).toEqual(rare);
+  expect(await readLast(list, 5, 0)).toEqual(rare);
+  expect(await readLast(list, 5, 3)).toEqual([4_000, 9_000]);
 });

@@ -39,4 +39,12 @@ describe('a name in the place of an id', () => {
     expect(await json('customers get ADA_LTD')).toMatchObject({ id: ids[0] });
     expect((await at('keys list -P Nothing')).code).toBe(6);
   });
+
+  it('may be longer than an id', async () => {
+    const { answer, json, names } = await shopWith();
+    names.LONG = 'Engine Professional Edition';
+    const id = await answer('products create --name LONG');
+    const key = await answer('keys create -P LONG');
+    expect((await json(`keys get ${key} -P LONG`)).license.productId).toBe(id);
+  });
 });

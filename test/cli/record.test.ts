@@ -39,10 +39,12 @@ describe('the record of a database that commands work on', () => {
       ['events list --last 2', '5\n6\n', ''],
       ['events list --last 1 --type device.activated', '4\n', ''],
       ['audit list --last 2', '4\n5\n', ''],
+      ['audit list --last 2 --after 4', '5\n', ''],
       ['events list --type license.signed --type device.activated', '4\n5\n', ''],
     ] as const) {
       expect(await at(`${line} --fields seq`)).toEqual({ code: 0, stdout, stderr });
     }
+    expect(await at('audit list --limit 1 --last 2')).toMatchObject({ code: 2, stdout: '' });
   });
 
   it('shows the history of one key, with its devices', async () => {

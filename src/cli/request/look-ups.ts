@@ -69,10 +69,11 @@ const NEAREST = 5;
 
 type Named = { readonly id: string; readonly name: string };
 
-/** Those of a name: as it is written, else without regard to case. */
+/** Those of a name, or of an id: as it is written, else without regard to case. */
 export function calledSo<T extends Named>(name: string, all: readonly T[]): readonly T[] {
-  const exact = all.filter((one) => one.name === name);
-  return exact.length > 0 ? exact : all.filter((one) => one.name.toLowerCase() === name.toLowerCase());
+  const exact = all.filter((one) => one.name === name || one.id === name);
+  const alike = (text: string) => text.toLowerCase() === name.toLowerCase();
+  return exact.length > 0 ? exact : all.filter((one) => alike(one.name) || alike(one.id));
 }
 
 function only(kind: 'product' | 'customer', name: string, all: readonly Named[]): string {

@@ -1,7 +1,6 @@
 import type { Client } from '../../../client/client.ts';
 import { ImportKeyRequest } from '../../../contract/keys/import.ts';
-import { MIN_PRODUCT_ID } from '../../../contract/limits.ts';
-
+import { isProductName, MIN_PRODUCT_ID } from '../../../contract/limits.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
@@ -13,15 +12,12 @@ import { bulkOperation } from '../operation.ts';
 import type { Need, Preparation } from '../preparation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
-/** A product by its name, which is shorter than any id. */
-const isName = (product: string): boolean => product.length < MIN_PRODUCT_ID;
-
 /** The products of the keys, by id or name, and versions; with `createProducts` those that are not there are made. */
 const productsOfKeys: Preparation = {
   needsOf({ productId, version }, { createProducts = false }) {
-    if (typeof productId !== 'string' || !(createProducts || isName(productId))) return [];
+    if (typeof productId !== 'string' || !(createProducts || isProductName(productId))) return [];
     const lacks = `no product is called ${productId}; --create-products makes it`;
-    const name = isName(productId) ? productId.toLowerCase() : productId;
+    const name = isProductName(productId) ? productId.toLowerCase() : productId;
     const product: Need = { kind: 'product', name, input: createProducts ? { productId } : null, lacks };
     if (typeof version !== 'string' || !createProducts) return [product];
     return [product, { kind: 'version', name: `${name} ${version}`, input: { productId, version } }];
@@ -40,7 +36,7 @@ const productsOfKeys: Preparation = {
       const id = (await findProduct(client, productId)) ?? productId;
       return (await client.products.createVersion({ productId: id, version }, call)).id;
     }
-    const product = { name: productId, ...(!isName(productId) && { id: productId }) };
+    const product = { name: productId, ...(!isProductName(productId) && { id: productId }) };
     return (await client.products.create(product, call)).id;
   },
 
@@ -49,7 +45,7 @@ const productsOfKeys: Preparation = {
 
 /** The id of a product by its id or its name, with or without regard to case; null when there is none. */
 async function findProduct(client: Client, product: string): Promise<string | null> {
-  if (!isName(product)) return (await findVersions(client, product)) === null ? null : product;
+  if (!isProductName(product)) return (await findVersions(client, product)) === null ? null : product;
   const [found, ...others] = calledSo(product, (await client.products.list()).items);
   if (others.length === 0) return found?.id ?? null;
   const ids = [found, ...others].map((one) => one?.id).join(' and ');
@@ -74,7 +70,7 @@ export const importKeys = bulkOperation({
 
   toCheck(body) {
     const { productId } = body;
-    const isNamed = typeof productId === 'string' && isName(productId);
+    const isNamed = typeof productId === 'string' && isProductName(productId);
     return isNamed ? { ...body, productId: productId.padEnd(MIN_PRODUCT_ID, '_') } : body;
   },
 

@@ -7,8 +7,8 @@ import type { Field } from '../../output/result.ts';
 import { count, moment } from '../../output/words.ts';
 import { readText } from '../../values/files.ts';
 import { readCommand } from '../forms.ts';
-import { fieldsShown, firstOf, listOf, verdictOf } from '../results.ts';
-import { DEFAULT_LIMIT, goOnAfter, idOf, last, range, readFeed, readItems, readLast, refuseMasked } from './feed.ts';
+import { fieldsShown, listOf, verdictOf } from '../results.ts';
+import { idOf, range, readFeed, readItems, readRange, refuseMasked } from './feed.ts';
 
 const auditFields: readonly Field[] = [
   { name: 'seq' },
@@ -26,7 +26,7 @@ export const auditList = readCommand({
   about:
     'Lists who did what in the account, oldest first: every change, and every one that was refused for lack of rights.',
   operation: 'audit.list',
-  options: { ...range, last },
+  options: range,
   fields: auditFields,
   examples: [
     ['lkm audit list', 'the first hundred'],
@@ -34,9 +34,8 @@ export const auditList = readCommand({
     ['lkm audit list --after 4200 -o audit.csv', 'for a spreadsheet'],
   ],
 
-  async read(client, { after = 0, limit = DEFAULT_LIMIT, last }) {
-    if (last !== undefined) return listOf(await readLast(client.audit.list, last), 'nothing was done yet');
-    const { items, notes } = await firstOf(() => readItems(client.audit.list, after), limit, goOnAfter);
+  async read(client, { after = 0, ...others }) {
+    const { items, notes } = await readRange(client.audit.list, { after, ...others });
     return listOf(items, after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`, { notes });
   },
 });

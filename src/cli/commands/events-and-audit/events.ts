@@ -7,7 +7,7 @@ import { moment } from '../../output/words.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, firstOf, listOf } from '../results.ts';
-import { DEFAULT_LIMIT, following, goOnAfter, idOf, last, lastSeq, range, readItems, readLast, type } from './feed.ts';
+import { following, idOf, lastSeq, range, readItems, readRange, type } from './feed.ts';
 
 const fields: readonly Field[] = [
   { name: 'seq' },
@@ -22,7 +22,7 @@ const fields: readonly Field[] = [
 export const eventsList = readCommand({
   about: 'Lists what happened in the account, oldest first, after a number.',
   operation: 'events.list',
-  options: { ...range, last, type },
+  options: { ...range, type },
   fields,
   examples: [
     ['lkm events list', 'the first hundred'],
@@ -30,11 +30,8 @@ export const eventsList = readCommand({
     ['lkm events list --after 4200 --type license.created --json', 'what was issued since'],
   ],
 
-  async read(client, { after = 0, limit = DEFAULT_LIMIT, last, type }) {
-    if (last !== undefined) {
-      return listOf(await readLast((part) => client.events.list({ ...part, type }), last), 'nothing has happened yet');
-    }
-    const { items, notes } = await firstOf(() => eventsAfter(client, after, type), limit, goOnAfter);
+  async read(client, { after = 0, type, ...others }) {
+    const { items, notes } = await readRange((part) => client.events.list({ ...part, type }), { after, ...others });
     return listOf(items, after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`, { notes });
   },
 });

@@ -1,9 +1,11 @@
 import type { Client } from '../../../client/client.ts';
 import { eventTypes } from '../../../contract/events.ts';
 import type { Part } from '../../../contract/reply.ts';
+import { MAX_SEQ } from '../../../contract/scalars.ts';
 import { many, option } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
+import { firstOf } from '../results.ts';
 
 /** An operation that lists a numbered list part by part. */
 type ListPart<Item, Meta> = (input: { readonly after: number; readonly limit: number }) => Promise<Part<Item, Meta>>;
@@ -12,14 +14,11 @@ type ListPart<Item, Meta> = (input: { readonly after: number; readonly limit: nu
 const MAX_PART = 1_000;
 
 /** How many events or rows are listed by default. */
-export const DEFAULT_LIMIT = 100;
+const DEFAULT_LIMIT = 100;
 
-/** No item has it: the list after it is empty, and says which number is the last. */
-const BEHIND_ALL = 2_147_483_647;
-
-/** The number of the last event. */
+/** The number of the last event. The list after the greatest of all numbers is empty, and says it. */
 export async function lastSeq(client: Client): Promise<number> {
-  const { meta } = await client.events.list({ after: BEHIND_ALL, limit: 1 });
+  const { meta } = await client.events.list({ after: MAX_SEQ, limit: 1 });
   return meta.last;
 }
 
@@ -31,30 +30,39 @@ export const following = {
   type,
 };
 
-/** The options for a part of a numbered list. */
+/** The options for a part of a numbered list, or for its end. */
 export const range = {
   after: option('--after <SEQ>', 'begin after this number', parseCount),
   limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, parsePositive),
+  last: option('--last <N>', 'only the last N', parsePositive),
 };
 
-/** The option for the end of a numbered list. */
-export const last = option('--last <N>', 'only the last N', parsePositive);
+/** The part of a numbered list that the options ask for. Throws `UsageError`. */
+export async function readRange<Item extends { readonly seq: number }>(
+  list: ListPart<Item, { readonly last: number }>,
+  { after = 0, limit, last }: { readonly [name in keyof typeof range]?: number | undefined },
+) {
+  if (last === undefined) return firstOf(() => readItems(list, after), limit ?? DEFAULT_LIMIT, goOnAfter);
+  if (limit !== undefined) throw new UsageError('--limit and --last both say how many; give one of them');
+  return { items: await readLast(list, last, after), notes: [] };
+}
 
-/** The last items of a numbered list, oldest first, of those that it gives: asks for longer and longer parts of its end. */
+/** The last items after a number, oldest first, of those that the list gives: asks for longer and longer parts of its end. */
 export async function readLast<Item>(
   list: ListPart<Item, { readonly last: number }>,
   wanted: number,
+  start: number,
 ): Promise<readonly Item[]> {
-  const { meta } = await list({ after: BEHIND_ALL, limit: 1 });
+  const { meta } = await list({ after: MAX_SEQ, limit: 1 });
   for (let length = Math.max(wanted, MAX_PART); ; length *= 10) {
-    const after = Math.max(0, meta.last - length);
+    const after = Math.max(start, meta.last - length);
     const items = await Array.fromAsync(readItems(list, after));
-    if (items.length >= wanted || after === 0) return items.slice(-wanted);
+    if (items.length >= wanted || after === start) return items.slice(-wanted);
   }
 }
 
 /** The option with which the rest of a numbered list is asked for. */
-export const goOnAfter = ({ seq }: { readonly seq: number }): string => `--after ${seq}`;
+const goOnAfter = ({ seq }: { readonly seq: number }): string => `--after ${seq}`;
 
 /** Reads a numbered list after the number `after` to its end, part by part. */
 export async function* readFeed<Item, Meta extends { readonly last: number }>(
