@@ -14,6 +14,7 @@ export {
 } from './client/client.ts';
 export { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolError } from './client/errors.ts';
 export { type FollowOptions, followEvents } from './client/event-stream.ts';
+export { fingerprintOf } from './client/fingerprint.ts';
 export {
   type ListAllOptions,
   type ListOperation,
@@ -36,10 +37,16 @@ export {
 export { ApiError } from './contract/errors.ts';
 export { type Duration, parseIsoDuration } from './contract/fields.ts';
 export {
+  createDeactivationProof,
+  createDeviceKey,
+  type DeviceKey,
   type LicenseClaims,
+  type OfflineRequest,
   type PublicKey,
+  readDeviceKey,
   type Verdict,
   type Verification,
   type VerifyLicenseFileOptions,
   verifyLicenseFile,
+  writeOfflineRequest,
 } from './license-file.ts';

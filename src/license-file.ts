@@ -1,9 +1,13 @@
 /** The entry `lkm/license-file`: verifies licence files in the software that is licensed, with nothing but Node.js. */
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { signDeactivation } from './domain/license-file/offline.ts';
+import { describePublicKey } from './domain/license-file/sign.ts';
 import { type Verification, type VerifyOptions, verifyLicenseFile as verify } from './domain/license-file/verify.ts';
-import { toInstant } from './domain/time.ts';
+import { epochSeconds, toInstant } from './domain/time.ts';
 
 export type { LicenseClaims } from './domain/license-file/claims.ts';
 export type { PublicKey } from './domain/license-file/jws.ts';
+export { type OfflineRequest, writeOfflineRequest } from './domain/license-file/offline.ts';
 export type { Verdict, Verification } from './domain/license-file/verify.ts';
 
 /** What a licence file is checked against. */
@@ -19,4 +23,34 @@ export interface VerifyLicenseFileOptions extends Omit<VerifyOptions, 'now'> {
 export function verifyLicenseFile(text: string, options: VerifyLicenseFileOptions): Verification {
   const { now = new Date(), ...rest } = options;
   return verify(text, { ...rest, now: toInstant(now.getTime()) });
+}
+
+/** A key of a device that has no network. */
+export interface DeviceKey {
+  /** PEM; it stays on the device. */
+  readonly privateKey: string;
+  /** The Ed25519 point, base64url, for `publicKey` of `POST /key/sign`. */
+  readonly publicKey: string;
+}
+
+/** Makes the key with which a device signs that it was deactivated. */
+export function createDeviceKey(): DeviceKey {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return readDeviceKey(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+}
+
+/** The key of a device from its private half in PEM. Throws for what is no Ed25519 key. */
+export const readDeviceKey = (privateKey: string): DeviceKey => ({
+  privateKey,
+  publicKey: describePublicKey(createPrivateKey(privateKey)).jwk.x,
+});
+
+/**
+ * The proof that a device has removed its licence file, for `POST /key/deactivate-offline`: a compact JWS, signed with the
+ * key that the file was asked for with. Throws for a text that is no licence file, and a key that is not Ed25519.
+ */
+export function createDeactivationProof(licenseFile: string, privateKey: string, now: Date = new Date()): string {
+  const proof = signDeactivation(privateKey, licenseFile, epochSeconds(toInstant(now.getTime())));
+  if (proof === null) throw new TypeError('this is not a licence file of lkm');
+  return proof;
 }

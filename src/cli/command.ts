@@ -15,7 +15,7 @@ interface Described {
   readonly field?: string;
   readonly choices?: readonly string[];
   readonly pick?: Pickable;
-  /** Whether the e-mail address or the name of a customer may stand for its id, which is then looked up. */
+  /** Whether the e-mail address or the name of a customer, or the name of a plan, may stand for its id, which is then looked up. */
   readonly takesName?: boolean;
 }
 
@@ -195,6 +195,11 @@ export function describeOption({ describe, choices, env }: Pick<OptionSpec, 'des
 const productId = { env: 'LKM_PRODUCT', field: 'productId' } as const;
 
 export const productFilter = option('-P, --product <ID>', 'only this product, by its id or name', productId);
+
+export const productNeeded = required('-P, --product <ID>', 'the product, by its id or name', {
+  ...productId,
+  pick: 'product',
+});
 
 /** The product of a new key; each row of a file may name its own. */
 export const productUnlessFile = required('-P, --product <ID>', 'the product, by its id or name', {

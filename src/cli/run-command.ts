@@ -65,21 +65,26 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
 }
 
 /**
- * The values with the id of each product and customer that is named in another way. What may be the name of a customer may also be an id that it had elsewhere.
+ * The values with the id of each product, plan and customer that is named in another way. What may be the name of a customer
+ * may also be an id that it had elsewhere.
  */
 async function resolveNames(command: Command, values: ReadValues['values'], context: CommandContext) {
   const specs = Object.entries({ ...command.arguments, ...command.options });
   const isNamed = ({ field, takesName }: (typeof specs)[number][1], value: unknown): boolean =>
     typeof value === 'string' &&
-    (field === 'productId' ? isProductName(value) : takesName === true && !value.startsWith('cus_'));
+    (field === 'productId'
+      ? isProductName(value)
+      : takesName === true && !value.startsWith(field === 'planId' ? 'plan_' : 'cus_'));
   const named = specs.filter(([name, spec]) => isNamed(spec, values[name]));
   if (named.length === 0) return values;
-  const { findCustomer, findProduct } = await import('./request/look-ups.ts');
+  const { findCustomer, findPlan, findProduct } = await import('./request/look-ups.ts');
   const client = await context.client();
   const ids: Record<string, string> = {};
-  for (const [name, { field }] of named) {
-    const find = field === 'productId' ? findProduct : findCustomer;
-    ids[name] = await find(client, String(values[name]));
+  const isProduct = ([, { field }]: (typeof specs)[number]) => field === 'productId';
+  // A plan is looked for among those of the product.
+  for (const [name, { field }] of [...named.filter(isProduct), ...named.filter((one) => !isProduct(one))]) {
+    const find = field === 'productId' ? findProduct : field === 'planId' ? findPlan : findCustomer;
+    ids[name] = await find(client, String(values[name]), { ...values, ...ids }.product as string | undefined);
   }
   return { ...values, ...ids };
 }

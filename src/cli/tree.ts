@@ -16,6 +16,8 @@ export const groups: readonly Group[] = [
   { name: 'sessions', alias: 'session', summary: 'see and end the sessions of floating keys' },
   { name: 'customers', alias: 'customer', summary: 'manage customers' },
   { name: 'products', alias: 'product', summary: 'manage products' },
+  { name: 'plans', alias: 'plan', summary: 'manage plans: what keys are issued with, under a name' },
+  { name: 'offline', summary: 'license devices without a network, by files that are carried there and back' },
   { name: 'tokens', alias: 'token', summary: 'manage API tokens' },
   { name: 'jobs', alias: 'job', summary: 'see, resume and retry bulk runs' },
   { name: 'auth', summary: 'log in to services, and choose between them' },
@@ -54,6 +56,8 @@ const stats = () => import('./commands/stats.ts');
 const devicesAndSessions = () => import('./commands/devices-and-sessions.ts');
 const customers = () => import('./commands/customers.ts');
 const products = () => import('./commands/products.ts');
+const plans = () => import('./commands/plans.ts');
+const offline = () => import('./commands/offline.ts');
 const tokens = () => import('./commands/tokens.ts');
 const signingKeys = () => import('./commands/signing-keys.ts');
 const events = () => import('./commands/events-and-audit/events.ts');
@@ -79,7 +83,9 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('keys why', 'explain whether a device may use a key', () => import('./commands/keys/why.ts')),
   entry('keys update', 'change limits, expiry, customer and more of a key', () => import('./commands/keys/update.ts')),
   entry('keys renew', "extend a key's expiry", keysRenew),
+  entry('keys reissue', 'replace a key by a new one', keysRenew),
   entry('keys transfer', 'give a key to another customer', keysRenew),
+  entry('keys trial', 'start the trial of a device', keysSlots),
   entry('keys activate', 'make a host a device of a key', keysSlots),
   entry('keys deactivate', 'free one device of a key, or all', keysSlots),
   entry('keys rebind', 'move the slot of a device to another host', keysSlots),
@@ -90,6 +96,7 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('keys checkin', 'give the seat of a session back', keysSeats),
   entry('keys block', 'block keys', keysSeveral),
   entry('keys unblock', 'make blocked keys usable again', keysSeveral),
+  entry('keys revoke', 'end keys for ever, and keep them', keysSeveral),
   entry('keys delete', 'delete keys for ever', keysSeveral),
   entry('devices list', 'list the devices of a key', devicesAndSessions),
   entry('sessions list', 'list the sessions of floating keys', devicesAndSessions),
@@ -109,6 +116,14 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('products versions', 'list the versions of a product', products),
   entry('products add-version', 'add a version to a product', products),
   entry('products update-version', 'let a version be given to keys, or no more', products),
+  entry('plans list', 'list plans', plans),
+  entry('plans get', 'show a plan', plans),
+  entry('plans create', 'create a plan', plans),
+  entry('plans update', 'change a plan: the features of all its keys, the rest of new ones', plans),
+  entry('offline request', 'on the device: ask for a licence file', offline),
+  entry('offline answer', 'with the service: sign the licence file that was asked for', offline),
+  entry('offline release', 'on the device: sign that it gives up its licence', offline),
+  entry('offline accept', 'with the service: free the slot of a device that has signed so', offline),
   entry('tokens list', 'list tokens, without their secrets', tokens),
   entry('tokens show', 'show a token, without its secret', tokens),
   entry('tokens create', 'create a token; it is shown once', tokens),
@@ -179,7 +194,7 @@ function entry<Path extends string>(
   summary: string,
   load: () => Promise<{ readonly [Name in ExportName<Path>]: Declaration }>,
 ): CommandEntry {
-  const alias = aliases[path.split(' ')[1] ?? ''];
+  const alias = path === 'keys revoke' ? undefined : aliases[path.split(' ')[1] ?? ''];
   const shortcut = shortcuts[path];
   const name = path.replaceAll(/[ -](\w)/g, (_, letter: string) => letter.toUpperCase()) as ExportName<Path>;
   const shown = { path, summary, ...(alias && { alias }), ...(shortcut && { shortcut }) };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { request, secondsField } from './fields.ts';
-import { Device, License, licenseAddress, SignedFile, useErrors, Warning } from './keys/licenses.ts';
+import { Device, Fingerprint, License, licenseAddress, SignedFile, useErrors, Warning } from './keys/licenses.ts';
 import { bare } from './reply.ts';
 import { Count, HostId, shown, text } from './scalars.ts';
 
@@ -52,13 +52,17 @@ export const keyDevices = {
   /** Makes a host a device of a licence; takes a slot unless the host holds one. Source: decision 0009. */
   activate: endpoint('POST /key/activate', 'license:activate', {
     summary: 'Activate a licence key on a device',
-    description: 'Makes a host a device of a licence key, which takes an activation slot unless the host holds one.',
+    description:
+      'Makes a host a device of a licence key, which takes an activation slot unless the host holds one. Where the licence ' +
+      'says `fingerprintMatch`, a host that shares so many components of its `fingerprint` with a device is that device, ' +
+      'and goes by its `hostId` from then on.',
     openToClients: true,
     aliases: { 'POST /activate-key': {} },
     body: request('ActivateKeyRequest', {
       ...licenseAddress,
       hostId: HostId,
       deviceTag: DeviceTag.describe('What people call the device; of a new device only'),
+      fingerprint: Fingerprint.optional(),
     }),
     reply: bare('ActivateKeyResponse', {
       message: shown('For people', 'Device activated'),
@@ -69,6 +73,27 @@ export const keyDevices = {
       ...activatedLicense,
     }),
     errors: [...useErrors, 'activationLimit'],
+  }),
+
+  /** Frees the slot of a device without a network, which has signed that it was deactivated. Source: decision 0102. */
+  deactivateOffline: endpoint('POST /key/deactivate-offline', 'license:write', {
+    summary: 'Free the slot of a device by its proof',
+    description:
+      'Takes the proof that a device without a network has signed when it was deactivated there, with the key whose ' +
+      '`publicKey` its licence file was signed for; frees its slot and revokes its files. A proof counts once.',
+    body: request('DeactivateOfflineRequest', {
+      ...licenseAddress,
+      proof: text(1, 8_192).meta({
+        description: 'The proof: a compact JWS',
+        examples: ['eyJhbGciOiJFZERTQSJ9.e30.c2ln'],
+      }),
+    }),
+    reply: bare('DeactivateOfflineResponse', {
+      message: shown('For people', 'Device deactivated'),
+      hostId: HostId,
+      files,
+    }),
+    errors: ['licenseNotFound', 'deviceNotFound', 'proofRefused'],
   }),
 
   /** Moves the slot of a device to another host. Source: decision 0044. */
@@ -104,6 +129,12 @@ export const keyDevices = {
       ttl: secondsField(60, 3_155_760_000).describe(
         'Seconds the file is good for; required when the licence never expires',
       ),
+      fingerprint: Fingerprint.optional(),
+      publicKey: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{43}$/)
+        .optional()
+        .describe('The Ed25519 point, base64url, of a key that the device has made: it signs that it was deactivated'),
     }),
     reply: bare(
       'SignKeyResponse',

@@ -55,13 +55,15 @@ export const eventData = {
   'license.transferred': { ...license, from: z.string().nullable(), to: z.string().nullable() },
   'license.blocked': license,
   'license.unblocked': license,
+  'license.revoked': license,
+  'license.reissued': { ...license, previousKey: license.key, previousKeyUntil: InstantText },
   'license.deleted': license,
   'license.signed': { ...license, hostId, fileId: shown('The file', 'fil_01jd7q8k2m5xw9a7r0b1y8n4c6'), expiresAt },
   'license.expiring_soon': { ...license, expirationDate },
   'license.expired': { ...license, expirationDate },
   'license.limit_reached': { ...license, hostId: hostId.nullable(), maxActivations: Count.nullable() },
   'device.activated': device,
-  'device.deactivated': device,
+  'device.deactivated': { ...device, proofOf: z.string().optional().describe('The licence file of its proof') },
   'device.rebound': { ...device, previousHostId: hostId },
   'session.checked_out': session,
   'session.checked_in': session,
@@ -70,6 +72,8 @@ export const eventData = {
   'customer.created': {},
   'customer.updated': { changed, active },
   'customer.deleted': { keys: Count, keysBlocked: z.boolean() },
+  'plan.created': { productId },
+  'plan.updated': { productId, changed, active },
   'product.created': {},
   'product.updated': { changed: changed.optional(), active: active.optional(), versionId: z.string().optional() },
   'token.created': { kind, expiresAt: InstantText.nullable() },
@@ -95,6 +99,7 @@ export type ResourceType =
   | 'session'
   | 'customer'
   | 'product'
+  | 'plan'
   | 'token'
   | 'signing_key'
   | 'webhook'

@@ -7,6 +7,8 @@ import { keyChanges } from './keys/changes.ts';
 import { keyImport } from './keys/import.ts';
 import { keys, keyWhy } from './keys/keys.ts';
 import { customerKeys, keyLists } from './keys/lists.ts';
+import { keyTrials } from './keys/trials.ts';
+import { plans } from './plans.ts';
 import { products, productVersions } from './products.ts';
 import { keySessions, sessions } from './sessions.ts';
 import { revocations, signingKeys } from './signing-keys.ts';
@@ -19,10 +21,11 @@ export const apiVersion = '2026-11-21';
 
 /** Every operation of the service. Routing, parsing, the client, the OpenAPI document and the command are made from it. */
 export const contract = {
-  keys: { ...keys, ...keyLists, ...keyDevices, ...keySessions, ...keyWhy, ...keyChanges, ...keyImport },
+  keys: { ...keys, ...keyLists, ...keyDevices, ...keySessions, ...keyWhy, ...keyChanges, ...keyImport, ...keyTrials },
   sessions,
   customers: { ...customers, ...customerKeys },
   products: { ...products, ...productVersions },
+  plans,
   tokens,
   signingKeys,
   revocations,
@@ -40,6 +43,7 @@ export const resources: Readonly<Record<keyof Contract, string>> = {
   sessions: 'The sessions of floating licence keys.',
   customers: 'The customers that licence keys belong to.',
   products: 'The software titles that keys are issued for.',
+  plans: 'What keys of a product are issued with, under a name.',
   tokens: 'The credentials of this API.',
   signingKeys: 'The keys that sign licence files. Their public halves are open to everybody.',
   revocations: 'The revoked licence files, as a signed list. It is open to everybody.',

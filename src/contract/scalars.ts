@@ -55,6 +55,9 @@ export type HostId = z.output<typeof HostId>;
 export const CustomerId = identifier<'CustomerId'>('Identifier of a customer', 'cus_01jd7q41c8fzks2v0t9e6h3m5p');
 export type CustomerId = z.output<typeof CustomerId>;
 
+export const PlanId = identifier<'PlanId'>('Identifier of a plan', 'plan_01jd7q4f8x2vb6m9k0t5w3y7rc');
+export type PlanId = z.output<typeof PlanId>;
+
 export const VersionId = identifier<'VersionId'>('Identifier of a version', 'ver_01jd7q8k5m3wz0t7c2x9v4b6rn');
 export type VersionId = z.output<typeof VersionId>;
 

@@ -5,13 +5,14 @@ import { data } from './reply.ts';
 import { Count, ProductId, resource, shownId } from './scalars.ts';
 
 const counts = {
-  total: Count.describe('All keys: active, expired and blocked ones'),
-  active: Count.describe('Neither blocked nor expired'),
+  total: Count.describe('All keys: active, expired, blocked and revoked ones'),
+  active: Count.describe('Neither blocked, nor revoked, nor expired'),
   unused: Count.describe('Active, without a device'),
   full: Count.describe('Active, without a free activation slot'),
   expiring: Count.describe('Active, with an end within 30 days'),
-  expired: Count.describe('Expired and not blocked'),
-  blocked: Count.describe('Disabled by the vendor'),
+  expired: Count.describe('Expired, and neither blocked nor revoked'),
+  blocked: Count.describe('Disabled by the vendor until it is unblocked'),
+  revoked: Count.describe('Revoked by the vendor for ever'),
   trial: Count.describe('Trials, whatever else they are'),
 };
 

@@ -2,8 +2,21 @@ import type { Instant } from '../contract/scalars.ts';
 import { alphabet, encodeCrockford } from './crockford.ts';
 import { toInstant } from './time.ts';
 
-/** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry, version, webhook. */
-export type IdPrefix = 'acc' | 'prod' | 'cus' | 'lic' | 'dev' | 'ses' | 'tok' | 'evt' | 'fil' | 'aud' | 'ver' | 'whk';
+/** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry, version, webhook, plan. */
+export type IdPrefix =
+  | 'acc'
+  | 'prod'
+  | 'cus'
+  | 'lic'
+  | 'dev'
+  | 'ses'
+  | 'tok'
+  | 'evt'
+  | 'fil'
+  | 'aud'
+  | 'ver'
+  | 'whk'
+  | 'plan';
 
 /** Makes a TypeID of a UUIDv7 (RFC 9562) from the instant and 10 random bytes. Throws `RangeError` for other numbers and before 1970. */
 export function newId(prefix: IdPrefix, now: Instant, random: Uint8Array): string {

@@ -45,6 +45,15 @@ export interface License {
   readonly sessionLeaseDuration: number;
   readonly customerCanSelfReset: boolean;
   readonly vendorDisabled: boolean;
+  /** Null unless the vendor has revoked it for ever; then it is disabled as well. */
+  readonly revokedAt: Instant | null;
+  readonly revocationReason: string | null;
+  /** Its features count wherever the licence has none of the same name. */
+  readonly planId: string | null;
+  /** Until when the string that it had before works; null when it has had no other. */
+  readonly previousKeyUntil: Instant | null;
+  /** How many components of a fingerprint make a host a known device; null: fingerprints are not compared. */
+  readonly fingerprintMatch: number | null;
   readonly versionId: string | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
@@ -57,7 +66,14 @@ export interface Device {
   readonly deviceTag: string | null;
   readonly ipAddress: IpAddress;
   readonly activationTime: Instant;
+  /** What was last told of its hardware. */
+  readonly fingerprint: Fingerprint | null;
+  /** The key that signs for it where it has no network: an Ed25519 point, base64url. */
+  readonly publicKey: string | null;
 }
+
+/** Components of a machine, each by its name as the hex SHA-256 that the application has made of it. */
+export type Fingerprint = Readonly<Record<string, string>>;
 
 /** Whether the licence has a device and the vendor has not disabled it. */
 export function isActivated(license: Pick<License, 'activations' | 'vendorDisabled'>): boolean {

@@ -56,6 +56,13 @@ const ruleBook = {
     reason: 'wrongLicenseType',
     judge: ({ license: { licenseType } }) => [licenseType === 'floating', `The licence is ${licenseType}.`],
   },
+  revocation: {
+    reason: 'licenseRevoked',
+    judge: ({ license: { revokedAt } }) => [
+      revokedAt === null,
+      revokedAt === null ? 'The licence is not revoked.' : `The licence was revoked at ${revokedAt}.`,
+    ],
+  },
   enabled: {
     reason: 'licenseDisabled',
     judge: ({ license: { vendorDisabled } }) => [
@@ -112,11 +119,11 @@ export type RuleName = keyof typeof ruleBook;
 
 /** Which rules stand in the way of what, in the order in which they are looked at. */
 const rulesByAction = {
-  activate: ['enabled', 'term', 'customer', 'host', 'slot'],
-  sign: ['enabled', 'term', 'customer', 'host', 'slot'],
-  checkout: ['type', 'enabled', 'term', 'customer', 'host', 'seat'],
-  heartbeat: ['type', 'enabled', 'term', 'customer', 'host'],
-  rebind: ['selfReset', 'enabled', 'term', 'customer', 'host'],
+  activate: ['revocation', 'enabled', 'term', 'customer', 'host', 'slot'],
+  sign: ['revocation', 'enabled', 'term', 'customer', 'host', 'slot'],
+  checkout: ['type', 'revocation', 'enabled', 'term', 'customer', 'host', 'seat'],
+  heartbeat: ['type', 'revocation', 'enabled', 'term', 'customer', 'host'],
+  rebind: ['selfReset', 'revocation', 'enabled', 'term', 'customer', 'host'],
   deactivate: ['activated', 'device', 'selfReset'],
 } as const satisfies Record<string, readonly RuleName[]>;
 

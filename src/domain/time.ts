@@ -5,7 +5,7 @@ const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** The first instant that an id can name. */
-export const EPOCH = '1970-01-01T00:00:00.000Z';
+export const EPOCH = '1970-01-01T00:00:00.000Z' as Instant;
 
 /** An instant from milliseconds since 1970, kept within the years that sort as text, 0000 to 9999. Throws `RangeError` for NaN. */
 export function toInstant(epochMs: number): Instant {

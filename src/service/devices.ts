@@ -3,15 +3,17 @@ import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { HostId } from '../contract/scalars.ts';
 import { seesWholeLicense } from '../domain/access.ts';
+import { type Changes, differences } from '../domain/changes.ts';
 import { newId } from '../domain/ids.ts';
 import { type Device, endIfUsed, graceWarning, grantEnd, isWaiting, type License } from '../domain/license.ts';
+import { readDeactivation } from '../domain/license-file/offline.ts';
+import { featuresOf } from '../domain/plan.ts';
 import { addSeconds, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
-import { findLicense } from './keys/keys.ts';
-import { showDevice, showLicense } from './keys/show.ts';
+import { findLicense } from './keys/find.ts';
+import { linksOf, showDevice, showLicense } from './keys/show.ts';
 import { revokeFiles, signFile } from './license-files.ts';
 import { found, type Operations, onProduct, sameForAll, unlessUnmasked } from './operation.ts';
-import { versionOf } from './products.ts';
 import { deviceEvent } from './record.ts';
 import { type LoadedFacts, loadAllowed, loadFacts, refusalOf, refuseUnlessAllowed } from './rules.ts';
 
@@ -50,7 +52,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const license = await findLicense(context, input);
       const { customer } = facts;
       const isWhole = seesWholeLicense(context.caller);
-      const shown = showLicense(license, [], context.caller, await versionOf(context, license));
+      const shown = showLicense(license, [], context.caller, await linksOf(context, license));
       return {
         message: 'Device activated',
         device: showDevice(device, context.caller),
@@ -76,12 +78,39 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const ends = input.ttl === undefined ? null : addSeconds(now, input.ttl);
       if (ends === null && endIfUsed(license, now) === null) throw apiError('invalidParams', { fields: ['ttl'] });
       refuseUnlessAllowed('sign', facts);
-      await holdSlot(context, { license, device: await lockDevice(context, facts) }, { hostId: input.hostId });
+      const { fingerprint, publicKey } = input;
+      const held = { license, device: await lockDevice(context, facts) };
+      const device = await holdSlot(context, held, { hostId: input.hostId, fingerprint, publicKey });
       // The first use has set the end: this one, or another at the same time.
-      const used = isWaiting(license) ? await findLicense(context, input) : license;
+      const { plan } = await linksOf(context, license);
+      const after = isWaiting(license) ? await findLicense(context, input) : license;
+      // The file states the key that was given, which its holder knows: also where that has been replaced.
+      const used = { ...after, key: input.licenseKey, features: featuresOf(after, plan) };
       const expiresAt = found(earlier(grantEnd(used, now), ends), 'invalidParams', { fields: ['ttl'] });
-      const file = await signFile(context, used, { hostId: input.hostId, customer, expiresAt });
+      const file = await signFile(context, used, { hostId: device.hostId as HostId, customer, expiresAt });
       return { file, ...graceWarning(used, now) };
+    },
+  },
+
+  deactivateOffline: {
+    ...sameForAll(onProduct('licenseNotFound')),
+    async perform(context, { proof, ...address }) {
+      const { repositories, now } = context;
+      const license = await findLicense(context, address);
+      found(await repositories.keys.lock(license), 'licenseNotFound');
+      const claims = found(readDeactivation(proof), 'proofRefused');
+      const hostId = claims.machine as HostId;
+      const device = found(await repositories.devices.find(license, hostId), 'deviceNotFound');
+      const files = await repositories.files.listOutstanding(license, now);
+      // The file of the proof is revoked with it, so that it counts once.
+      const isOpen = files.some(
+        ({ id, hostId, revokedAt }) => id === claims.jti && hostId === device.hostId && !revokedAt,
+      );
+      if (device.publicKey === null || !isOpen || !claims.isSignedBy(device.publicKey)) throw apiError('proofRefused');
+      await repositories.devices.remove(license, hostId);
+      await repositories.keys.freeSlots(license, 1, now);
+      context.record(deviceEvent('device.deactivated', license, device, { proofOf: claims.jti }));
+      return { message: 'Device deactivated', hostId, ...(await revokeFiles(context, license, hostId)) };
     },
   },
 
@@ -114,12 +143,18 @@ export const deviceOperations: Operations<typeof keyDevices> = {
  * The device of the host, which is made one of the licence if it is none yet. Throws ApiError `activationLimit` when no
  * slot is free for it.
  */
-async function holdSlot(
+export async function holdSlot(
   context: Context,
   { license, device }: Pick<LoadedFacts, 'license' | 'device'>,
-  { hostId, deviceTag }: { readonly hostId: HostId; readonly deviceTag?: string | undefined },
+  {
+    hostId,
+    deviceTag,
+    fingerprint,
+    publicKey,
+  }: Told & { readonly hostId: HostId; readonly deviceTag?: string | undefined },
 ): Promise<Device> {
-  if (device !== null) return device;
+  const told = { fingerprint, publicKey };
+  if (device !== null) return noteTold(context, license, device, told);
   const { repositories, now, ipAddress } = context;
   if (await repositories.keys.takeSlot(license, now, endIfUsed(license, now))) {
     const added = {
@@ -128,6 +163,8 @@ async function holdSlot(
       deviceTag: deviceTag ?? null,
       ipAddress,
       activationTime: now,
+      fingerprint: fingerprint ?? null,
+      publicKey: publicKey ?? null,
     };
     if (await repositories.devices.insert(license, added)) {
       context.record(deviceEvent('device.activated', license, added));
@@ -139,7 +176,17 @@ async function holdSlot(
   // Another request may have activated this very host since we looked, perhaps with the last slot.
   const other = await repositories.devices.find(license, hostId);
   if (other === null) throw refusalOf('activationLimit', { license, hostId });
-  return other;
+  return noteTold(context, license, other, told);
+}
+
+/** What a host tells of itself besides. */
+type Told = Changes<Pick<Device, 'fingerprint' | 'publicKey'>>;
+
+/** Keeps what a device tells anew: parts of a machine are replaced one after the other. */
+async function noteTold({ repositories }: Context, license: License, device: Device, told: Told): Promise<Device> {
+  const news = differences<Pick<Device, 'fingerprint' | 'publicKey'>>(device, told);
+  if (Object.keys(news).length > 0) await repositories.devices.note(license, device.hostId, news);
+  return { ...device, ...news };
 }
 
 /**
@@ -152,10 +199,11 @@ async function lockDevice(context: Context, { license, device, hostId }: LoadedF
   return context.repositories.devices.find(license, hostId);
 }
 
-/** Keeps all others from changing the licence. Throws ApiError when it was removed or disabled since we looked. */
-async function lockUsable({ repositories }: Context, { accountId, productId, key }: License): Promise<void> {
-  const license = await repositories.keys.findLocked(accountId, productId, key);
-  if (found(license, 'licenseNotFound').vendorDisabled) throw apiError('licenseDisabled');
+/** Keeps all others from changing the licence. Throws ApiError when it was removed, disabled or revoked since we looked. */
+async function lockUsable({ repositories }: Context, license: License): Promise<void> {
+  const { revokedAt, vendorDisabled } = found(await repositories.keys.lock(license), 'licenseNotFound');
+  if (revokedAt !== null) throw apiError('licenseRevoked');
+  if (vendorDisabled) throw apiError('licenseDisabled');
 }
 
 /**

@@ -7,8 +7,10 @@ import { changeOperations } from './keys/changes.ts';
 import { importOperations } from './keys/import.ts';
 import { keyOperations } from './keys/keys.ts';
 import { customerKeyOperations, listOperations } from './keys/lists.ts';
+import { trialOperations } from './keys/trials.ts';
 import { revocationOperations } from './license-files.ts';
 import type { Operations } from './operation.ts';
+import { planOperations } from './plans.ts';
 import { productOperations } from './products.ts';
 import { keySessionOperations, sessionOperations } from './sessions.ts';
 import { signingKeyOperations } from './signing-keys.ts';
@@ -26,10 +28,12 @@ export const operations: { readonly [R in keyof Contract]: Operations<Contract[R
     ...keySessionOperations,
     ...changeOperations,
     ...importOperations,
+    ...trialOperations,
   },
   sessions: sessionOperations,
   customers: { ...customerOperations, ...customerKeyOperations },
   products: productOperations,
+  plans: planOperations,
   tokens: tokenOperations,
   signingKeys: signingKeyOperations,
   revocations: revocationOperations,

@@ -1,9 +1,11 @@
 import { type ApiError, apiError, type Reason } from '../contract/errors.ts';
 import type { HostId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
-import type { Device } from '../domain/license.ts';
+import { recognise } from '../domain/fingerprint.ts';
+import type { Device, Fingerprint, License } from '../domain/license.ts';
 import { type Action, decide, type Facts } from '../domain/rules.ts';
 import type { LicenseCustomer } from '../store/tables/keys/licenses.ts';
 import type { Context } from './context.ts';
+import { byKey } from './keys/find.ts';
 import { found } from './operation.ts';
 import { licenseEvent, RecordedRefusal } from './record.ts';
 
@@ -12,6 +14,7 @@ interface LicenseUse {
   readonly licenseKey: LicenseKey;
   readonly hostId: HostId | null;
   readonly at?: Instant;
+  readonly fingerprint?: Fingerprint | undefined;
 }
 
 /** What the rules look at, with the customer and the device themselves. */
@@ -23,25 +26,41 @@ export interface LoadedFacts extends Facts {
 
 /** Loads what the rules of an action look at. Throws ApiError `absent` when product and key together name no licence. */
 export async function loadFacts(
-  { repositories, caller, now }: Context,
+  context: Context,
   action: Action,
-  { productId, licenseKey, hostId, at = now }: LicenseUse,
+  { productId, licenseKey, hostId, fingerprint, at = context.now }: LicenseUse,
   absent: Reason = 'licenseNotFound',
 ): Promise<LoadedFacts> {
-  const named = await repositories.keys.findWithCustomer(caller.accountId, productId, { licenseKey });
-  const { license, customer } = found(named, absent);
+  const { repositories, caller } = context;
+  const looked = await byKey(context, licenseKey, (key) =>
+    repositories.keys.findWithCustomer(caller.accountId, productId, { licenseKey: key }),
+  );
+  const { license, customer } = found(looked, absent);
   const looksAtSlot = action === 'activate' || action === 'sign' || action === 'deactivate';
-  const device = looksAtSlot && hostId !== null ? await repositories.devices.find(license, hostId) : null;
+  const named = looksAtSlot && hostId !== null ? await repositories.devices.find(license, hostId) : null;
+  const device = named ?? (await knownByFingerprint(context, license, fingerprint));
   return {
     license,
     customer,
-    hostId,
+    // A device goes by the name that it has here.
+    hostId: device === null ? hostId : (device.hostId as HostId),
     device,
     holdsSlot: device !== null,
     liveSessions: action === 'checkout' ? await repositories.sessions.countLive(license, at) : 0,
     now: at,
     isForCustomer: caller.kind === 'client',
   };
+}
+
+/** The device that a host without a slot is by its fingerprint, where the licence compares them. */
+async function knownByFingerprint(
+  { repositories }: Context,
+  license: License,
+  fingerprint: Fingerprint | undefined,
+): Promise<Device | null> {
+  const { fingerprintMatch, activations } = license;
+  if (fingerprint === undefined || fingerprintMatch === null || activations === 0) return null;
+  return recognise(await repositories.devices.list(license), fingerprint, fingerprintMatch);
 }
 
 /** Loads the same, and throws the refusal of the first rule that stands in the way, if one does. */

@@ -7,7 +7,7 @@ import { acceptRequest, type NextNonces } from '../domain/session.ts';
 import { addSeconds } from '../domain/time.ts';
 import type { Session } from '../store/tables/sessions.ts';
 import type { Context } from './context.ts';
-import { findLicense } from './keys/keys.ts';
+import { findLicense } from './keys/find.ts';
 import { productsOf } from './keys/lists.ts';
 import { showSession } from './keys/show.ts';
 import { readList } from './lists.ts';

@@ -65,7 +65,7 @@ async function countKeys({ repositories, now }: Context, scopes: readonly StatsS
   };
 }
 
-const nothing = { total: 0, active: 0, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, trial: 0 };
+const nothing = { total: 0, active: 0, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, revoked: 0, trial: 0 };
 
 function add(sums: KeyCounts, counts: Readonly<KeyCounts>): void {
   for (const name of Object.keys(sums) as (keyof KeyCounts)[]) sums[name] += counts[name];

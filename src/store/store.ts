@@ -11,6 +11,8 @@ import { licenseExpiryRepository } from './tables/keys/expiries.ts';
 import { keyRepository } from './tables/keys/keys.ts';
 import { licenseFileRepository } from './tables/keys/license-files.ts';
 import { keyListRepository } from './tables/keys/lists.ts';
+import { previousKeyRepository } from './tables/keys/previous-keys.ts';
+import { planRepository } from './tables/plans.ts';
 import { productRepository, productVersionRepository } from './tables/products.ts';
 import { type RateRepository, rateRepository } from './tables/rates.ts';
 import { auditRepository } from './tables/record/audit.ts';
@@ -21,6 +23,7 @@ import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
 import { statsRepository } from './tables/stats.ts';
 import { tokenRepository } from './tables/tokens.ts';
+import { trialRepository } from './tables/trials.ts';
 import { deliveryRepository } from './tables/webhooks/deliveries.ts';
 import { webhookRepository } from './tables/webhooks/webhooks.ts';
 import { createTokenMemory } from './token-memory.ts';
@@ -99,6 +102,9 @@ function repositoriesOn(connection: Connection, secrets: Secrets, onTokenChange?
     accounts: accountRepository(connection),
     tokens: tokenRepository(connection, onTokenChange),
     signingKeys: signingKeyRepository(connection, secrets),
+    previousKeys: previousKeyRepository(connection),
+    plans: planRepository(connection),
+    trials: trialRepository(connection),
     products: productRepository(connection),
     productVersions: productVersionRepository(connection),
     customers: customerRepository(connection),

@@ -10,7 +10,10 @@ const rule = (rule: string, detail: string, reason?: string) => ({
   ...(reason && { reason }),
 });
 
-const enabled = rule('enabled', 'The vendor has not disabled the licence.');
+const enabled = [
+  rule('revocation', 'The licence is not revoked.'),
+  rule('enabled', 'The vendor has not disabled the licence.'),
+];
 const term = rule('term', 'The licence expires at 2026-12-21T10:00:00.000Z.');
 const customer = rule('customer', 'Its customer is active.');
 const noCustomer = rule('customer', 'The licence has no customer.');
@@ -35,13 +38,13 @@ scenarios<Shop>(
   [
     row(
       'says that a new host may activate, and takes no slot',
-      explained([enabled, term, customer, anyHost, rule('slot', '1 of 2 slots are taken.')]),
+      explained([...enabled, term, customer, anyHost, rule('slot', '1 of 2 slots are taken.')]),
       { send: { hostId: 'host-9' }, as: 'read-only' },
     ),
     row(
       'names no host of the list of allowed ones but the one that is asked about',
       explained([
-        ...[enabled, term, noCustomer],
+        ...[...enabled, term, noCustomer],
         rule('host', 'host-9 is not an allowed host.', 'deviceNotAllowed'),
         rule('slot', 'The licence has any number of slots.'),
       ]),
@@ -57,7 +60,7 @@ scenarios<Shop>(
       explained(
         [
           rule('type', 'The licence is floating.'),
-          ...[enabled, term, noCustomer, anyHost],
+          ...[...enabled, term, noCustomer, anyHost],
           rule('seat', '1 of 2 seats are taken.'),
         ],
         { action: 'checkout', at: quarterPast },

@@ -73,7 +73,7 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
     answers((subject: Shop) => {
       const { data } = shown(subject, maskOf(subject), '');
       const metadata = { features: { export: true }, is_trial: true };
-      const { allowedHosts: _hosts, reference: _reference, ...rest } = data.license;
+      const { allowedHosts: _1, reference: _2, revocationReason: _3, previousKeyUntil: _4, ...rest } = data.license;
       const license = { ...rest, maxActivations: 2, devices: [], metadata };
       return { data: { license, customer: { ...data.customer, email: null } }, code: 0 };
     }),

@@ -10,7 +10,7 @@ interface Shop {
 }
 
 const NOW = '2026-11-21T10:00:00.000Z';
-const none = { total: 0, active: 0, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, trial: 0 };
+const none = { total: 0, active: 0, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, revoked: 0, trial: 0 };
 
 /** Mondays, the last one that of the week that is not over. */
 const mondays = Array.from({ length: 12 }, (_, week) =>
@@ -49,7 +49,7 @@ async function openShop(world: World): Promise<Shop> {
 
 const ofEditor = { ...none, total: 3, active: 1, expired: 1, blocked: 1 };
 const ofViewer = { ...none, total: 2, active: 2, unused: 1, full: 1, expiring: 1, trial: 1 };
-const all = { total: 5, active: 3, unused: 1, full: 1, expiring: 1, expired: 1, blocked: 1, trial: 1 };
+const all = { total: 5, active: 3, unused: 1, full: 1, expiring: 1, expired: 1, blocked: 1, revoked: 0, trial: 1 };
 
 const pool = expect.objectContaining({ activations: 3, maxActivations: 5 });
 const single = expect.objectContaining({ activations: 1, maxActivations: 1 });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { recordedOf } from '../support/recorded.ts';
 import { type Afterwards, answers, refuses, row, scenarios } from '../support/scenario.ts';
 import { checkOut } from '../support/sessions.ts';
-import { addVersion, another, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
+import { addVersion, another, refusesRevoked, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
 import { STARTED_AT, type World } from '../support/world.ts';
 
 const LATER = '2026-11-21T12:00:00.000Z';
@@ -183,6 +183,8 @@ scenarios<Shop>(
         given: (world) => world.sql(text),
       }),
     ),
+    row('refuses a plan that is not there', 'planNotFound', { send: { planId: 'plan_absent' } }),
+    refusesRevoked,
     row(
       'refuses a new customer whose e-mail address is taken',
       ['emailTaken', 'A customer with email ZOE@example.com already exists'],

@@ -7,7 +7,16 @@ interface Subject {
   readonly productId: string;
   readonly otherProductId: string;
   readonly customerId: string;
+  readonly planId?: string;
 }
+
+/** Makes a plan Pro of the product. */
+const planOf =
+  (terms: object) =>
+  async (world: World, { productId }: Subject) => {
+    const { body } = await world.call('admin', 'POST', '/plan', { productId, name: 'Pro', ...terms });
+    return { planId: String(body.data.id) };
+  };
 
 const KEY = /^[0-9A-HJKMNP-TV-Z]{5}(-[0-9A-HJKMNP-TV-Z]{5}){4}$/;
 const issued = { body: { code: 0, key: expect.stringMatching(KEY) } };
@@ -94,6 +103,46 @@ scenarios<Subject>(
       send: { customerId: 'cus_absent' },
     }),
     row('refuses a version that is not there', 'versionNotFound', { send: { versionId: 'ver_absent' } }),
+    row('takes from a plan what the request does not say', issued, {
+      send: ({ planId }) => ({ planId, gracePeriod: 'P1D', metadata: { features: { seats: 9 }, note: 'n' } }),
+      given: planOf({ duration: 'P1Y', gracePeriod: 'P2W', maxActivations: 3, features: { sso: true, seats: 5 } }),
+      afterwards: shows({
+        ...{ maxActivations: 3, expirationDate: '2027-11-21T10:00:00.000Z', gracePeriod: 'P1D' },
+        ...{ plan: { id: expect.stringMatching(/^plan_/), name: 'Pro' } },
+        metadata: { features: { sso: true, seats: 9 }, is_trial: false, note: 'n' },
+      }),
+    }),
+    row('begins the term of a plan with the first use where it says so', issued, {
+      send: ({ planId }) => ({ planId }),
+      given: planOf({ duration: 'P1Y', fromFirstUse: true, isTrial: true }),
+      afterwards: shows({
+        ...{ expirationDate: null, expiresAfter: 'P1Y', maxActivations: null },
+        metadata: { features: {}, is_trial: true },
+      }),
+    }),
+    row('lets the request say another end, and no limit, than its plan', issued, {
+      send: ({ planId }) => ({ planId, expiryDate: null, usesPerKey: null, maxConcurrentSessions: 9 }),
+      given: planOf({ duration: 'P1Y', maxActivations: 3, licenseType: 'floating', maxConcurrentSessions: 2 }),
+      afterwards: shows({ expirationDate: null, maxActivations: null, maxConcurrentSessions: 9 }),
+    }),
+    row('refuses what its plan contradicts', 'invalidParams', {
+      send: ({ planId }) => ({ planId, maxConcurrentSessions: 9 }),
+      given: planOf({}),
+    }),
+    ...Object.entries({
+      'that is not there': `update plans set id = 'plan_other'`,
+      'of another product': `update plans set product_id = (select id from products where name = 'Viewer')`,
+      'that is not active': 'update plans set active = 0',
+    }).map(([which, text]) =>
+      row<Subject>(`refuses a plan ${which}`, 'planNotFound', {
+        send: ({ planId }) => ({ planId }),
+        given: async (world, subject) => {
+          const made = await planOf({})(world, subject);
+          await world.sql(text);
+          return made;
+        },
+      }),
+    ),
     row('issues a key for a version of the product', issued, {
       send: { versionId: 'ver_1' },
       given: async (world, { productId }) => void (await addVersion(world, productId)),

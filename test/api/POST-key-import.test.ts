@@ -128,6 +128,21 @@ scenarios<Subject>(
       send: { reference: 'order-1' },
     }),
     row('refuses a version that the product does not have', 'versionNotFound', { send: { version: '9.9' } }),
+    row('refuses a plan that the product does not have', 'planNotFound', { send: { plan: 'Pro' } }),
+    row('keeps the plan, by its name, and that it was revoked', imported, {
+      send: { plan: 'Pro', revokedAt: '2020-01-01T00:00:00Z', revocationReason: 'fraud', fingerprintMatch: 2 },
+      given: async (world, { productId }) =>
+        void (await world.call('admin', 'POST', '/plan', { productId, name: 'Pro', features: { sso: true } })),
+      afterwards: async (world, { productId }) =>
+        expect((await shown(world, productId)).license).toMatchObject({
+          ...{ revokedAt: '2020-01-01T00:00:00.000Z', revocationReason: 'fraud', vendorDisabled: true },
+          ...{ plan: { name: 'Pro' }, metadata: { features: { sso: true } }, fingerprintMatch: 2 },
+        }),
+    }),
+    ...refuses('invalidParams', {
+      'a revocation of the future': { revokedAt: '2027-01-01T00:00:00Z' },
+      'a reason without a revocation': { revocationReason: 'fraud' },
+    }),
     row('refuses a token of one product the customer of another by e-mail address', taken('Zoe@Example.com'), {
       send: { customer: { email: 'Zoe@Example.com' } },
       as: ofProduct,

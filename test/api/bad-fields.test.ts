@@ -19,6 +19,8 @@ const badDates = [
   ...['9999-12-31T23:59:59-01:00', '+012027-01-01T00:00:00Z', 1_798_761_600_000, true],
 ];
 const badDurations = ['', 'P', '1y', '-P1D', 'P1.5D', 30];
+const components = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`part-${at}`, 'a'.repeat(64)]));
 const badNumbers = ['', '1.5', 'x', '-1', '9'.repeat(300)];
 
 /** Values that no operation takes in fields of these names, or not in the one that is named before the field. */
@@ -27,10 +29,19 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
     [
       ['productId', ['p'.repeat(21), ...textUpTo(256)]],
       ['licenseKey key', ['k'.repeat(22), ...textUpTo(256)]],
-      ['customerId versionId tokenId sessionId webhookId resourceId account id userIdentifier', textUpTo(256)],
+      [
+        'customerId versionId tokenId sessionId webhookId planId plan resourceId account id userIdentifier',
+        textUpTo(256),
+      ],
       ['hostId newHostId deviceTag timestamp version', textUpTo(64)],
       ['reference', [' ', ...textUpTo(128)]],
       ['name', [null, ' ', '\u2003\u00a0', ...textUpTo(256)]],
+      ['reason revocationReason', textUpTo(500)],
+      ['proof', textUpTo(8_192)],
+      ['publicKey', ['', 'a'.repeat(42), 'a'.repeat(44), '='.repeat(43), 5, null]],
+      ['fingerprint', [[], 'x', { cpu: 'x' }, { cpu: 'A'.repeat(64) }, { '': 'a'.repeat(64) }, components(17)]],
+      ['fingerprintMatch', [0, 17, 1.5, '2']],
+      ['features', [[], 'x', { n: [1] }, { ['n'.repeat(65)]: 1 }]],
       ['description note', textUpTo(500).filter((text) => text !== '')],
       ['text', ['', 't'.repeat(257), 'a\u0000b']],
       ['email', ['zoe@', '@a.example', 'a b@c.example', 'zoe@example-.com', `${'z'.repeat(255)}@example.com`, 5]],
@@ -39,7 +50,7 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
       ['devices', ['host-1', [{}], [{ hostId: '' }], [{ hostId: 'a', ipAddress: '203.0.*.*' }]]],
       ['signature', ['', 'g'.repeat(64), 'a'.repeat(63), 5]],
       ['usesPerKey', ['0', '-1', '+1', '1e3', '1.5', '', '01', ' 5', '٥', '0x5', '1000000000', 5, true, [], {}]],
-      ['expiryDate expirationDate createdAt ifUpdatedAt at', badDates],
+      ['expiryDate expirationDate createdAt revokedAt ifUpdatedAt at', badDates],
       ['expiresAt', ['2026-11-21T10:00:00.000Z', '2020-01-01T00:00:00Z', ...badDates]],
       ['duration', badDurations],
       ['gracePeriod expiresAfter', ['P0D', 'PT0S', ...badDurations]],
@@ -57,7 +68,10 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
         'metadata',
         [[], 'x', { 'a\nb': 1 }, { ['n'.repeat(65)]: 1 }, { n: [1] }, { features: [] }, { is_trial: 'yes' }],
       ],
-      ['customerCanSelfReset vendorDisabled force active reveal ordered failed', ['', '1', 'TRUE', 0]],
+      [
+        'customerCanSelfReset vendorDisabled fromFirstUse isTrial force active reveal ordered failed',
+        ['', '1', 'TRUE', 0],
+      ],
       ['scopes', [null, [], ['license:all'], 'license:read', [5]]],
       ['productIds', [[], [''], ['p'.repeat(21)], 'p'.repeat(22)]],
       ['networks', [null, [], 'a', ...['', '10.0.0.0/33', '10.1/16', '::/129', '10.0.0.1 '].map((one) => [one])]],

@@ -18,7 +18,7 @@ type IdKind = keyof Belongings;
 const together: readonly (readonly IdKind[])[] = [
   ...(Object.keys(absentIds) as IdKind[])
     // They prove that a session is one's own.
-    .filter((kind) => kind !== 'sessionSecret' && kind !== 'nextNonce')
+    .filter((kind) => !['sessionSecret', 'nextNonce', 'proof'].includes(kind))
     .map((kind) => [kind]),
   ['productId', 'licenseKey'],
   ['productId', 'licenseKey', 'sessionId'],
@@ -39,6 +39,7 @@ const notIds: Readonly<Record<string, string>> = {
   productIds: 'of a new token: tokens.test.ts',
   account: 'public keys and revocations are of everybody: signing-keys.test.ts',
   usesPerKey: 'a number',
+  publicKey: 'made by the device',
   resourceId: 'only for tokens of all products: record.test.ts',
   key: 'a key that is brought in, of any format: POST-key-import.test.ts',
   cursor: 'an id behind which a list goes on: GET-key-list.test.ts',
@@ -49,7 +50,7 @@ const endpoints = listEndpoints().filter(({ endpoint }) => endpoint.scope !== 'p
 /** What a token of kind `client` may do, which is shipped in applications. */
 const openToClients: readonly string[] = [
   ...['keys.get', 'keys.deactivate', 'keys.activate', 'keys.rebind', 'keys.sign', 'keys.checkout', 'keys.heartbeat'],
-  ...['keys.checkin', 'keys.why', 'tokens.self'],
+  ...['keys.checkin', 'keys.why', 'keys.trial', 'tokens.self'],
 ];
 
 /** These ask for an admin besides their scope, or for a token that may do less. */

@@ -2,10 +2,11 @@ import { expect } from 'vitest';
 import { recordedOf } from '../support/recorded.ts';
 import { type Afterwards, refuses, row, scenarios } from '../support/scenario.ts';
 import { checkOut } from '../support/sessions.ts';
-import { another, type Shop, shopWith, shownDevice, unknownKeys } from '../support/shop.ts';
-import type { World } from '../support/world.ts';
+import { another, refusesRevoked, type Shop, shopWith, shownDevice, unknownKeys } from '../support/shop.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 const BEFORE = '2027-01-01T00:00:00.000Z';
+const IN_A_WEEK = '2026-11-28T10:00:00.000Z';
 
 /** The licence with this end. */
 const ending = (expirationDate: string) => ({
@@ -38,6 +39,7 @@ scenarios<Shop>(
       send: { duration: 'P9999Y', from: 'later' },
     }),
     row('refuses a licence that never expires', 'noEnd', { given: another({ expiryDate: null }) }),
+    refusesRevoked,
     ...unknownKeys(),
   ],
 );
@@ -104,6 +106,7 @@ scenarios<Transfer>(
         send: { newCustomer: { name: 'Z', email: 'ZOE@example.com' } },
       },
     ),
+    refusesRevoked,
     ...unknownKeys(),
   ],
 );
@@ -144,6 +147,7 @@ scenarios<Shop>('keys.block', table, [
     afterwards: async (world) =>
       expect(await recordedOf(world, 'keys.block')).toMatchObject({ events: [], details: { note: 'again' } }),
   }),
+  refusesRevoked,
   ...unknownKeys(),
 ]);
 
@@ -161,6 +165,122 @@ scenarios<Shop>('keys.unblock', table, [
   row('answers the same for a key that is not blocked', unblocked, {
     afterwards: async (world) => expect((await recordedOf(world, 'keys.unblock')).events).toEqual([]),
   }),
+  refusesRevoked,
+  ...unknownKeys(),
+]);
+
+const revocation = { body: { message: 'License revoked', code: 0 } };
+const NOON = '2026-11-21T12:00:00.000Z';
+
+scenarios<Shop>('keys.revoke', { ...table, body: ({ address }) => ({ ...address, reason: 'refunded' }) }, [
+  row('ends the licence for ever, keeps its devices and the reason, and revokes its files', revocation, {
+    at: NOON,
+    as: { scopes: ['license:write'] },
+    wrote: { revocation_lists: 1 },
+    afterwards: async (world, { address }) => {
+      const license = await world.license(address);
+      const ended = { vendorDisabled: true, revokedAt: NOON, revocationReason: 'refunded', activations: 1 };
+      expect(license).toMatchObject(ended);
+      expect((await world.store.repositories.files.revocations(world.accounts.acme)).licenses).toEqual([license.id]);
+      const recorded = { events: [{ type: 'license.revoked' }], details: { reason: 'refunded' } };
+      expect(await recordedOf(world, 'keys.revoke')).toMatchObject(recorded);
+      const why = await world.call('admin', 'GET', `/key/why?${new URLSearchParams({ ...address })}`);
+      const detail = `The licence was revoked at ${NOON}.`;
+      expect(why.body.data.rules[0]).toEqual({ rule: 'revocation', passed: false, detail, reason: 'licenseRevoked' });
+      const list = async (status: string) =>
+        (await world.call('admin', 'GET', `/key/list?status=${status}`)).body.data.length;
+      expect([await list('revoked'), await list('blocked'), await list('active')]).toEqual([1, 0, 0]);
+      const { keys } = (await world.call('admin', 'GET', '/stats')).body.data;
+      expect(keys).toMatchObject({ total: 1, active: 0, blocked: 0, revoked: 1 });
+    },
+  }),
+  row('ends a blocked licence too, whose files are revoked already', revocation, {
+    given: block,
+    at: NOON,
+    wrote: {},
+    afterwards: async (world, { address }) => expect(await world.license(address)).toMatchObject({ revokedAt: NOON }),
+  }),
+  row('keeps the date and the reason of one that has ended, and tells nobody', revocation, {
+    given: async (world, { address }) =>
+      void (await world.call('admin', 'POST', '/key/revoke', { ...address, reason: 'fraud' })),
+    at: NOON,
+    afterwards: async (world) =>
+      expect(await recordedOf(world, 'keys.revoke')).toMatchObject({ events: [], details: { reason: 'refunded' } }),
+  }),
+  ...unknownKeys(),
+]);
+
+const FORM = /^([0-9A-HJKMNP-TV-Z]{5}-){4}[0-9A-HJKMNP-TV-Z]{5}$/;
+const reissued = (previousKeyUntil: string) => ({
+  body: { message: 'License key reissued', key: expect.stringMatching(FORM), previousKeyUntil, code: 0 },
+});
+const reissue = (world: World, address: Shop['address'], overlap?: string) =>
+  world.call('admin', 'POST', '/key/reissue', { ...address, overlap });
+
+/** What each use of a key answers. */
+async function uses(world: World, address: Shop['address'], hostId: string) {
+  const answers = [
+    await world.call('client', 'GET', `/key?${new URLSearchParams({ ...address })}`),
+    await world.call('client', 'POST', '/key/activate', { ...address, hostId }),
+    await world.call('client', 'POST', '/key/sign', { ...address, hostId, ttl: 3_600 }),
+    await world.call('admin', 'PATCH', '/key', { ...address, customerCanSelfReset: true }),
+    await world.call('client', 'POST', '/deactivate-key', { ...address, hostId }),
+  ];
+  return answers.map(({ status }) => status);
+}
+
+scenarios<Shop>('keys.reissue', { ...table, wrote: { previous_keys: 1 } }, [
+  row('gives the licence a new key, and takes the old one in every operation for a week', reissued(IN_A_WEEK), {
+    as: { scopes: ['license:write'] },
+    afterwards: async (world, { address }, { body }) => {
+      const renamed = { productId: address.productId, licenseKey: body.key };
+      const before = { activations: 1, devices: [shownDevice()], previousKeyUntil: IN_A_WEEK };
+      expect(await world.license(renamed)).toMatchObject(before);
+      expect(await uses(world, renamed, 'host-2')).toEqual([200, 200, 200, 200, 200]);
+      world.setNow('2026-11-28T09:59:59.999Z');
+      expect(await uses(world, address, 'host-3')).toEqual([200, 200, 200, 200, 200]);
+      world.setNow(IN_A_WEEK);
+      expect(await uses(world, address, 'host-4')).toEqual([404, 404, 404, 404, 404]);
+      const byOld = await world.call('admin', 'GET', `/key?${new URLSearchParams({ ...address })}`);
+      expect(byOld.body.data.license.key).toBe(body.key);
+      const found = await world.call('admin', 'GET', `/key/list?text=${address.licenseKey}`);
+      expect(found.body.data.map(({ key }: { key: string }) => key)).toEqual([body.key]);
+      const taken = await world.call('admin', 'POST', '/key/import', {
+        ...{ productId: address.productId, key: address.licenseKey },
+      });
+      expect(taken.body).toEqual({ message: 'This key exists already', code: 9 });
+    },
+  }),
+  row('tells who uses the old key nothing of the new one', reissued(IN_A_WEEK), {
+    afterwards: async (world, { address }, { body }) => {
+      const asked = { ...address, hostId: 'host-1' };
+      const shown = await world.call('client', 'GET', `/key?${new URLSearchParams({ ...address })}`);
+      const signed = await world.call('client', 'POST', '/key/sign', { ...asked, ttl: 3_600 });
+      expect(JSON.parse(signed.body.file).signedKey).toBe(address.licenseKey);
+      for (const { text } of [shown, signed]) expect(text).not.toContain(body.key);
+    },
+  }),
+  row('ends the old key at once without an overlap, and those before it with it', reissued(STARTED_AT), {
+    send: { overlap: 'PT0S' },
+    given: async (world, { address }) => ({
+      address: { ...address, licenseKey: (await reissue(world, address)).body.key },
+    }),
+    afterwards: async (world, { address }, { body }) => {
+      const rows = (await world.contents()).previous_keys;
+      expect(rows?.map(({ valid_until }) => valid_until)).toEqual([STARTED_AT, STARTED_AT]);
+      expect(await uses(world, address, 'host-2')).toEqual([404, 404, 404, 404, 404]);
+      expect((await world.license({ ...address, licenseKey: body.key })).activations).toBe(1);
+    },
+  }),
+  row('tells subscribers both keys masked, and until when the old one works', reissued(IN_A_WEEK), {
+    afterwards: async (world, { address }, { body }) => {
+      const mask = (key: string) => `*****-*****-*****-*****-${key.slice(-5)}`;
+      const data = { key: mask(body.key), previousKey: mask(address.licenseKey), previousKeyUntil: IN_A_WEEK };
+      const { events } = await recordedOf(world, 'keys.reissue');
+      expect(events).toMatchObject([{ type: 'license.reissued', data }]);
+    },
+  }),
+  refusesRevoked,
   ...unknownKeys(),
 ]);
 

@@ -1,7 +1,16 @@
 import { expect } from 'vitest';
 import { answers, row, scenarios, type Table } from '../support/scenario.ts';
 import { checkOut, type SessionKeys, signedBy } from '../support/sessions.ts';
-import { another, blocked, ofInactiveCustomer, type Shop, shopWith, unknownKeys, unusable } from '../support/shop.ts';
+import {
+  another,
+  blocked,
+  ofInactiveCustomer,
+  refusesRevoked,
+  type Shop,
+  shopWith,
+  unknownKeys,
+  unusable,
+} from '../support/shop.ts';
 import { type Address, type As, STARTED_AT, type World } from '../support/world.ts';
 
 const leased = (currentSessions: number, fields: object = {}) => ({
@@ -134,6 +143,7 @@ scenarios<OfSession>('keys.heartbeat', { ...ofSession, wrote: {} }, [
     at: minute(5),
   }),
   row('refuses a licence that the vendor has disabled', 'licenseDisabled', { given: blocked }),
+  refusesRevoked,
   row('refuses the licence of a customer that is not active', 'customerInactive', { given: ofInactiveCustomer }),
   row('refuses a licence that is no longer floating', 'wrongLicenseType', {
     given: (world) => world.sql(`update licenses set license_type = 'node-locked'`),

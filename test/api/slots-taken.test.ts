@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { expect } from 'vitest';
 import { verifyLicenseFile } from '../../src/domain/license-file/verify.ts';
 import { row, scenarios } from '../support/scenario.ts';
@@ -11,7 +12,7 @@ import {
   unknownKeys,
   unusable,
 } from '../support/shop.ts';
-import { STARTED_AT } from '../support/world.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 const activated = (hostId: string, activations: number, device: object = {}, isWhole = true) => ({
   body: {
@@ -21,6 +22,22 @@ const activated = (hostId: string, activations: number, device: object = {}, isW
     ...(isWhole ? { licenseeEmail: 'zoe@example.com', allowedHosts: null } : { licenseeEmail: null }),
   },
 });
+
+const activatedAs = (hostId: string) => ({
+  body: expect.objectContaining({ code: 0, device: expect.objectContaining({ hostId }) }),
+});
+
+/** A machine of these parts. */
+const machine = (cpu: string, disk: string, board: string) =>
+  Object.fromEntries(Object.entries({ cpu, disk, board }).map(([name, part]) => [name, hash('sha256', part)]));
+
+/** A key whose device host-1 is of the parts cpu, disk and board, and which compares so many of them. */
+const withFingerprint = (fingerprintMatch: number | null) => async (world: World, subject: Shop) => {
+  const { address } = await another({ usesPerKey: '2', fingerprintMatch })(world, subject);
+  const told = { hostId: 'host-1', fingerprint: machine('cpu', 'disk', 'board') };
+  await world.call('admin', 'POST', '/key/activate', { ...address, ...told });
+  return { address };
+};
 
 const LATER = '2026-11-21T11:00:00.000Z';
 
@@ -61,6 +78,32 @@ scenarios<Shop>(
     }),
     row('refuses a host that is not on the list of allowed ones', 'deviceNotAllowed', {
       given: another({ allowedHosts: ['host-8'] }),
+    }),
+    row(
+      'knows a device by so many components as the licence says, and keeps its name and its slot',
+      activatedAs('host-1'),
+      {
+        send: { hostId: 'host-9', fingerprint: machine('cpu', 'disk', 'NEW') },
+        given: withFingerprint(2),
+        wrote: {},
+        afterwards: async (world, subject, answer) => {
+          await leaves('host-1')(world, subject, answer);
+          const device = (await world.contents()).devices?.find(({ fingerprint }) => fingerprint !== null);
+          expect(JSON.parse(String(device?.fingerprint))).toEqual(machine('cpu', 'disk', 'NEW'));
+        },
+      },
+    ),
+    row('takes a host that shares fewer of them for another', activatedAs('host-9'), {
+      send: { hostId: 'host-9', fingerprint: machine('cpu', 'NEW', 'NEW') },
+      given: withFingerprint(2),
+      wrote: { devices: 1 },
+      afterwards: leaves('host-1', 'host-9'),
+    }),
+    row('compares no components unless the licence says so', activatedAs('host-9'), {
+      send: { hostId: 'host-9', fingerprint: machine('cpu', 'disk', 'board') },
+      given: withFingerprint(null),
+      wrote: { devices: 1 },
+      afterwards: leaves('host-1', 'host-9'),
     }),
     ...unusable,
     ...unknownKeys(),
@@ -121,6 +164,16 @@ scenarios<Shop>(
           ...{ account_id: world.accounts.acme, id: jti, license_id: id, host_id: 'host-2', kid: keyId },
           ...{ signed_at: STARTED_AT, ends_at: '2026-11-21T12:00:00.000Z', revoked_at: null },
         });
+      },
+    }),
+    row('signs for the device that a host is by its fingerprint, under the name that it has', signed, {
+      send: { hostId: 'host-9', fingerprint: machine('NEW', 'disk', 'board') },
+      given: withFingerprint(2),
+      wrote: { license_files: 1 },
+      afterwards: async (world, subject, answer) => {
+        await leaves('host-1')(world, subject, answer);
+        const [, claims = ''] = JSON.parse(answer.body.file).licenseToken.split('.');
+        expect(JSON.parse(Buffer.from(claims, 'base64url').toString()).machine).toBe('host-1');
       },
     }),
     row('needs ttl when the licence never expires', 'invalidParams', { given: another({ expiryDate: null }) }),

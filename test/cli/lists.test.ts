@@ -204,10 +204,10 @@ describe('stats', () => {
     expect(stdout).toContain(
       [
         'keys by product',
-        'PRODUCT  TOTAL  ACTIVE  UNUSED  FULL  EXPIRING  EXPIRED  BLOCKED  TRIAL',
-        'Editor       1       1       1     0         0        0        0      1',
-        'Engine       2       2       1     0         1        0        0      0',
-        'all          3       3       2     0         1        0        0      1',
+        'PRODUCT  TOTAL  ACTIVE  UNUSED  FULL  EXPIRING  EXPIRED  BLOCKED  REVOKED  TRIAL',
+        'Editor       1       1       1     0         0        0        0        0      1',
+        'Engine       2       2       1     0         1        0        0        0      0',
+        'all          3       3       2     0         1        0        0        0      1',
         '',
         'in use',
         '3 devices, 0 sessions, 2 customers',

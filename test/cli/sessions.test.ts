@@ -131,11 +131,12 @@ describe('keys why', () => {
     expect(await at('keys why KEY --host-id pc-1', { terminal: true })).toEqual({
       code: 0,
       stdout: [
-        '✓ enabled   The vendor has not disabled the licence.',
-        '✓ term      The licence expires at 2026-12-21 12:00 UTC.',
-        '✓ customer  The licence has no customer.',
-        '✓ host      Any host may use the licence.',
-        '✓ slot      0 of 1 slots are taken.',
+        '✓ revocation  The licence is not revoked.',
+        '✓ enabled     The vendor has not disabled the licence.',
+        '✓ term        The licence expires at 2026-12-21 12:00 UTC.',
+        '✓ customer    The licence has no customer.',
+        '✓ host        Any host may use the licence.',
+        '✓ slot        0 of 1 slots are taken.',
         '',
       ].join('\n'),
       stderr: 'activate would work at 2026-11-21 12:00 UTC\n',
@@ -148,7 +149,7 @@ describe('keys why', () => {
     await at('keys activate KEY --host-id pc-1');
     const { code, stdout, stderr } = await at('keys why KEY --host-id pc-2', { terminal: true });
     expect(code).toBe(1);
-    expect(stdout.split('\n').at(-2)).toBe('✗ slot      1 of 1 slots are taken.');
+    expect(stdout.split('\n').at(-2)).toBe('✗ slot        1 of 1 slots are taken.');
     expect(stderr).toBe(
       [
         'activate would be refused at 2026-11-21 12:00 UTC',
@@ -177,7 +178,7 @@ describe('keys why', () => {
   it('gives a program the answer of the service, and a pipe a line for each rule', async () => {
     const { answer } = await floating();
     const { allowed, action, rules } = JSON.parse(await answer('keys why KEY --json'));
-    expect([allowed, action, rules.length]).toEqual([true, 'activate', 5]);
-    expect((await answer('keys why KEY')).split('\n')[4]).toBe('slot\ttrue\t\t0 of 1 slots are taken.');
+    expect([allowed, action, rules.length]).toEqual([true, 'activate', 6]);
+    expect((await answer('keys why KEY')).split('\n')[5]).toBe('slot\ttrue\t\t0 of 1 slots are taken.');
   });
 });

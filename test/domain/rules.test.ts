@@ -42,6 +42,7 @@ it.each<[Action, string, Facts, Reason | null]>([
     [action, 'the last slot', facts({ maxActivations: 2, activations: 1 }), null],
     [action, 'the slot that a host holds', facts({ maxActivations: 1, activations: 1 }, slot), null],
     [action, 'a licence whose sessions are all taken', facts({ maxConcurrentSessions: 1 }, { liveSessions: 1 }), null],
+    [action, 'a revoked licence', facts({ vendorDisabled: true, revokedAt: now }, slot), 'licenseRevoked'],
     [action, 'a disabled licence', facts({ vendorDisabled: true }, slot), 'licenseDisabled'],
     [action, 'an expired licence', facts({ expirationDate: now }, slot), 'licenseExpired'],
     [action, 'the licence of an inactive customer', facts({}, inactive), 'customerInactive'],
@@ -96,6 +97,7 @@ describe('explains', () => {
   it('every rule in order, also those after the first that failed', () => {
     const license = { vendorDisabled: true, expirationDate: past, maxActivations: 1, activations: 1 };
     expect(decide('activate', facts(license, active)).rules).toEqual([
+      { rule: 'revocation', passed: true, detail: 'The licence is not revoked.' },
       {
         rule: 'enabled',
         passed: false,
@@ -117,6 +119,6 @@ describe('explains', () => {
       facts({ expirationDate: past, gracePeriod: day }),
     ],
   ])('the term: %s', (detail, given) => {
-    expect(decide('sign', given).rules[1]).toEqual({ rule: 'term', passed: true, detail });
+    expect(decide('sign', given).rules[2]).toEqual({ rule: 'term', passed: true, detail });
   });
 });

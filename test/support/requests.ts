@@ -1,5 +1,6 @@
 import { type Contract, contract, listEndpoints, type NamedEndpoint } from '../../src/contract/index.ts';
 import { exampleOf } from '../../src/contract/openapi/examples.ts';
+import { createDeactivationProof, createDeviceKey } from '../../src/license-file.ts';
 import { pathWith, type ScenarioRequest } from './scenario.ts';
 import { signedBy } from './sessions.ts';
 import { type Answer, type As, bodyOf, type Parsed, type World } from './world.ts';
@@ -20,6 +21,8 @@ export const absentIds = {
   nextNonce: 'nonce',
   versionId: 'ver_00000000000000000000000000',
   webhookId: 'whk_00000000000000000000000000',
+  planId: 'plan_00000000000000000000000000',
+  proof: 'proof',
 };
 
 /** One of everything that an account can have: the key is floating, and activated on host-1, the session is of that key. */
@@ -34,6 +37,7 @@ const exampleIds: Partial<Belongings> = {
   ...exampleOf(contract.tokens.get).query,
   ...exampleOf(contract.sessions.delete).query,
   ...exampleOf(contract.webhooks.get).query,
+  ...exampleOf(contract.plans.get).query,
   versionId: String(exampleOf(contract.products.updateVersion).body?.versionId),
 };
 
@@ -59,6 +63,12 @@ const ownRequests: Readonly<Partial<Record<EndpointName, MakeRequest>>> = {
     body: { productId, licenseKey, hostId: 'host-1', newHostId: 'host-2' },
   }),
   'keys.sign': ({ productId, licenseKey }) => ({ body: { productId, licenseKey, hostId: 'host-2', ttl: 3_600 } }),
+  'keys.deactivateOffline': ({ productId, licenseKey, proof }) => ({ body: { productId, licenseKey, proof } }),
+  'keys.trial': ({ productId, planId }) => ({ body: { productId, planId, hostId: 'host-9' } }),
+  'plans.list': ({ productId }) => ({ query: { productId } }),
+  'plans.get': ({ productId, planId }) => ({ query: { productId, planId } }),
+  'plans.create': ({ productId }) => ({ body: { productId, name: 'Pro yearly', maxActivations: 3 } }),
+  'plans.update': ({ planId }) => ({ query: { planId }, body: { maxActivations: 4 } }),
   'keys.heartbeat': signedRequest,
   'keys.checkin': signedRequest,
   'sessions.list': ({ productId, licenseKey }) => ({ query: { productId, licenseKey } }),
@@ -121,10 +131,15 @@ export async function furnish(
   const licenseKey = (
     await create('/create-key', { productId, customerId, licenseType: 'floating', customerCanSelfReset: true })
   ).key;
-  await create('/key/sign', { productId, licenseKey, hostId: 'host-1' });
+  const { privateKey, publicKey } = createDeviceKey();
+  const { file } = await create('/key/sign', { productId, licenseKey, hostId: 'host-1', publicKey });
+  const proof = createDeactivationProof(file, privateKey);
+  const trial = { productId, name: 'Trial', isTrial: true, duration: 'P14D' };
+  const planId = (await create('/plan', trial)).data.id;
   const tokenId = (await create('/token', { name: 'spare', kind: 'client' })).data.id;
   const { sessionId, sessionSecret, nextNonce } = await create('/key/checkout', { productId, licenseKey });
   const versionId = (await create('/product/version', { productId, version: '2.0' })).data.id;
   const webhookId = (await create('/webhook', { url: 'https://shop.example.com/hook' })).data.id;
-  return { productId, customerId, licenseKey, tokenId, sessionId, sessionSecret, nextNonce, versionId, webhookId };
+  const ids = { productId, customerId, licenseKey, tokenId, sessionId, sessionSecret, nextNonce };
+  return { ...ids, versionId, webhookId, planId, proof };
 }

@@ -37,6 +37,8 @@ export const shownLicense = (fields: object) => ({
   sessionLeaseDuration: 900,
   customerCanSelfReset: false,
   vendorDisabled: false,
+  ...{ revokedAt: null, revocationReason: null, previousKeyUntil: null },
+  ...{ planId: null, plan: null, fingerprintMatch: null },
   versionId: null,
   version: null,
   createdAt: STARTED_AT,
@@ -90,6 +92,14 @@ export const signedFor =
   (world: World, { address }: Shop): Promise<void> =>
     world.activate(address, ...hostIds);
 
+export const revoked = (world: World): Promise<void> =>
+  world.sql(`update licenses set vendor_disabled = 1, revoked_at = '${STARTED_AT}'`);
+
+/** What changes a licence refuses for one that has ended for ever. */
+export const refusesRevoked: Row<Shop> = row('refuses a licence that was revoked', 'licenseRevoked', {
+  given: revoked,
+});
+
 export const blocked = (world: World): Promise<void> => world.sql('update licenses set vendor_disabled = 1');
 
 export const ofInactiveCustomer = (world: World): Promise<void> => world.sql('update customers set active = 0');
@@ -111,6 +121,7 @@ export const leaves =
 export const unusable: readonly Row<Shop>[] = [
   row('refuses a licence from the instant of its expiry on', 'licenseExpired', { at: '2026-12-21T10:00:00.000Z' }),
   row('refuses a licence that the vendor has disabled', 'licenseDisabled', { given: blocked }),
+  refusesRevoked,
   row('refuses the licence of a customer that is not active', 'customerInactive', { given: ofInactiveCustomer }),
 ];
 

@@ -69,6 +69,9 @@ const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path']
   { name: 'features', path: ['metadata', 'features'], read: jsonCell },
   { name: 'metadata', read: jsonCell },
   { name: 'versionId', nullWord: 'none' },
+  { name: 'planId', nullWord: 'none' },
+  { name: 'plan' },
+  { name: 'fingerprintMatch', read: parseLimit, nullWord: 'off' },
   { name: 'version' },
   { name: 'customerId', aliases: ['customer'], nullWord: 'none' },
   { name: 'customerName', aliases: ['newCustomerName', 'newCustomer.name'], path: ['newCustomer', 'name'] },
@@ -80,6 +83,8 @@ const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path']
   { name: 'createdAt', aliases: ['created'], read: parseStart, isDate: true },
   { name: 'devices', aliases: ['machines', 'hosts'], read: devicesCell },
   { name: 'vendorDisabled', aliases: ['blocked'], read: booleanCell },
+  { name: 'revokedAt', read: parseStart, isDate: true },
+  { name: 'revocationReason', nullWord: 'none' },
   { name: 'note' },
 ];
 

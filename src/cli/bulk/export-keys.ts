@@ -97,7 +97,8 @@ const names = [
   ...['productId', 'key', 'maxActivations', 'expirationDate', 'customerEmail', 'customerName', 'createdAt'],
   ...['metadata', 'devices', 'id', 'customerId', 'customerActive', 'reference', 'expiresAfter', 'gracePeriod'],
   ...['licenseType', 'maxConcurrentSessions', 'heartbeatInterval', 'sessionLeaseDuration', 'allowedHosts'],
-  ...['customerCanSelfReset', 'vendorDisabled', 'version', 'trial', 'features'],
+  ...['customerCanSelfReset', 'vendorDisabled', 'version', 'trial', 'features', 'revokedAt'],
+  ...['revocationReason', 'plan', 'fingerprintMatch'],
 ] as const;
 
 /** What is exported of a key. Devices are ordered by what is exported of them, so that the same key gives the same text. */
@@ -117,6 +118,7 @@ function exportedKey(license: ListedLicense, owner: Owner | null, devices: reado
       .toSorted((a, b) => (place(a) < place(b) ? -1 : 1))
       .map(({ hostId, deviceTag, ipAddress, activationTime }) => ({ hostId, deviceTag, ipAddress, activationTime })),
     version: license.version?.version,
+    plan: license.plan?.name,
   };
   return Object.fromEntries(names.map((name) => [name, properties[name] ?? null]));
 }

@@ -18,7 +18,7 @@ interface Row {
 /** The same change of each of several things. */
 interface Several {
   readonly noun: string;
-  /** What is done to each: `deleted`. */
+  /** What is done to each: `deleted`, `revoked`; what asks first ends so. */
   readonly done: string;
   readonly ids: readonly string[];
   /** How one is called where it may be logged. */
@@ -88,7 +88,7 @@ const howMany = (rows: readonly Row[], { done, ids, noun }: Several): string =>
 
 async function confirmOne(
   context: CommandContext,
-  { noun, nameOf, describe, confirmFlag }: Several & Required<Pick<Several, 'describe'>>,
+  { noun, done, nameOf, describe, confirmFlag }: Several & Required<Pick<Several, 'describe'>>,
   id: string,
 ): Promise<void> {
   const name = nameOf(id);
@@ -96,11 +96,11 @@ async function confirmOne(
   await confirm(context, {
     question: { typed: name.replace('…', '') },
     about: [
-      `this deletes the ${noun} for ever, at ${placeOf(await context.target())}:`,
+      `this ${done.slice(0, -1)}s the ${noun} for ever, at ${placeOf(await context.target())}:`,
       `  ${name}  ${first}`,
       ...more,
     ],
-    action: `deleting ${name}`,
+    action: `${done.slice(0, -2)}ing ${name}`,
     flag: confirmFlag?.(id) ?? '--yes',
   });
 }

@@ -24,6 +24,7 @@ const countFields: readonly Field[] = [
   { name: 'expiring', isNumber: true },
   { name: 'expired', isNumber: true },
   { name: 'blocked', isNumber: true, drops: 2 },
+  { name: 'revoked', isNumber: true, drops: 2 },
   { name: 'trial', isNumber: true, drops: 1 },
 ];
 

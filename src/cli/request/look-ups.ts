@@ -64,6 +64,10 @@ export async function findCustomer(client: Client, named: string): Promise<strin
 export const findProduct = async (client: Client, name: string): Promise<string> =>
   only('product', name, (await client.products.list()).items);
 
+/** The id of the plan of a name, among those of a product where one is named. Throws as {@link findCustomer}. */
+export const findPlan = async (client: Client, name: string, productId: string | undefined): Promise<string> =>
+  only('plan', name, (await client.plans.list({ productId })).items);
+
 /** So many are told that are called in a similar way. */
 const NEAREST = 5;
 
@@ -76,7 +80,7 @@ export function calledSo<T extends Named>(name: string, all: readonly T[]): read
   return exact.length > 0 ? exact : all.filter((one) => alike(one.name) || alike(one.id));
 }
 
-function only(kind: 'product' | 'customer', name: string, all: readonly Named[]): string {
+function only(kind: 'product' | 'customer' | 'plan', name: string, all: readonly Named[]): string {
   const [found, ...others] = calledSo(name, all);
   const told = (ones: readonly Named[]): Hint[] => ones.slice(0, NEAREST).map(({ id, name }) => `${id}  ${name}`);
   if (found === undefined) {

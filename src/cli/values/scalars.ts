@@ -67,9 +67,15 @@ export function readValue(text: string): boolean | number | string {
 
 /** An entry of free metadata, `NAME=VALUE`. Its value stays text: an order number may begin with 0. */
 export function parseMetadata(text: string): readonly [name: string, value: string] {
+  const [name, value] = parseComponent(text);
+  checkFree(name, { features: '--feature', is_trial: '--trial' });
+  return [name, value];
+}
+
+/** A component of a fingerprint, `NAME=VALUE`. */
+export function parseComponent(text: string): readonly [name: string, value: string] {
   const [name, value] = splitEntry(text, 'NAME=VALUE');
   if (value === undefined) throw new UsageError(`'${name.slice(0, 40)}' has no value; write NAME=VALUE`);
-  checkFree(name, { features: '--feature', is_trial: '--trial' });
   return [name, value];
 }
 

@@ -1,9 +1,30 @@
 import { z } from 'zod';
 import { NewCustomer } from '../customers.ts';
 import { endpoint } from '../endpoint.ts';
-import { asNumber, changing, eitherOf, flagField, notBoth, positiveDurationField, request } from '../fields.ts';
+import {
+  asNumber,
+  changing,
+  durationField,
+  eitherOf,
+  flagField,
+  notBoth,
+  positiveDurationField,
+  request,
+} from '../fields.ts';
 import { bare, data, done } from '../reply.ts';
-import { CustomerId, IfUpdatedAt, Instant, Limit, shown, text, VersionId } from '../scalars.ts';
+import {
+  CustomerId,
+  IfUpdatedAt,
+  Instant,
+  InstantText,
+  LicenseKey,
+  Limit,
+  PlanId,
+  ShownKey,
+  shown,
+  text,
+  VersionId,
+} from '../scalars.ts';
 import { License, licenseAddress, licenseSettings } from './licenses.ts';
 import { MetadataChanges } from './metadata.ts';
 
@@ -16,6 +37,7 @@ const changes = {
   ...licenseSettings,
   metadata: MetadataChanges.optional(),
   versionId: VersionId.nullish().describe('The product version it is for; null means any'),
+  planId: PlanId.nullish().describe('The plan whose features it follows; its limits and its end stay. null: none'),
 };
 
 const blocking = {
@@ -55,7 +77,16 @@ export const keyChanges = {
     body: UpdateKeyRequest,
     reply: data('UpdateKeyResponse', License),
     example: { maxActivations: 5, metadata: { features: { seats: null }, plan: 'pro' } },
-    errors: ['licenseNotFound', 'customerNotFound', 'versionNotFound', 'emailTaken', 'stale', 'inUse'],
+    errors: [
+      'licenseNotFound',
+      'licenseRevoked',
+      'customerNotFound',
+      'versionNotFound',
+      'planNotFound',
+      'emailTaken',
+      'stale',
+      'inUse',
+    ],
   }),
 
   /** Moves the end of a licence. Source: decision 0049. */
@@ -65,7 +96,7 @@ export const keyChanges = {
       'Adds a duration to the end of a licence, to now, or to the later of the two. The licence must have an end.',
     body: RenewKeyRequest,
     reply: data('RenewKeyResponse', License),
-    errors: ['licenseNotFound', 'stale', 'noEnd'],
+    errors: ['licenseNotFound', 'licenseRevoked', 'stale', 'noEnd'],
   }),
 
   /** Gives a licence to another customer, to a new one, or to nobody. Source: decision 0049. */
@@ -83,7 +114,30 @@ export const keyChanges = {
       .meta({ id: 'TransferKeyRequest', oneOf: [{ required: ['customerId'] }, { required: ['newCustomer'] }] }),
     reply: data('TransferKeyResponse', License),
     example: { customerId: 'cus_01jd7q41c8fzks2v0t9e6h3m5p' },
-    errors: ['licenseNotFound', 'customerNotFound', 'emailTaken', 'stale'],
+    errors: ['licenseNotFound', 'licenseRevoked', 'customerNotFound', 'emailTaken', 'stale'],
+  }),
+
+  /** Gives a licence a new key and ends the old one after a while. Source: decision 0093. */
+  reissue: endpoint('POST /key/reissue', 'license:write', {
+    summary: 'Replace a licence key by a new one',
+    description:
+      'Gives a licence a new key; its id, devices, sessions, files and history stay. Every operation takes the old key ' +
+      'too until `overlap` is over, and after that only `GET /key`, from tokens other than those of kind `client`. A key ' +
+      'that was replaced is never issued or imported again. Keep the new one: it is shown in full here.',
+    body: request('ReissueKeyRequest', {
+      ...licenseAddress,
+      overlap: durationField()
+        .optional()
+        .describe('How long the old key still works, ISO 8601; default P7D. Keys before that one end no later'),
+      ifUpdatedAt: IfUpdatedAt,
+    }),
+    reply: bare('ReissueKeyResponse', {
+      message: shown('For people', 'License key reissued'),
+      key: ShownKey.meta({ ...LicenseKey.meta(), description: 'The new key, in full' }),
+      previousKeyUntil: InstantText.describe('Until when the old key works'),
+    }),
+    example: { overlap: 'P7D' },
+    errors: ['licenseNotFound', 'licenseRevoked', 'stale'],
   }),
 
   /** Disables a licence; one that is disabled stays so. Source: decision 0049. */
@@ -94,7 +148,7 @@ export const keyChanges = {
     body: BlockKeyRequest,
     reply: bare('BlockKeyResponse', { message: shown('For people', 'License blocked') }),
     example: { note: 'chargeback' },
-    errors: ['licenseNotFound', 'stale'],
+    errors: ['licenseNotFound', 'licenseRevoked', 'stale'],
   }),
 
   /** Takes back the blocking of a licence. Source: decision 0049. */
@@ -104,6 +158,22 @@ export const keyChanges = {
     aliases: { 'POST /unblock-key': {} },
     body: request('UnblockKeyRequest', blocking),
     reply: bare('UnblockKeyResponse', { message: shown('For people', 'License unblocked') }),
+    errors: ['licenseNotFound', 'licenseRevoked', 'stale'],
+  }),
+
+  /** Ends a licence for ever, and keeps it with its reason. Source: decision 0092. */
+  revoke: endpoint('POST /key/revoke', 'license:write', {
+    summary: 'Revoke a licence key for ever',
+    description:
+      'Ends a licence for ever: it cannot be used, changed, unblocked or renewed any more, only freed and deleted. Its ' +
+      'licence files stand in the revocation list. One that is revoked keeps its date and its reason.',
+    body: request('RevokeKeyRequest', {
+      ...licenseAddress,
+      reason: text(1, 500).optional().describe('Why; shown with the licence'),
+      ifUpdatedAt: IfUpdatedAt,
+    }),
+    reply: bare('RevokeKeyResponse', { message: shown('For people', 'License revoked') }),
+    example: { reason: 'refunded' },
     errors: ['licenseNotFound', 'stale'],
   }),
 

@@ -58,6 +58,9 @@ export const ImportKeyRequest = agreeing(
       ...licenseSettings,
       metadata: NewMetadata.optional(),
       vendorDisabled: z.boolean().optional().describe('Whether it is blocked; default false'),
+      revokedAt: Instant.nullish().describe('When it was revoked for ever; absent or null: it is not'),
+      revocationReason: text(1, 500).nullish().describe('Why it was revoked; goes with revokedAt'),
+      plan: Name.nullish().describe('The name of the plan that its features follow; null: none'),
       version: VersionName.nullish().describe('The name of the product version it is for; null means any'),
       createdAt: Instant.optional().describe('When it was issued; absent: now'),
       devices: list(ImportedDevice, 0, MAX_DEVICES).optional().describe('The devices that hold its slots'),
@@ -66,6 +69,10 @@ export const ImportKeyRequest = agreeing(
     .refine(({ devices = [] }) => new Set(devices.map(({ hostId }) => hostId)).size === devices.length, {
       message: 'Invalid list: a host is in it twice',
       path: ['devices'],
+    })
+    .refine(({ revokedAt, revocationReason }) => revocationReason == null || revokedAt != null, {
+      message: 'revocationReason goes with revokedAt',
+      path: ['revocationReason'],
     })
     .refine(({ id, createdAt }) => id === undefined || createdAt !== undefined, {
       message: 'id goes with createdAt',
@@ -98,6 +105,7 @@ export const keyImport = {
       'customerNotFound',
       'emailTaken',
       'versionNotFound',
+      'planNotFound',
       'inUse',
       'keyTaken',
       'referenceTaken',

@@ -10,6 +10,7 @@ import {
   InstantText,
   LicenseKey,
   NumericString,
+  PlanId,
   ProductId,
   Reference,
   resource,
@@ -27,7 +28,7 @@ export const CreateKeyRequest = agreeing(
       productId: ProductId,
       usesPerKey: NumericString.nullish().describe('How many devices may use the key, as text; null means unlimited'),
       expiryDate: Instant.nullish().describe(
-        'When it expires; absent: a month after creation, or what `expiresAfter` says; null: never',
+        'When it expires; absent: a month after creation, or what `expiresAfter` or the plan says; null: never',
       ),
       expiresAfter: positiveDurationField()
         .optional()
@@ -38,6 +39,7 @@ export const CreateKeyRequest = agreeing(
       ...licenseSettings,
       metadata: NewMetadata.optional(),
       versionId: VersionId.nullish().describe('The product version it is for; null means any'),
+      planId: PlanId.optional().describe('The plan that says what is not given here, and whose features it follows'),
       amountKeys: z.int().min(1).max(1_000).optional().describe('How many keys to issue, all alike; default 1'),
     })
     .refine(...notBoth('reference', 'amountKeys'))
@@ -60,7 +62,11 @@ export const CreateKeyRequest = agreeing(
         required: ['customerId', 'newCustomer'],
       },
       {
-        properties: { maxConcurrentSessions: { type: 'integer' }, licenseType: { const: 'node-locked' } },
+        properties: {
+          maxConcurrentSessions: { type: 'integer' },
+          licenseType: { const: 'node-locked' },
+          planId: { not: {} },
+        },
         required: ['maxConcurrentSessions'],
       },
     ],
@@ -91,7 +97,15 @@ export const keys = {
       metadata: { features: { sso: true }, orderNumber: 'A-1042' },
     },
     headers: ['LKM-Budget-Remaining'],
-    errors: ['productUnavailable', 'customerNotFound', 'versionNotFound', 'emailTaken', 'referenceTaken', 'issueLimit'],
+    errors: [
+      'productUnavailable',
+      'customerNotFound',
+      'versionNotFound',
+      'planNotFound',
+      'emailTaken',
+      'referenceTaken',
+      'issueLimit',
+    ],
   }),
 
   /** Shows one licence with its devices and its customer. Source: API description, GET /key; decisions 0005, 0008 and 0048. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CustomerSummary } from '../customers.ts';
 import type { Reason } from '../errors.ts';
-import { list, positiveDurationField, secondsField } from '../fields.ts';
+import { list, positiveDurationField, record, secondsField } from '../fields.ts';
 import { ProductVersion } from '../products.ts';
 import {
   Active,
@@ -19,6 +19,7 @@ import {
   ShownKey,
   shown,
   shownId,
+  text,
 } from '../scalars.ts';
 import { Metadata } from './metadata.ts';
 
@@ -30,6 +31,7 @@ export const useErrors = [
   'licenseNotFound',
   'licenseExpired',
   'licenseDisabled',
+  'licenseRevoked',
   'customerInactive',
   'deviceNotAllowed',
 ] as const satisfies readonly Reason[];
@@ -80,6 +82,15 @@ export const DEFAULT_LEASE_SECONDS = 900;
 /** The longest lease of a session, in seconds. */
 export const MAX_LEASE_SECONDS = 2_592_000;
 
+/** The most components that a fingerprint has. */
+const MAX_COMPONENTS = 16;
+
+/** What an application tells of its machine. Source: decision 0101. */
+export const Fingerprint = record(text(1, 32), z.string().regex(/^[0-9a-f]{64}$/), MAX_COMPONENTS).describe(
+  'Components of the machine by name, each as the hex SHA-256 of its serial number and a word of your own: the service ' +
+    'never sees the number',
+);
+
 /** What the vendor says of a licence that is issued, imported or changed. */
 export const licenseSettings = {
   gracePeriod: positiveDurationField().nullish().describe('How long it may be used after its end, ISO 8601; null: not'),
@@ -93,9 +104,15 @@ export const licenseSettings = {
     `Seconds that a session lasts without a report; default ${DEFAULT_LEASE_SECONDS}`,
   ),
   customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices; default false'),
+  fingerprintMatch: z
+    .int()
+    .min(1)
+    .max(MAX_COMPONENTS)
+    .nullish()
+    .describe('How many equal components of its fingerprint make a host a known device; null: they are not compared'),
 };
 
-type Settings = Partial<z.output<z.ZodObject<typeof licenseSettings>>>;
+type Settings = Partial<z.output<z.ZodObject<typeof licenseSettings>>> & { readonly planId?: string | undefined };
 
 /** A session that reports itself more rarely than its lease lasts would lose its seat between two reports. */
 export function heartbeatsWithinLease(timing: Pick<Settings, 'heartbeatInterval' | 'sessionLeaseDuration'>): boolean {
@@ -106,7 +123,8 @@ export function heartbeatsWithinLease(timing: Pick<Settings, 'heartbeatInterval'
 /** Refuses the settings of a new licence where one does not go with another. */
 export const agreeing = <T extends z.ZodType<Settings>>(license: T) =>
   license
-    .refine((body) => body.licenseType === 'floating' || body.maxConcurrentSessions == null, {
+    // What a plan says of the type is known to the service alone.
+    .refine((body) => body.licenseType === 'floating' || body.maxConcurrentSessions == null || body.planId != null, {
       message: 'maxConcurrentSessions goes with licenseType floating',
       path: ['maxConcurrentSessions'],
     })
@@ -141,6 +159,15 @@ const LicenseExtras = z.object({
   sessionLeaseDuration: Count.meta({ description: 'Seconds that a session lasts without a report', examples: [900] }),
   customerCanSelfReset: z.boolean().describe('Whether its customer may free devices'),
   vendorDisabled: z.boolean().describe('Whether the vendor has disabled it'),
+  revokedAt: InstantText.nullable().describe('When the vendor revoked it, for ever; null: not'),
+  revocationReason: z.string().nullable().describe('Why it was revoked; absent for tokens of kind client'),
+  planId: z.string().nullable().describe('The plan that its features follow; null: none'),
+  plan: z
+    .looseObject({ id: z.string(), name: z.string() })
+    .nullable()
+    .meta({ description: 'The plan that its features follow; null: none', examples: [null] }),
+  previousKeyUntil: InstantText.nullable().describe('Until when the key that it had before works; null: it had none'),
+  fingerprintMatch: Count.nullable().describe('How many equal components make a host a known device; null: any number'),
   versionId: z.string().nullable().describe('The product version it is for; null means any'),
   version: ProductVersion.pick({ id: true, version: true, description: true, active: true })
     .nullable()

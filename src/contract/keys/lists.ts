@@ -3,12 +3,12 @@ import { endpoint } from '../endpoint.ts';
 import { flagField, integerField, notBoth, pageFields, positiveDurationField, SearchText } from '../fields.ts';
 import { showAs } from '../openapi/json-schema.ts';
 import { CursorMeta, PageMeta, partList } from '../reply.ts';
-import { CustomerId, Instant, ProductId, shownId, text } from '../scalars.ts';
+import { CustomerId, Instant, PlanId, ProductId, shownId, text } from '../scalars.ts';
 import { License, licenseTypes } from './licenses.ts';
 import { METADATA_LIMITS } from './metadata.ts';
 
 /** What is so of a key now; `unused`, `full` and `expiring` are parts of `active`. Source: decision 0052. */
-export const keyStatuses = ['active', 'unused', 'full', 'expiring', 'expired', 'blocked'] as const;
+export const keyStatuses = ['active', 'unused', 'full', 'expiring', 'expired', 'blocked', 'revoked'] as const;
 
 export type KeyStatus = (typeof keyStatuses)[number];
 
@@ -43,13 +43,14 @@ const Filters = z
   .object({
     productId: ProductId.optional().describe('Only keys of this product'),
     customerId: CustomerId.optional().describe('Only keys of this customer'),
+    planId: PlanId.optional().describe('Only keys of this plan'),
     status: z
       .enum(keyStatuses)
       .optional()
       .describe(
-        'Only keys that are so now. active: neither blocked nor expired; of those: unused: without a device, full: ' +
-          'without a free activation slot, expiring: with an end `within` a time. expired: and not blocked. blocked: ' +
-          'disabled by the vendor',
+        'Only keys that are so now. active: neither blocked, nor revoked, nor expired; of those: unused: without a ' +
+          'device, full: without a free activation slot, expiring: with an end `within` a time. expired: and neither ' +
+          'blocked nor revoked. blocked: disabled by the vendor. revoked: for ever',
       ),
     within: positiveDurationField().optional().describe('Goes with status expiring; default P30D'),
     trial: flagField().optional().describe('Only trials, or only others'),

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { record, withAtMost } from '../fields.ts';
 import { PRINTABLE, text } from '../scalars.ts';
 
-const Feature = z.union([z.boolean(), z.number(), text(0, 256)]);
+export const Feature = z.union([z.boolean(), z.number(), text(0, 256)]);
 
-const FeatureName = text(1, 64);
+export const FeatureName = text(1, 64);
 
 /** So that a licence file stays well under the 64 KiB that its verifier reads. */
-const MAX_FEATURES = 40;
+export const MAX_FEATURES = 40;
 
 /** Bounds of free metadata. Source: decision 0004. */
 export const METADATA_LIMITS = { entries: 50, nameLength: 64, valueLength: 500, bytes: 8_192 } as const;
@@ -133,7 +133,7 @@ export const freeMetadataOf = (metadata: Members = {}): z.output<typeof FreeEntr
     ),
   );
 
-const Features = z.record(FeatureName, Feature).meta({
+export const Features = z.record(FeatureName, Feature).meta({
   id: 'Features',
   description: 'What the licence switches on in the product; part of the signed licence file',
   examples: [{ sso: true, seats: 5 }],

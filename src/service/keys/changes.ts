@@ -13,13 +13,16 @@ import {
   type Usage,
 } from '../../domain/changes.ts';
 import type { License } from '../../domain/license.ts';
+import { mintKey, revealKey, showKey } from '../../domain/license-key.ts';
 import { addDuration, later } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { holdOrAddCustomer } from '../customers.ts';
 import { found, type Operation, type Operations, onProduct, sameForAll } from '../operation.ts';
-import { checkVersion, versionOf } from '../products.ts';
+import { usablePlan } from '../plans.ts';
+import { checkVersion } from '../products.ts';
 import { licenseEvent, refuseStale, sessionEvent, type UseCaseEvent, writeChanges } from '../record.ts';
-import { showLicense } from './show.ts';
+import { byKey } from './find.ts';
+import { linksOf, showLicense } from './show.ts';
 
 export const changeOperations: Operations<typeof keyChanges> = {
   update: {
@@ -32,8 +35,10 @@ export const changeOperations: Operations<typeof keyChanges> = {
       const changes = changesOf(license, { ...given, ...(newCustomer && { customerId }) });
       const fields = inconsistentFields({ ...license, ...changes });
       if (fields.length > 0) throw apiError('invalidParams', { fields });
-      const { versionId } = changes;
-      if (versionId != null) await checkVersion(context, { productId: license.productId, versionId });
+      const { versionId, planId } = changes;
+      const { productId } = license;
+      if (versionId != null) await checkVersion(context, { productId, versionId });
+      if (planId != null) await usablePlan(context, { productId, planId });
       if (input.force !== true && limits.some((limit) => changes[limit] != null)) {
         refuseUse(beyondLimits(changes, await usageOf(context, license)));
       }
@@ -76,11 +81,40 @@ export const changeOperations: Operations<typeof keyChanges> = {
   block: blockingOperation(true, 'license.blocked', 'License blocked'),
   unblock: blockingOperation(false, 'license.unblocked', 'License unblocked'),
 
+  reissue: {
+    authorize: onProduct('licenseNotFound'),
+    async perform(context, input) {
+      const license = await lockLicense(context, input);
+      const previousKeyUntil = addDuration(context.now, input.overlap ?? DEFAULT_OVERLAP);
+      await context.repositories.previousKeys.add(license, previousKeyUntil);
+      const key = mintKey(context.random(15));
+      await applyChanges(context, license, { key, previousKeyUntil }, (after) =>
+        licenseEvent('license.reissued', after, { previousKey: showKey(license.key, false), previousKeyUntil }),
+      );
+      return { message: 'License key reissued', key: revealKey(key), previousKeyUntil };
+    },
+  },
+
+  revoke: {
+    ...sameForAll(onProduct('licenseNotFound')),
+    async perform(context, input) {
+      const license = await lockAny(context, input);
+      const { reason = null } = input;
+      const revoked = { vendorDisabled: true, revokedAt: context.now, revocationReason: reason };
+      await applyChanges(context, license, license.revokedAt === null ? revoked : {}, (after) => ({
+        ...licenseEvent('license.revoked', after),
+        details: { reason },
+      }));
+      if (!license.vendorDisabled) await context.repositories.files.noteBlocking(license, context.now);
+      return { message: 'License revoked' };
+    },
+  },
+
   delete: {
     ...sameForAll(onProduct('licenseNotFound')),
     async perform(context, input) {
       const { keys, devices, sessions, files } = context.repositories;
-      const license = await lockLicense(context, input);
+      const license = await lockAny(context, input);
       const usage = await usageOf(context, license);
       if (input.force !== true) refuseUse(describeUse(usage));
       const lapsed = await sessions.removeLapsed(context.now, { license });
@@ -94,14 +128,27 @@ export const changeOperations: Operations<typeof keyChanges> = {
   },
 };
 
+/** How long the old key works unless it is said. */
+const DEFAULT_OVERLAP = { years: 0, months: 0, weeks: 0, days: 7, hours: 0, minutes: 0, seconds: 0 };
+
 const limits = ['maxActivations', 'maxConcurrentSessions', 'licenseType'] as const;
 
-/** The licence, which nobody else changes until this transaction ends. */
-async function lockLicense(
-  { repositories, caller }: Context,
-  { productId, licenseKey, ifUpdatedAt }: InputOf<(typeof keyChanges)['block']>,
-): Promise<License> {
-  const license = found(await repositories.keys.findLocked(caller.accountId, productId, licenseKey), 'licenseNotFound');
+/** The licence, which nobody else changes until this transaction ends. Throws ApiError `licenseRevoked` for one that has ended for ever. */
+export async function lockLicense(context: Context, input: Addressed): Promise<License> {
+  const license = await lockAny(context, input);
+  if (license.revokedAt !== null) throw apiError('licenseRevoked');
+  return license;
+}
+
+type Addressed = InputOf<(typeof keyChanges)['block']>;
+
+/** The same for what can be done with a revoked licence too. */
+async function lockAny(context: Context, { productId, licenseKey, ifUpdatedAt }: Addressed): Promise<License> {
+  const { repositories, caller } = context;
+  const named = await byKey(context, licenseKey, (key) =>
+    repositories.keys.findLocked(caller.accountId, productId, key),
+  );
+  const license = found(named, 'licenseNotFound');
   refuseStale(license, ifUpdatedAt);
   return license;
 }
@@ -144,7 +191,7 @@ function changesOf(
 }
 
 /** The fields with which no licence could have been created. */
-function inconsistentFields(license: License): string[] {
+export function inconsistentFields(license: License): string[] {
   const { licenseType, maxConcurrentSessions, metadata, features } = license;
   return [
     ...(licenseType === 'node-locked' && maxConcurrentSessions !== null ? ['maxConcurrentSessions'] : []),
@@ -178,7 +225,7 @@ type Describe = (after: License, names: readonly (keyof License)[]) => UseCaseEv
 async function applyAndShow(context: Context, license: License, changes: Changes<License>, describe: Describe) {
   const after = await applyChanges(context, license, changes, describe);
   const devices = await context.repositories.devices.list(after);
-  return showLicense(after, devices, context.caller, await versionOf(context, after));
+  return showLicense(after, devices, context.caller, await linksOf(context, after));
 }
 
 const applyChanges = (context: Context, license: License, changes: Changes<License>, describe: Describe) =>

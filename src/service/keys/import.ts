@@ -5,8 +5,9 @@ import type { Instant } from '../../contract/scalars.ts';
 import { describeUse } from '../../domain/changes.ts';
 import { idTime, newId } from '../../domain/ids.ts';
 import { toIpAddress } from '../../domain/ip-address.ts';
-import { type License, NO_TAG } from '../../domain/license.ts';
+import { type Features, type License, NO_TAG } from '../../domain/license.ts';
 import { revealKey } from '../../domain/license-key.ts';
+import type { Plan } from '../../domain/plan.ts';
 import { EPOCH } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { findOrAddCustomer } from '../customers.ts';
@@ -34,6 +35,7 @@ export const importOperations: Operations<typeof keyImport> = {
         throw apiError('inUse', { inUse: describeUse({ devices: devices.length, sessions: 0 }) ?? '' });
       }
       const versionId = await versionIdOf(context, input);
+      const plan = await planOf(context, input);
       await countIssue(context, input);
       const license: License = {
         id: input.id ?? newId('lic', createdAt, random(10)),
@@ -45,7 +47,12 @@ export const importOperations: Operations<typeof keyImport> = {
         maxActivations,
         activations: devices.length,
         expirationDate,
-        vendorDisabled: input.vendorDisabled ?? false,
+        planId: plan?.id ?? null,
+        features: ownFeatures(input, plan),
+        previousKeyUntil: null,
+        vendorDisabled: input.vendorDisabled === true || input.revokedAt != null,
+        revokedAt: input.revokedAt ?? null,
+        revocationReason: input.revocationReason ?? null,
         versionId,
         createdAt,
         updatedAt: now,
@@ -64,16 +71,20 @@ export const importOperations: Operations<typeof keyImport> = {
 };
 
 /** The fields with instants that are not of the past, or an id that was not made when the key was. */
-function wrongFields({ id, devices = [] }: Input, createdAt: Instant, now: Instant): string[] {
+function wrongFields({ id, revokedAt, devices = [] }: Input, createdAt: Instant, now: Instant): string[] {
   const isPast = (at: Instant) => at >= EPOCH && at <= now;
   if (!isPast(createdAt)) return ['createdAt'];
+  if (revokedAt != null && !isPast(revokedAt)) return ['revokedAt'];
   if (!devices.every(({ activationTime = now }) => isPast(activationTime))) return ['devices'];
   return id !== undefined && idTime(id) !== createdAt ? ['id'] : [];
 }
 
 async function refuseKnown(context: Context, { key, reference }: Input): Promise<void> {
-  const { keys } = context.repositories;
-  if ((await keys.findProduct(context.caller.accountId, { licenseKey: key })) !== null) throw apiError('keyTaken');
+  const { keys, previousKeys } = context.repositories;
+  const { accountId } = context.caller;
+  const isKnown =
+    (await keys.findProduct(accountId, { licenseKey: key })) ?? (await previousKeys.replacement(accountId, key, EPOCH));
+  if (isKnown !== null) throw apiError('keyTaken');
   await refuseTaken(context, reference);
 }
 
@@ -84,6 +95,16 @@ async function versionIdOf({ repositories, caller }: Context, { productId, versi
   const named = versions.find((one) => one.version === version);
   return found(named, 'versionNotFound').id;
 }
+
+/** The plan of the product that has this name; keys need not be issued by it any more. */
+async function planOf({ repositories, caller }: Context, { productId, plan }: Input): Promise<Plan | null> {
+  if (plan == null) return null;
+  return found(await repositories.plans.findByName(caller.accountId, productId, plan), 'planNotFound');
+}
+
+/** Those that are not as the plan has them: what follows the plan goes on doing so. */
+const ownFeatures = ({ metadata }: Input, plan: Plan | null): Features =>
+  Object.fromEntries(Object.entries(metadata?.features ?? {}).filter(([name, set]) => plan?.features[name] !== set));
 
 async function addDevices(
   { repositories, random, now, ipAddress }: Context,

@@ -4,21 +4,26 @@ import type { keyImport } from '../../contract/keys/import.ts';
 import type { keys, keyWhy } from '../../contract/keys/keys.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../contract/keys/metadata.ts';
-import type { LicenseKey, ProductId, ShownKey } from '../../contract/scalars.ts';
+import type { PlanId, ShownKey } from '../../contract/scalars.ts';
 import { canAccessProduct, seesWholeLicense } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
 import type { License } from '../../domain/license.ts';
 import { mintKey, revealKey } from '../../domain/license-key.ts';
+import type { Plan } from '../../domain/plan.ts';
 import { decide } from '../../domain/rules.ts';
-import { addCalendarMonth } from '../../domain/time.ts';
+import { addCalendarMonth, addDuration, EPOCH } from '../../domain/time.ts';
+import type { KeyAddress } from '../../store/tables/keys/keys.ts';
 import type { Context } from '../context.ts';
 import { holdOrAddCustomer } from '../customers.ts';
 import { listFiles } from '../license-files.ts';
 import { anyone, found, type Operations, onProduct } from '../operation.ts';
-import { checkVersion, versionOf } from '../products.ts';
+import { usablePlan } from '../plans.ts';
+import { checkVersion } from '../products.ts';
 import { licenseEvent } from '../record.ts';
 import { loadFacts } from '../rules.ts';
-import { showLicense, showSession } from './show.ts';
+import { inconsistentFields } from './changes.ts';
+import { byKey } from './find.ts';
+import { linksOf, showLicense, showSession } from './show.ts';
 
 export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
   create: {
@@ -26,12 +31,14 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
     authorizeReplay: countIssue,
     async perform(context, input) {
       const { repositories, caller } = context;
-      const { productId, versionId, reference, amountKeys = 1 } = input;
+      const { productId, planId, versionId, reference, amountKeys = 1 } = input;
       const product = await repositories.products.find(caller.accountId, productId);
       if (!product?.active) throw apiError('productUnavailable');
       // Before the other checks, so that a repeated request is told of its reference whatever else is wrong.
       await refuseTaken(context, reference);
       if (versionId != null) await checkVersion(context, { productId, versionId });
+      const terms =
+        planId === undefined ? input : withPlan(context, input, await usablePlan(context, { productId, planId }));
       await countIssue(context, input);
       const customerId = await holdOrAddCustomer(context, input).catch(async (error: unknown) => {
         // The customer may have come with the same reference, at the same time.
@@ -40,7 +47,9 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
       });
       const issued: ShownKey[] = [];
       for (let left = amountKeys; left > 0; left -= 1) {
-        const license = newLicense(context, input, customerId);
+        const license = newLicense(context, terms, customerId);
+        const fields = planId === undefined ? [] : inconsistentFields(license);
+        if (fields.length > 0) throw apiError('invalidParams', { fields });
         if (!(await repositories.keys.insert(license))) throw apiError('referenceTaken', { reference: `${reference}` });
         context.record(licenseEvent('license.created', license));
         issued.push(revealKey(license.key));
@@ -61,14 +70,20 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
       const { keys } = repositories;
       const { accountId } = caller;
       const { licenseKey, reference = '' } = input;
-      const address = licenseKey === undefined ? { reference } : { licenseKey };
-      const productId = input.productId ?? (await keys.findProduct(accountId, address));
-      if (productId === null || !canAccessProduct(caller, productId)) throw apiError('licenseNotFound');
-      const named = await keys.findWithCustomer(accountId, productId, address);
+      async function find(address: KeyAddress) {
+        const productId = input.productId ?? (await keys.findProduct(accountId, address));
+        if (productId === null || !canAccessProduct(caller, productId)) return null;
+        return keys.findWithCustomer(accountId, productId, address);
+      }
+      // Staff find a licence also by a key that has ended.
+      const at = { ...context, now: seesWholeLicense(caller) ? EPOCH : now };
+      const named = await (licenseKey === undefined
+        ? find({ reference })
+        : byKey(at, licenseKey, (key) => find({ licenseKey: key })));
       const { license, customer, hasFiles } = found(named, 'licenseNotFound');
       // Most keys of a vendor that are asked for have neither devices nor files, and then one statement is all.
       const devices = license.activations === 0 ? [] : await repositories.devices.list(license);
-      const shown = showLicense(license, devices, caller, await versionOf(context, license));
+      const shown = showLicense(license, devices, caller, await linksOf(context, license));
       if (!seesWholeLicense(caller)) return { license: shown, customer: customer && { ...customer, email: null } };
       const sessions = license.licenseType === 'floating' ? await repositories.sessions.listLive(license, now) : null;
       return {
@@ -112,19 +127,23 @@ export async function countIssue(
   noteBudget(found(left, 'issueLimit'));
 }
 
-/** The licence that product and key name together. Throws ApiError `licenseNotFound`. */
-export async function findLicense(
-  { repositories, caller }: Context,
-  { productId, licenseKey }: { readonly productId: ProductId; readonly licenseKey: LicenseKey },
-): Promise<License> {
-  return found(await repositories.keys.find(caller.accountId, productId, licenseKey), 'licenseNotFound');
+/** The request with what its plan says where it says nothing itself. */
+export function withPlan({ now }: Pick<Context, 'now'>, input: CreateInput, { id, terms }: Plan): CreateInput {
+  const { maxActivations, duration, fromFirstUse, isTrial, ...settings } = terms;
+  const isTimed = input.expiryDate !== undefined || input.expiresAfter !== undefined;
+  const end = duration === null ? null : addDuration(now, duration);
+  const term = fromFirstUse && duration !== null ? { expiresAfter: duration } : { expiryDate: end };
+  const given = Object.entries(input).filter(([, value]) => value !== undefined);
+  return {
+    ...{ usesPerKey: maxActivations, ...(!isTimed && term), ...settings },
+    ...(Object.fromEntries(given) as unknown as CreateInput),
+    ...{ planId: id as PlanId, metadata: { is_trial: isTrial, ...input.metadata } },
+  };
 }
 
-function newLicense(
-  { caller, now, random }: Context,
-  input: InputOf<(typeof keys)['create']>,
-  customerId: string | null,
-): License {
+type CreateInput = InputOf<(typeof keys)['create']>;
+
+export function newLicense({ caller, now, random }: Context, input: CreateInput, customerId: string | null): License {
   const { expiryDate = addCalendarMonth(now), expiresAfter } = input;
   return {
     id: newId('lic', now, random(10)),
@@ -136,12 +155,17 @@ function newLicense(
     maxActivations: input.usesPerKey ?? null,
     activations: 0,
     expirationDate: expiresAfter === undefined ? expiryDate : null,
+    planId: input.planId ?? null,
+    previousKeyUntil: null,
     vendorDisabled: false,
+    ...unrevoked,
     versionId: input.versionId ?? null,
     createdAt: now,
     updatedAt: now,
   };
 }
+
+export const unrevoked = { revokedAt: null, revocationReason: null };
 
 /** The fields that issuing and importing a key have in common, with their defaults. */
 export const termsOf = (input: InputOf<(typeof keys)['create']> | InputOf<typeof keyImport.import>) => ({
@@ -157,4 +181,5 @@ export const termsOf = (input: InputOf<(typeof keys)['create']> | InputOf<typeof
   heartbeatInterval: input.heartbeatInterval ?? DEFAULT_HEARTBEAT_SECONDS,
   sessionLeaseDuration: input.sessionLeaseDuration ?? DEFAULT_LEASE_SECONDS,
   customerCanSelfReset: input.customerCanSelfReset ?? false,
+  fingerprintMatch: input.fingerprintMatch ?? null,
 });

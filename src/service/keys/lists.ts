@@ -65,6 +65,7 @@ function filtersOf({ caller, now }: Context, input: InputOf<typeof keyLists.list
   return {
     productIds: productsOf(caller, input.productId),
     customerId: input.customerId,
+    planId: input.planId,
     status: status && { is: status, now, until: addDuration(now, within) },
     trial: input.trial,
     licenseType: input.licenseType,

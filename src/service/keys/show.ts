@@ -9,6 +9,7 @@ import { type Caller, seesSecrets, seesWholeLicense } from '../../domain/access.
 import { showIp } from '../../domain/ip-address.ts';
 import { type Device, graceUntil, isActivated, type License, NO_TAG } from '../../domain/license.ts';
 import { showKey } from '../../domain/license-key.ts';
+import { featuresOf, type Plan } from '../../domain/plan.ts';
 import type { Session } from '../../store/tables/sessions.ts';
 import type { Context } from '../context.ts';
 import { type ShownVersion, versionOf } from '../products.ts';
@@ -17,7 +18,7 @@ export function showLicense(
   license: License,
   devices: readonly Device[],
   caller: Caller,
-  version: ShownVersion | null,
+  { version, plan }: Links,
 ): ShownLicense {
   const isWhole = seesWholeLicense(caller);
   // Counted from the list, so that both agree even while another request takes a slot.
@@ -33,9 +34,11 @@ export function showLicense(
     expiresAfter: license.expiresAfter && writeDuration(license.expiresAfter),
     gracePeriod: license.gracePeriod && writeDuration(license.gracePeriod),
     graceUntil: graceUntil(license),
-    metadata: { ...(isWhole && license.metadata), features: license.features, is_trial: license.isTrial },
+    metadata: { ...(isWhole && license.metadata), features: featuresOf(license, plan), is_trial: license.isTrial },
     ...(isWhole && {
       reference: license.reference,
+      revocationReason: license.revocationReason,
+      previousKeyUntil: license.previousKeyUntil,
       allowedHosts: license.allowedHosts && [...license.allowedHosts],
     }),
     licenseType: license.licenseType,
@@ -44,7 +47,11 @@ export function showLicense(
     sessionLeaseDuration: license.sessionLeaseDuration,
     customerCanSelfReset: license.customerCanSelfReset,
     vendorDisabled: license.vendorDisabled,
+    revokedAt: license.revokedAt,
     devices: isWhole ? devices.map((device) => showDevice(device, caller)) : [],
+    planId: license.planId,
+    plan: plan && { id: plan.id, name: plan.name },
+    fingerprintMatch: license.fingerprintMatch,
     versionId: license.versionId,
     version,
     createdAt: license.createdAt,
@@ -52,13 +59,28 @@ export function showLicense(
   };
 }
 
+/** What a licence names by an id and is shown with. */
+export interface Links {
+  readonly version: ShownVersion | null;
+  readonly plan: Plan | null;
+}
+
+export async function linksOf(context: Context, license: License): Promise<Links> {
+  const { repositories, caller } = context;
+  const version = await versionOf(context, license);
+  const plan = license.planId === null ? null : await repositories.plans.find(caller.accountId, license.planId);
+  return { version, plan };
+}
+
 export async function showListed(context: Context, licenses: readonly License[]): Promise<ListedLicense[]> {
-  const versions = new Map<string | null, ShownVersion | null>();
+  const known = new Map<string, Links>();
+  const namesOf = ({ versionId, planId }: License) => `${versionId} ${planId}`;
   for (const license of licenses) {
-    if (!versions.has(license.versionId)) versions.set(license.versionId, await versionOf(context, license));
+    if (!known.has(namesOf(license))) known.set(namesOf(license), await linksOf(context, license));
   }
   return licenses.map((license) => {
-    const { devices: _, ...shown } = showLicense(license, [], context.caller, versions.get(license.versionId) ?? null);
+    const links = known.get(namesOf(license)) ?? { version: null, plan: null };
+    const { devices: _, ...shown } = showLicense(license, [], context.caller, links);
     const { activations, customerId } = license;
     return { ...shown, activations, activated: isActivated(license), customerId };
   });

@@ -1,10 +1,10 @@
 import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
-import type { Device, License } from '../../domain/license.ts';
+import type { Device, Fingerprint, License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { sql } from '../engine/sql.ts';
 import { phrasesOf, replacePhrases } from '../search.ts';
-import { oldestFirst, optional, tableOf, text } from '../table.ts';
+import { type Changes, json, oldestFirst, optional, tableOf, text } from '../table.ts';
 
 const columns = {
   accountId: text<AccountId>('account_id'),
@@ -14,11 +14,13 @@ const columns = {
   deviceTag: optional(text('tag')),
   ipAddress: text<IpAddress>('ip_address'),
   activationTime: text<Instant>('created_at'),
+  fingerprint: optional(json<Fingerprint>('fingerprint')),
+  publicKey: optional(text('public_key')),
 };
 
 const devices = tableOf('devices', columns, ['accountId', 'licenseId']);
 
-type NewDevice = Device & { readonly hostId: HostId };
+type NewDevice = Omit<Device, 'fingerprint' | 'publicKey'> & Partial<Device> & { readonly hostId: HostId };
 
 /** The host that gets the slot of another; its tag stays as it is with null. */
 type Rebinding = Pick<Device, 'deviceTag' | 'ipAddress'> & { readonly newHostId: HostId; readonly now: Instant };
@@ -28,10 +30,15 @@ export const deviceRepository = (db: Connection) => ({
   /** Adds a device; false when the host already is one of this licence. */
   async insert(license: License, device: NewDevice): Promise<boolean> {
     const conflict = sql`on conflict (account_id, license_id, host_id) do nothing`;
-    if (!(await devices.insert(db, { ...idsOf(license), ...device }, conflict))) return false;
-    await makeFindable(db, license, null, device);
+    const added = { ...idsOf(license), fingerprint: null, publicKey: null, ...device };
+    if (!(await devices.insert(db, added, conflict))) return false;
+    await makeFindable(db, license, null, added);
     return true;
   },
+
+  /** Notes what a device has told of itself. */
+  note: (license: License, hostId: string, told: Pick<Changes<typeof columns>, 'fingerprint' | 'publicKey'>) =>
+    devices.set(db, { ...idsOf(license), hostId }, told),
 
   find: (license: License, hostId: HostId): Promise<Device | null> => devices.find(db, { ...idsOf(license), hostId }),
 

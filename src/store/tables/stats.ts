@@ -5,7 +5,17 @@ import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { join, raw, type Sql, sql } from '../engine/sql.ts';
 import { countOf } from '../table.ts';
-import { isActive, isBlocked, isExpired, isExpiring, isFull, isTrial, isUnused, licenses } from './keys/licenses.ts';
+import {
+  isActive,
+  isBlocked,
+  isExpired,
+  isExpiring,
+  isFull,
+  isRevoked,
+  isTrial,
+  isUnused,
+  licenses,
+} from './keys/licenses.ts';
 
 /** What is counted: the keys of an account, or of one of its products; null means all. */
 export interface StatsScope {
@@ -30,6 +40,7 @@ export const statsRepository = (db: Connection) => ({
       expiring: isExpiring(now, until),
       expired: isExpired(now),
       blocked: isBlocked,
+      revoked: isRevoked,
       trial: isTrial,
     };
     const sums = Object.entries(conditions).map(

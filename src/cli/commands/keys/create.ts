@@ -15,9 +15,9 @@ import { count, moment } from '../../output/words.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
 import { parseCount, parseLimit, parsePositive } from '../../values/scalars.ts';
-import { customerOption } from '../forms.ts';
+import { customerOption, planOption } from '../forms.ts';
 import { type Fields, singleValue } from '../results.ts';
-import { metadataOptions, newCustomerOptions } from './key-options.ts';
+import { fingerprintMatch, metadataOptions, newCustomerOptions } from './key-options.ts';
 
 const ownFields: readonly Field[] = [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }];
 
@@ -26,6 +26,7 @@ export const keysCreate: Declaration = command({
   operation: 'keys.create',
   options: {
     product: productUnlessFile,
+    plan: planOption('the plan that says what is not given here, and whose features it follows'),
     maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', {
       parse: (text: string) => parseLimit(text) ?? undefined,
       field: 'usesPerKey',
@@ -53,6 +54,7 @@ export const keysCreate: Declaration = command({
     ...metadataOptions('keep a text with the key, such as an order number'),
     trial: flag('--trial', 'mark it as a trial', { field: 'metadata.is_trial' }),
     versionId: option('--version-id <ID>', 'the product version it is for'),
+    fingerprintMatch,
     allowedHosts: many('--allow-host <ID>', 'let only this host, and others named so, use it'),
     ifAbsent: flag('--if-absent', 'print the key that the reference has already, if it has one'),
     count: option('--count <N>', 'issue N keys, each once however often this is run', parsePositive),
@@ -65,6 +67,7 @@ export const keysCreate: Declaration = command({
     ['KEY=$(lkm keys create -P "$ID" --max-activations 5 --expires 1y)', 'a key for five devices and a year'],
     ['lkm keys create -P "$ID" --expires never --customer cus_…', 'a key for a customer, for ever'],
     ['lkm keys create -P "$ID" --type floating --max-sessions 10', 'ten sessions at a time'],
+    ['lkm keys create -P "$ID" --plan "Pro yearly"', 'with the limits, the term and the features of a plan'],
     ['lkm keys create -P "$ID" --reference order-1042 --if-absent', 'one key for an order, for ever'],
     ['lkm keys create -P "$ID" --expires-after P1Y --grace-period P14D', 'a year from the first use'],
     ['lkm keys create -P "$ID" --metadata order=A-1042 --metadata plan=pro', 'a key that knows its order'],
@@ -102,10 +105,12 @@ async function issue(context: CommandContext, input: Input): Promise<CommandResu
   const changed = await context.change((client, call) => client.keys.create(input, call));
   const { answer, idempotencyKey, replayed } = changed;
   const { usesPerKey, expiryDate, expiresAfter } = input;
-  const seats = usesPerKey == null ? 'unlimited activations' : count(usesPerKey, 'activation');
+  const isPlanned = input.planId !== undefined && usesPerKey === undefined;
+  const seats =
+    usesPerKey == null ? (isPlanned ? 'by its plan' : 'unlimited activations') : count(usesPerKey, 'activation');
   const end = expiresAfter ? `lasts ${writeDuration(expiresAfter)} from its first use` : describeEnd(expiryDate);
   const done = doneNote(changed, `created · ${seats}${end === null ? '' : ` · ${end}`}`);
-  const isDefault = end === null && !replayed;
+  const isDefault = end === null && !replayed && input.planId === undefined;
   const notes = isDefault ? [done, noteDefaultEnd('no --expires given', context.io.now())] : [done];
   return { ...keyResult(answer.key, { productId: input.productId, idempotencyKey }), idempotencyKey, notes };
 }

@@ -36,7 +36,10 @@ const licenseField = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lo
 /** The fields of a key that are shown in a way of their own. */
 const ownFields: readonly Field<Lookup>[] = [
   licenseField('key', { show: (key) => marked(key, isMaskedKey(String(key))) }),
-  { name: 'status' },
+  {
+    name: 'status',
+    show: (status, _, { license }) => [status, license.revocationReason ?? []].flat().join(': '),
+  },
   licenseField('productId', { label: 'product' }),
   licenseField('activations', { show: (used, _, { license }) => usage(used, license.maxActivations) }),
   licenseField('maxActivations', { shown: 'data' }),

@@ -1,5 +1,7 @@
+import { fingerprintOf } from '../../../client/fingerprint.ts';
 import { many, option } from '../../command.ts';
-import { parseFeature, parseMetadata } from '../../values/scalars.ts';
+import type { CommandContext } from '../../context.ts';
+import { parseComponent, parseFeature, parseMetadata, parsePositive } from '../../values/scalars.ts';
 
 /** The options that create the customer of a key along with a change. */
 export const newCustomerOptions = {
@@ -10,6 +12,32 @@ export const newCustomerOptions = {
     field: 'newCustomer.email',
   }),
 };
+
+export const fingerprintMatch = option(
+  '--fingerprint-match <N>',
+  'how many equal components of its fingerprint make a host a known device',
+  parsePositive,
+);
+
+/** The components of a host's fingerprint. */
+export const components = many(
+  '--component <NAME=VALUE>',
+  'a part of the host, as disk=S3Z9: its hash is sent',
+  parseComponent,
+);
+
+interface Hashable {
+  readonly key: string;
+  readonly product: string | undefined;
+  readonly components: readonly (readonly [name: string, value: string])[] | undefined;
+}
+
+/** What the components of a host are in a request, whose product they are hashed with. */
+export async function fingerprintIn({ key, product, components }: Hashable, context: CommandContext) {
+  if (components === undefined) return undefined;
+  const productId = await context.productOf(key, product);
+  return { productId, fingerprint: fingerprintOf(productId, Object.fromEntries(components)) };
+}
 
 /** The options for the parts of a key's metadata that are given by their names. */
 export const metadataOptions = (ofMetadata: string) => ({

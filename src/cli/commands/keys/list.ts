@@ -9,7 +9,7 @@ import { checkFiltersExist } from '../../request/look-ups.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseStart } from '../../values/instant.ts';
 import { parseBoolean, parseMetadata } from '../../values/scalars.ts';
-import { customerOption, limit, readCommand } from '../forms.ts';
+import { customerOption, limit, planOption, readCommand } from '../forms.ts';
 import { fieldsShown, firstOf } from '../results.ts';
 
 /** A key in a list, with its status in a word. */
@@ -51,6 +51,7 @@ export const keysList = readCommand({
   options: {
     product: productFilter,
     customer: customerOption('only those of this customer'),
+    plan: planOption('only those of this plan'),
     status: option('--status <STATUS>', 'only those with this status now', { choices: keyStatuses }),
     within: option(
       '--within <DUR>',
@@ -75,8 +76,9 @@ export const keysList = readCommand({
     ['lkm keys list -P "$ID" --fields key,customerId -o keys.csv', 'for a spreadsheet'],
   ],
 
-  async read(client, { limit, metadata, product: productId, customer: customerId, ...filters }, { io }) {
-    const input = { productId, customerId, ...filters, ...(metadata && { metadata: Object.fromEntries(metadata) }) };
+  async read(client, { limit, metadata, product: productId, customer: customerId, plan: planId, ...filters }, { io }) {
+    const entries = metadata && { metadata: Object.fromEntries(metadata) };
+    const input = { productId, customerId, planId, ...filters, ...entries };
     const found = await firstOf((pages) => walkList(client.keys.list, input, pages), limit);
     if (found.items.length === 0) await checkFiltersExist(client, input);
     const isFiltered = Object.values(input).some((filter) => filter !== undefined);
@@ -96,11 +98,12 @@ export function listOfKeys(
   return { kind: 'rows', rows, data: items, quiet: keys, secrets: keys, secret: true, empty, notes };
 }
 
-type StatusParts = Pick<License, 'vendorDisabled' | 'expirationDate' | 'activations' | 'maxActivations'>;
+type StatusParts = Pick<License, 'vendorDisabled' | 'revokedAt' | 'expirationDate' | 'activations' | 'maxActivations'>;
 
 /** The status of a key in one word; where several fit, the one that matters most. */
 export function statusOf(license: StatusParts, now: number): KeyStatus {
-  const { vendorDisabled, expirationDate, activations, maxActivations } = license;
+  const { vendorDisabled, revokedAt, expirationDate, activations, maxActivations } = license;
+  if (revokedAt != null) return 'revoked';
   if (vendorDisabled) return 'blocked';
   if (expirationDate !== null && Date.parse(expirationDate) <= now) return 'expired';
   if (activations === 0) return 'unused';

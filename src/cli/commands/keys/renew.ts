@@ -60,6 +60,33 @@ export const keysRenew = changeCommand({
   outcome: (license, _, { io }) => changedKey(license, `renewed · expires ${moment(license.expirationDate)}`, io),
 });
 
+export const keysReissue = changeCommand({
+  about:
+    'Replaces a key by a new one and prints that: the licence, its devices and its history stay. The old key works for ' +
+    'another week, or for as long as --overlap says. The same command run twice replaces the key twice.',
+  operation: 'keys.reissue',
+  arguments: { key: licenseKeyArgument },
+  options: {
+    product: productOfKey,
+    overlap: option(
+      '--overlap <DUR>',
+      'how long the old key still works, as 12h or 30d; 0s for no time (7d)',
+      parseCalendarDuration,
+    ),
+    ifUpdatedAt,
+    keyCheck,
+  },
+  fields: ['key', 'message', 'previousKeyUntil'],
+  examples: [
+    ['NEW=$(lkm keys reissue "$KEY")', 'the old one works for a week'],
+    ['lkm keys reissue "$KEY" --overlap 0s', 'it has leaked'],
+  ],
+  outcome: (answer) => ({
+    ...{ kind: 'value', value: answer.key, data: answer, quiet: [answer.key], secrets: [answer.key], secret: true },
+    done: `reissued · the old key works until ${moment(answer.previousKeyUntil)}`,
+  }),
+});
+
 export const keysTransfer = changeCommand({
   about: 'Gives a key to another customer, to a new one, or to nobody. Its devices keep their slots.',
   operation: 'keys.transfer',

@@ -57,6 +57,31 @@ export const keysUnblock = command({
     ),
 });
 
+export const keysRevoke = command({
+  about:
+    'Ends keys for ever, and keeps them with the reason: they cannot be used, changed, renewed or unblocked any more. To ' +
+    'stop a key for a time, block it.',
+  operation: 'keys.revoke',
+  arguments: { keys: licenseKeyArguments },
+  options: {
+    product: productOfKey,
+    reason: option('--reason <TEXT>', 'why; shown with the key'),
+    yes,
+    ifUpdatedAt,
+    keyCheck,
+    ...change,
+  },
+  fields: keyFields,
+  examples: [
+    ['lkm keys revoke "$KEY" --reason refunded', 'shows what uses it, and asks'],
+    ['lkm keys revoke "$KEY" --reason refunded --yes', 'in a script'],
+  ],
+  run: ({ reason, yes, ifUpdatedAt, ...values }, context) =>
+    changeKeys(context, 'revoked', { ...values, asks: !yes }, (client, address, call) =>
+      client.keys.revoke({ ...address, reason, ifUpdatedAt }, call),
+    ),
+});
+
 export const keysDelete = command({
   about:
     'Deletes keys for ever, with --in-use also those that devices or sessions use. Licence files that were signed stay ' +

@@ -1,10 +1,16 @@
 import { option, productOfKey, required } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { warningNotes } from '../../output/terminal.ts';
 import { duration } from '../../output/words.ts';
 import { parseSeconds } from '../../values/duration.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { changeCommand } from '../forms.ts';
+import type { Outcome } from '../results.ts';
+import { components, fingerprintIn } from './key-options.ts';
+
+/** How long a licence file lasts. */
+export const ttl = option('--ttl <DUR>', 'how long the file lasts; needed when the key never expires', parseSeconds);
 
 export const keysSign = changeCommand({
   about: 'Makes a signed licence file for one device, which takes a slot unless the device has one.',
@@ -13,7 +19,8 @@ export const keysSign = changeCommand({
   options: {
     product: productOfKey,
     hostId: required('--host-id <ID>', 'the device the file is for'),
-    ttl: option('--ttl <DUR>', 'how long the file lasts; needed when the key never expires', parseSeconds),
+    ttl,
+    components,
     keyCheck,
   },
   fields: ['file', 'path', 'hostId', 'ttl', 'idempotencyKey'],
@@ -22,25 +29,38 @@ export const keysSign = changeCommand({
     ['lkm keys sign "$KEY" --host-id pc-7 -o - | ssh pc-7 tee app.lic', 'straight to the device'],
   ],
 
-  prepare(_, { io, settings, flags, dryRun }) {
-    if (!io.stdout.isTTY || flags.output !== undefined || settings.format !== 'table' || dryRun) return undefined;
-    throw new UsageError('a licence file belongs in a file: name it with -o', [
-      ['To a file:', '-o device.lic'],
-      ['To the screen:', '-o -'],
-    ]);
+  prepare(values, context) {
+    refuseScreen(context);
+    return fingerprintIn(values, context);
   },
-  outcome(answer, { hostId, ttl = null }, { settings: { output: path } }) {
-    const life = ttl === null ? '' : ` · lasts ${duration(ttl)} at most`;
-    const done = `${path === null ? 'signed' : `wrote ${path}`} · for ${hostId}${life}`;
-    return {
-      kind: 'file',
-      content: answer.file,
-      data: { ...(path === null ? { file: answer.file } : { path }), hostId, ttl },
-      quiet: path === null ? [answer.file] : [],
-      secret: true,
-      done,
-      already: `already ${path === null ? '' : 'signed · '}${done}`,
-      notes: warningNotes(answer),
-    };
-  },
+  outcome: (answer, { hostId, ttl }, context) => signedFile(answer, { hostId, ttl }, context),
 });
+
+/** A file that is signed for a device. */
+export function signedFile(
+  answer: { readonly file: string; readonly warning?: string | undefined },
+  { hostId, ttl = null }: { readonly hostId: string; readonly ttl?: number | null | undefined },
+  { settings: { output: path } }: Pick<CommandContext, 'settings'>,
+): Outcome {
+  const life = ttl === null ? '' : ` · lasts ${duration(ttl)} at most`;
+  const done = `${path === null ? 'signed' : `wrote ${path}`} · for ${hostId}${life}`;
+  return {
+    kind: 'file',
+    content: answer.file,
+    data: { ...(path === null ? { file: answer.file } : { path }), hostId, ttl },
+    quiet: path === null ? [answer.file] : [],
+    secret: true,
+    done,
+    already: `already ${path === null ? '' : 'signed · '}${done}`,
+    notes: warningNotes(answer),
+  };
+}
+
+/** A licence file on a terminal is of no use to anybody. */
+export function refuseScreen({ io, settings, flags, dryRun }: CommandContext): void {
+  if (!io.stdout.isTTY || flags.output !== undefined || settings.format !== 'table' || dryRun) return;
+  throw new UsageError('a licence file belongs in a file: name it with -o', [
+    ['To a file:', '-o device.lic'],
+    ['To the screen:', '-o -'],
+  ]);
+}

@@ -1,10 +1,11 @@
-import { flag, option, productOfKey, required } from '../../command.ts';
+import { flag, option, productNeeded, productOfKey, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { type Note, warningNotes } from '../../output/terminal.ts';
-import { momentAndWhen, usage } from '../../output/words.ts';
+import { moment, momentAndWhen, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { changeCommand } from '../forms.ts';
 import { doneTo } from '../results.ts';
+import { components, fingerprintIn } from './key-options.ts';
 
 export const keysActivate = changeCommand({
   about: 'Makes a host a device of a key, which takes a slot. A host that has a slot keeps it.',
@@ -14,15 +15,40 @@ export const keysActivate = changeCommand({
     product: productOfKey,
     hostId: required('--host-id <ID>', 'the device'),
     deviceTag: option('--tag <TEXT>', 'a name for a new device'),
+    components,
     keyCheck,
   },
   fields: ['message', 'device', 'activations', 'maxActivations', 'idempotencyKey'],
   examples: [['lkm keys activate "$KEY" --host-id build-01 --tag "build agent"', 'a slot for a device']],
 
-  outcome(answer, { hostId }) {
+  prepare: fingerprintIn,
+  outcome(answer, { hostId: asked }) {
     const { activations, maxActivations } = answer;
-    const done = `activated ${hostId} · ${usage(activations, maxActivations)} slots taken`;
+    const { hostId } = answer.device;
+    const known = hostId === asked ? '' : ` · ${asked} is ${hostId} by its components`;
+    const done = `activated ${hostId}${known} · ${usage(activations, maxActivations)} slots taken`;
     return doneTo(hostId, answer, done, warningNotes(answer));
+  },
+});
+
+export const keysTrial = changeCommand({
+  about:
+    'Starts the trial of a device, once for a product, and prints its key. While the trial runs, the same key is printed; ' +
+    'after it, the device gets no other.',
+  operation: 'keys.trial',
+  options: {
+    product: productNeeded,
+    plan: required('--plan <ID|NAME>', 'the plan for trials', { field: 'planId', takesName: true }),
+    hostId: required('--host-id <ID>', 'the device'),
+    deviceTag: option('--tag <TEXT>', 'a name for the device'),
+  },
+  fields: ['key', 'message', 'expirationDate', 'device'],
+  examples: [['lkm keys trial -P "$ID" --plan Trial --host-id pc-7', 'fourteen days, if the plan says so']],
+
+  outcome(answer, { hostId }) {
+    const { key, message, expirationDate } = answer;
+    const done = `${message.toLowerCase()} on ${hostId} · ends ${moment(expirationDate)}`;
+    return { kind: 'value', value: key, data: answer, quiet: [key], secrets: [key], secret: true, done };
   },
 });
 

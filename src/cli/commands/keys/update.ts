@@ -5,7 +5,14 @@ import { flag, many, option, productOfKeyOrRows } from '../../command.ts';
 import { parseCalendarDuration, parseSeconds } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
 import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
-import { orNone, parseBoolean, parseLimit, parseMetadataName, textOrNone } from '../../values/scalars.ts';
+import {
+  orNone,
+  parseBoolean,
+  parseLimit,
+  parseMetadataName,
+  parseRateLimit,
+  textOrNone,
+} from '../../values/scalars.ts';
 import { changeCommand, ifUpdatedAt } from '../forms.ts';
 import { metadataOptions } from './key-options.ts';
 import { changedFields, changedKey } from './renew.ts';
@@ -55,6 +62,16 @@ export const keysUpdate = changeCommand({
     allowAnyHost: flag('--allow-any-host', 'let any host use it', { field: 'allowedHosts', means: null }),
     customerCanSelfReset: option('--self-reset <true|false>', 'whether its customer may free devices', parseBoolean),
     versionId: option('--version-id <ID|none>', 'the product version it is for', textOrNone),
+    plan: option('--plan <ID|NAME|none>', 'the plan whose features it follows', {
+      parse: textOrNone,
+      field: 'planId',
+      takesName: true,
+    }),
+    fingerprintMatch: option(
+      '--fingerprint-match <N|off>',
+      'how many equal components make a known device',
+      parseRateLimit,
+    ),
     inUse: flag('--in-use', 'also where a limit is below what is in use', { field: 'force' }),
     ifUpdatedAt,
     keyCheck,

@@ -22,10 +22,10 @@ const named = (accountId: AccountId, productId: ProductId, key: LicenseKey) =>
   sql`select * from licenses where account_id = ${accountId} and ${isKey(key)} and product_id = ${productId}`;
 
 /** A key, or the vendor's reference of one. */
-type Address = { readonly licenseKey: LicenseKey } | { readonly reference: string };
+export type KeyAddress = { readonly licenseKey: LicenseKey } | { readonly reference: string };
 
 /** Whether the licence `l` has that address. */
-const isAt = (address: Address): Sql =>
+const isAt = (address: KeyAddress): Sql =>
   'licenseKey' in address ? isKey(address.licenseKey, 'l.license_key') : sql`l.reference = ${address.reference}`;
 
 const isLicense = ({ accountId, id }: License) => sql`account_id = ${accountId} and id = ${id}`;
@@ -48,13 +48,13 @@ export const keyRepository = (db: Connection) => ({
     licenses.find(db, { accountId, reference }),
 
   /** The product of a licence; null when there is none. */
-  async findProduct(accountId: AccountId, address: Address): Promise<ProductId | null> {
+  async findProduct(accountId: AccountId, address: KeyAddress): Promise<ProductId | null> {
     const product = sql`select l.product_id from licenses as l where l.account_id = ${accountId} and ${isAt(address)}`;
     return (await db.first<{ product_id: ProductId }>(product))?.product_id ?? null;
   },
 
   /** A licence of a product, its customer, and whether a file was signed for it that is remembered; in one statement. */
-  async findWithCustomer(accountId: AccountId, productId: ProductId, address: Address) {
+  async findWithCustomer(accountId: AccountId, productId: ProductId, address: KeyAddress) {
     const row = await db.first<Row>(sql`
       select l.*, c.name as customer_name, c.email as customer_email, c.active as customer_active,
         exists (select 1 from license_files as f where f.account_id = l.account_id and f.license_id = l.id) as has_files
@@ -106,10 +106,8 @@ export const keyRepository = (db: Connection) => ({
       update licenses set activations = activations - ${count}, updated_at = ${latestOf('updated_at', now)}
       where ${isLicense(license)}`),
 
-  /** Keeps all others from changing the licence until this transaction ends; false when it has been removed. */
-  async lock(license: License): Promise<boolean> {
-    return (await db.first(sql`select id from licenses where ${isLicense(license)} for update`)) !== undefined;
-  },
+  /** The licence as it is now, kept from all others until this transaction ends; null when it has been removed. */
+  lock: ({ accountId, id }: License): Promise<License | null> => licenses.lock(db, { accountId, id }),
 });
 
 function withCustomer(row: Row) {

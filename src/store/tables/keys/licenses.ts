@@ -28,6 +28,11 @@ const columns = {
   sessionLeaseDuration: integer('lease_seconds'),
   customerCanSelfReset: flag('customer_can_self_reset'),
   vendorDisabled: flag('vendor_disabled'),
+  revokedAt: optional(text<Instant>('revoked_at')),
+  revocationReason: optional(text('revocation_reason')),
+  planId: optional(text('plan_id')),
+  previousKeyUntil: optional(text<Instant>('previous_key_until')),
+  fingerprintMatch: optional(integer('fingerprint_match')),
   versionId: optional(text('version_id')),
   createdAt: text<Instant>('created_at'),
   updatedAt: text<Instant>('updated_at'),
@@ -70,7 +75,13 @@ export const isExpiring = (now: Instant, until: Instant) =>
 /** Ended, and not blocked. */
 export const isExpired = (now: Instant) => sql`licenses.vendor_disabled = 0 and licenses.expires_at <= ${now}`;
 
-export const isBlocked: Sql = sql`licenses.vendor_disabled = 1`;
+/** Blocked or revoked: in the words of the index of both. */
+export const isDisabled: Sql = sql`licenses.vendor_disabled = 1`;
+
+/** And not revoked. */
+export const isBlocked: Sql = sql`licenses.vendor_disabled = 1 and licenses.revoked_at is null`;
+
+export const isRevoked: Sql = sql`licenses.revoked_at is not null`;
 
 export const isTrial: Sql = sql`licenses.is_trial = 1`;
 

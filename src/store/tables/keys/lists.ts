@@ -10,10 +10,12 @@ import { beginsWith } from '../../search.ts';
 import {
   isActive,
   isBlocked,
+  isDisabled,
   isExpired,
   isExpiring,
   isFull,
   isKey,
+  isRevoked,
   isTrial,
   isUnused,
   licenses,
@@ -25,6 +27,7 @@ export interface KeyFilters {
   /** Null means of any product. */
   readonly productIds: readonly string[] | null;
   readonly customerId?: string | undefined;
+  readonly planId?: string | undefined;
   readonly status?: { readonly is: KeyStatus; readonly now: Instant; readonly until: Instant } | undefined;
   readonly trial?: boolean | undefined;
   readonly licenseType?: License['licenseType'] | undefined;
@@ -59,7 +62,7 @@ function termsOf(accountId: AccountId, filters: KeyFilters): Term[] {
   const rest = { ...filters };
   if (text === undefined && !metadata?.length) {
     if (status?.is === 'active') {
-      others.push([isBlocked, byEnd(isExpired(status.now))]);
+      others.push([isDisabled, byEnd(isExpired(status.now))]);
       rest.status = undefined;
     }
     if (trial === false) {
@@ -94,6 +97,7 @@ const statusFilters: Record<KeyStatus, (now: Instant, until: Instant) => Filter>
   expiring: (now, until) => byEnd(isExpiring(now, until)),
   expired: (now) => byEnd(isExpired(now)),
   blocked: () => isBlocked,
+  revoked: () => isRevoked,
 };
 
 function toFilters(accountId: AccountId, wanted: KeyFilters): Filter[] {
@@ -101,6 +105,7 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filter[] {
   const filters: Filter[] = [];
   if (productIds !== null) filters.push({ column: 'product_id', oneOf: productIds });
   if (customerId !== undefined) filters.push(sql`licenses.customer_id = ${customerId}`);
+  if (wanted.planId !== undefined) filters.push(sql`licenses.plan_id = ${wanted.planId}`);
   if (status !== undefined) filters.push(statusFilters[status.is](status.now, status.until));
   if (trial !== undefined) filters.push(trial ? isTrial : sql`licenses.is_trial = 0`);
   if (licenseType !== undefined) filters.push(ofType(licenseType));
@@ -127,6 +132,8 @@ function idsFoundBy(accountId: AccountId, { text, key, anyKeyEnd, customers }: N
   const queries = [
     sql`select l.id from licenses as l where l.account_id = ${accountId} and ${isKey(key, 'l.license_key')}`,
   ];
+  queries.push(sql`
+    select p.license_id as id from previous_keys as p where p.account_id = ${accountId} and p.license_key = ${key}`);
   if (length >= TAIL_LENGTH) {
     const isShown = anyKeyEnd ? raw('1 = 1') : sql`${length} = ${shownLength(raw('l.license_key'))}`;
     queries.push(sql`

@@ -1,0 +1,122 @@
+import { licenseTypes } from '../../contract/keys/licenses.ts';
+import { argument, flag, many, option, productFilter, productNeeded, required } from '../command.ts';
+import type { Field } from '../output/result.ts';
+import { relative, yesNo } from '../output/words.ts';
+import { parseCalendarDuration, parseSeconds } from '../values/duration.ts';
+import { orNone, parseBoolean, parseFeature, parseLimit, parseRateLimit } from '../values/scalars.ts';
+import { changeCommand, ifUpdatedAt, showCommand } from './forms.ts';
+import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
+
+const orWord = (word: string) => (value: unknown) => String(value ?? word);
+
+const planFields: readonly Field[] = [
+  { name: 'id' },
+  { name: 'name', cuts: true },
+  { name: 'productId', label: 'product', drops: 4 },
+  { name: 'active', show: yesNo, drops: 2 },
+  { name: 'maxActivations', label: 'devices', isNumber: true, show: orWord('unlimited') },
+  { name: 'duration', label: 'lasts', show: orWord('for ever') },
+  { name: 'isTrial', label: 'trial', show: yesNo, drops: 3 },
+  { name: 'features', show: (features) => describeFeatures(Object(features)), shown: 'table' },
+  { name: 'createdAt', label: 'created', show: relative, drops: 1 },
+  ...fieldsShown('data', 'fromFirstUse', 'gracePeriod', 'licenseType', 'maxConcurrentSessions', 'heartbeatInterval'),
+  ...fieldsShown('data', 'sessionLeaseDuration', 'customerCanSelfReset', 'fingerprintMatch', 'updatedAt'),
+];
+
+const describeFeatures = (features: Readonly<Record<string, unknown>>): string =>
+  Object.entries(features)
+    .map(([name, set]) => (set === true ? name : `${name}=${set}`))
+    .join(', ') || '-';
+
+const planArgument = argument('<ID|NAME>', 'the plan', { field: 'planId', takesName: true });
+
+/** What a plan says of its keys. */
+const terms = {
+  maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use a key', parseLimit),
+  duration: option('--lasts <DUR|forever>', 'how long a key lasts, as 1y or P14D', {
+    parse: (text: string) => (text === 'forever' ? null : parseCalendarDuration(text)),
+    field: 'duration',
+  }),
+  fromFirstUse: option('--from-first-use <true|false>', 'whether a key lasts so long from its first use', parseBoolean),
+  isTrial: option('--trial <true|false>', 'whether its keys are trials', { parse: parseBoolean, field: 'isTrial' }),
+  gracePeriod: option(
+    '--grace-period <DUR|none>',
+    'how long a key may be used after it expires',
+    orNone(parseCalendarDuration),
+  ),
+  licenseType: option('--type <TYPE>', 'what a key is bound to', { choices: licenseTypes }),
+  maxConcurrentSessions: option(
+    '--max-sessions <N|unlimited>',
+    'how many sessions a floating key may have',
+    parseLimit,
+  ),
+  heartbeatInterval: option('--heartbeat <DUR>', 'how often a session reports itself', parseSeconds),
+  sessionLeaseDuration: option('--lease <DUR>', 'how long a session lasts without a report', parseSeconds),
+  customerCanSelfReset: option('--self-reset <true|false>', 'whether customers may free devices', parseBoolean),
+  fingerprintMatch: option(
+    '--fingerprint-match <N|off>',
+    'how many equal components make a known device',
+    parseRateLimit,
+  ),
+  feature: many('--feature <NAME[=VALUE]>', 'switch a feature on, or give it a value', {
+    parse: parseFeature,
+    field: 'features',
+  }),
+};
+
+export const plansList = showCommand({
+  about: 'Lists plans, oldest first.',
+  operation: 'plans.list',
+  options: { product: productFilter },
+  fields: planFields,
+  examples: [['lkm plans list -P "$ID"', 'those of a product']],
+  show: ({ items }) => listOf(items, 'no plans yet; lkm plans create makes one'),
+});
+
+export const plansGet = showCommand({
+  about: 'Shows one plan.',
+  operation: 'plans.get',
+  arguments: { plan: planArgument },
+  options: { product: productFilter },
+  fields: planFields,
+  examples: [['lkm plans get "Pro yearly" -P "$ID"', 'one plan']],
+  show: recordOf,
+});
+
+export const plansCreate = changeCommand({
+  about: 'Creates a plan of a product and prints its id: what keys are issued with by lkm keys create --plan.',
+  operation: 'plans.create',
+  options: { product: productNeeded, name: required('--name <NAME>', 'its name, unique in the product'), ...terms },
+  fields: planFields,
+  examples: [
+    ['lkm plans create -P "$ID" --name "Pro yearly" --lasts 1y --feature sso', 'a plan'],
+    ['lkm plans create -P "$ID" --name Trial --trial true --lasts 14d', 'one for lkm keys trial'],
+  ],
+  outcome: (plan) => created(plan, plan.name),
+});
+
+export const plansUpdate = changeCommand({
+  about:
+    'Changes a plan. Features change at once for every key of it; the rest counts for keys that are issued from then on. ' +
+    'What is not given stays as it is.',
+  operation: 'plans.update',
+  arguments: { plan: planArgument },
+  options: {
+    product: productFilter,
+    name: option('--name <NAME>', 'its new name'),
+    active: flag('--active', 'let keys be issued by it'),
+    inactive: flag('--inactive', 'let no more keys be issued by it', { field: 'active', means: false }),
+    ...terms,
+    removeFeature: many('--remove-feature <NAME>', 'take a feature away', {
+      parse: (name: string) => [name, null] as const,
+      field: 'features',
+    }),
+    ifUpdatedAt,
+  },
+  fields: planFields,
+  examples: [
+    ['lkm plans update "Pro yearly" --feature export --remove-feature beta', 'for all keys'],
+    ['lkm plans update plan_… --inactive', 'no more keys'],
+  ],
+  outcome: updated,
+});

@@ -1,0 +1,28 @@
+import type { LicenseKey, ProductId } from '../../contract/scalars.ts';
+import type { License } from '../../domain/license.ts';
+import type { Context } from '../context.ts';
+import { found } from '../operation.ts';
+
+type Finding = Pick<Context, 'repositories' | 'caller' | 'now'>;
+
+/** What is found by a key, or by the key that has taken its place: an earlier one works until its end. */
+export async function byKey<T>(
+  { repositories, caller, now }: Finding,
+  licenseKey: LicenseKey,
+  find: (key: LicenseKey) => Promise<T | null>,
+): Promise<T | null> {
+  const named = await find(licenseKey);
+  if (named !== null) return named;
+  const current = await repositories.previousKeys.replacement(caller.accountId, licenseKey, now);
+  return current && find(current);
+}
+
+/** The licence that product and key name together. Throws ApiError `licenseNotFound`. */
+export async function findLicense(
+  context: Finding,
+  { productId, licenseKey }: { readonly productId: ProductId; readonly licenseKey: LicenseKey },
+): Promise<License> {
+  const { repositories, caller } = context;
+  const license = await byKey(context, licenseKey, (key) => repositories.keys.find(caller.accountId, productId, key));
+  return found(license, 'licenseNotFound');
+}

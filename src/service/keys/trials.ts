@@ -1,0 +1,71 @@
+import type { InputOf } from '../../contract/endpoint.ts';
+import { apiError } from '../../contract/errors.ts';
+import type { keyTrials } from '../../contract/keys/trials.ts';
+import type { License } from '../../domain/license.ts';
+import { revealKey } from '../../domain/license-key.ts';
+import { decide } from '../../domain/rules.ts';
+import type { Context } from '../context.ts';
+import { holdSlot } from '../devices.ts';
+import { found, type Operations, onProduct } from '../operation.ts';
+import { usablePlan } from '../plans.ts';
+import { licenseEvent } from '../record.ts';
+import { type LoadedFacts, loadFacts } from '../rules.ts';
+import { countIssue, newLicense, withPlan } from './keys.ts';
+import { showDevice } from './show.ts';
+
+type Input = InputOf<(typeof keyTrials)['trial']>;
+
+export const trialOperations: Operations<typeof keyTrials> = {
+  trial: {
+    authorize: onProduct('productUnavailable'),
+    async perform(context, input) {
+      const { repositories, caller } = context;
+      const { accountId } = caller;
+      const past = await repositories.trials.find(addressOf(context, input));
+      const isNew = past === null && (await start(context, input));
+      const trial = found(past ?? (await repositories.trials.find(addressOf(context, input))), 'trialUsed');
+      const license = await repositories.keys.findById(accountId, trial.licenseId);
+      const { hostId, deviceTag } = input;
+      const device = await holdSlot(context, await running(context, license, input), { hostId, deviceTag });
+      // The first use may have set the end.
+      const used = await repositories.keys.findById(accountId, trial.licenseId);
+      return {
+        message: isNew ? 'Trial started' : 'Trial running',
+        key: revealKey(found(used, 'trialUsed').key),
+        expirationDate: found(used?.expirationDate, 'trialUsed'),
+        device: showDevice(device, caller),
+      };
+    },
+  },
+};
+
+const addressOf = ({ caller }: Context, { productId, hostId }: Input) => ({
+  accountId: caller.accountId,
+  productId,
+  hostId,
+});
+
+/** Issues the key of a trial; false when another request has started one for the device meanwhile. */
+async function start(context: Context, input: Input): Promise<boolean> {
+  const { repositories, caller, now } = context;
+  const { productId, planId, hostId } = input;
+  const product = await repositories.products.find(caller.accountId, productId);
+  if (!product?.active) throw apiError('productUnavailable');
+  const plan = await usablePlan(context, input);
+  if (!plan.terms.isTrial) throw apiError('planNotFound');
+  const license = newLicense(context, withPlan(context, { productId, planId, allowedHosts: [hostId] }, plan), null);
+  const trial = { ...addressOf(context, input), licenseId: license.id, createdAt: now };
+  if (!(await repositories.trials.insert(trial))) return false;
+  await countIssue(context, input);
+  await repositories.keys.insert(license);
+  context.record(licenseEvent('license.created', license));
+  return true;
+}
+
+/** The licence of a trial with its device. Throws ApiError `trialUsed` once it is over, was ended, or has become another licence. */
+async function running(context: Context, license: License | null, { productId, hostId }: Input): Promise<LoadedFacts> {
+  if (!license?.isTrial) throw apiError('trialUsed');
+  const facts = await loadFacts(context, 'activate', { productId, licenseKey: license.key, hostId });
+  if (decide('activate', facts).refusal !== null) throw apiError('trialUsed');
+  return facts;
+}

@@ -1,0 +1,94 @@
+import { expect } from 'vitest';
+import { createDeactivationProof, createDeviceKey, readDeviceKey } from '../../src/license-file.ts';
+import { recordedOf } from '../support/recorded.ts';
+import { row, scenarios } from '../support/scenario.ts';
+import { leaves, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
+import type { World } from '../support/world.ts';
+
+interface Offline extends Shop {
+  readonly file: string;
+  readonly privateKey: string;
+  readonly proof: string;
+}
+
+const sign = async (world: World, address: Shop['address'], publicKey: string, hostId = 'host-1'): Promise<string> =>
+  (await world.call('admin', 'POST', '/key/sign', { ...address, hostId, publicKey })).body.file;
+
+/** Host-1 has signed that it was deactivated; host-2 is there as well. */
+async function deactivated(world: World): Promise<Offline> {
+  const shop = await shopWith({}, 'host-2')(world);
+  const { privateKey, publicKey } = createDeviceKey();
+  const file = await sign(world, shop.address, publicKey);
+  return { ...shop, file, privateKey, proof: createDeactivationProof(file, privateKey) };
+}
+
+const other = createDeviceKey();
+const freed = {
+  body: {
+    message: 'Device deactivated',
+    hostId: 'host-1',
+    files: [expect.objectContaining({ hostId: 'host-1' })],
+    code: 0,
+  },
+};
+
+scenarios<Offline>(
+  'keys.deactivateOffline',
+  {
+    given: deactivated,
+    body: ({ address, proof }) => ({ ...address, proof }),
+    wrote: { devices: -1, revocation_lists: 1 },
+  },
+  [
+    row('frees the slot of the device and revokes its file', freed, {
+      as: { scopes: ['license:write'] },
+      afterwards: async (world, subject, answer) => {
+        await leaves('host-2')(world, subject, answer);
+        const { events } = await recordedOf(world, 'keys.deactivateOffline');
+        const { id } = answer.body.files[0];
+        expect(events).toMatchObject([{ type: 'device.deactivated', data: { hostId: 'host-1', proofOf: id } }]);
+      },
+    }),
+    row('takes a proof with spaces around it', freed, { send: ({ proof }) => ({ proof: `  ${proof} ` }) }),
+    row('refuses a proof that was used, after the device is back with another key', 'proofRefused', {
+      given: async (world, { address, proof }) => {
+        await world.call('admin', 'POST', '/key/deactivate-offline', { ...address, proof });
+        await sign(world, address, other.publicKey);
+      },
+    }),
+    row('refuses a proof that was used, after the device is back with the same key', 'proofRefused', {
+      given: async (world, { address, proof, privateKey }) => {
+        await world.call('admin', 'POST', '/key/deactivate-offline', { ...address, proof });
+        await sign(world, address, readDeviceKey(privateKey).publicKey);
+      },
+    }),
+    row('refuses the proof of a device that is freed', 'deviceNotFound', {
+      given: async (world, { address }) =>
+        void (await world.call('admin', 'POST', '/deactivate-key', { ...address, hostId: 'host-1' })),
+    }),
+    row('refuses a proof that another key has signed', 'proofRefused', {
+      send: ({ file }) => ({ proof: createDeactivationProof(file, other.privateKey) }),
+    }),
+    row('refuses a proof for a device that has told no key', 'proofRefused', {
+      given: (world) => world.sql('update devices set public_key = null'),
+    }),
+    row('refuses a key that is no point of the curve', 'proofRefused', {
+      given: (world) => world.sql(`update devices set public_key = '${'_'.repeat(43)}'`),
+    }),
+    row('refuses the proof of the file of another device', 'proofRefused', {
+      given: async (world, { address, privateKey }) => {
+        const theirs = await sign(world, address, readDeviceKey(privateKey).publicKey, 'host-2');
+        const claims = JSON.parse(
+          Buffer.from(createDeactivationProof(theirs, privateKey).split('.')[1] ?? '', 'base64url').toString(),
+        );
+        expect(claims.machine).toBe('host-2');
+        await world.sql(`update license_files set host_id = 'host-9' where host_id = 'host-1'`);
+      },
+    }),
+    row('refuses what is no proof', 'proofRefused', { send: { proof: 'a.b.c' } }),
+    row('refuses a licence file in its place', 'proofRefused', {
+      send: ({ file }) => ({ proof: JSON.parse(file).licenseToken }),
+    }),
+    ...unknownKeys(),
+  ],
+);
