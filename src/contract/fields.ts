@@ -82,17 +82,20 @@ export function integerField(min: number, max: number) {
 export const flagField = () =>
   showAs(z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }), z.boolean());
 
-/** One or more of some values with a comma between them, each at most once. */
+/** An array of one or more of some values, each at most once. */
+export function setOf<const V extends readonly string[]>(values: V) {
+  const isSet = (items: readonly string[]) => new Set(items).size === items.length;
+  const items = list(z.enum(values), 1, values.length).refine(isSet, 'Invalid list: a value is repeated');
+  return showAs(items, z.array(z.enum(values)).min(1).max(values.length).meta({ uniqueItems: true }));
+}
+
+/** The same as text, with a comma between them. */
 export function listField<const V extends readonly string[]>(values: V) {
-  const items = z.array(z.enum(values)).min(1).max(values.length).meta({ uniqueItems: true });
-  const field = z.codec(
-    z.string(),
-    items.refine((list) => new Set(list).size === list.length, 'Invalid list: a value is repeated'),
-    {
-      decode: (written) => written.split(',', values.length + 1) as z.output<typeof items>,
-      encode: (list) => list.join(),
-    },
-  );
+  const items = setOf(values);
+  const field = z.codec(z.string(), items, {
+    decode: (written) => written.split(',', values.length + 1),
+    encode: (given: readonly string[]) => given.join(),
+  });
   return showAs(field, items);
 }
 

@@ -11,6 +11,7 @@ import {
   request,
   Seq,
   secondsField,
+  setOf,
 } from './fields.ts';
 import { acted, CursorMeta, done, listReply, partList } from './reply.ts';
 import { Active, Count, InstantText, identifier, MAX_SEQ, resource, shown, shownId, text } from './scalars.ts';
@@ -19,6 +20,10 @@ import { Active, Count, InstantText, identifier, MAX_SEQ, resource, shown, shown
 export const payloadVersions = ['2026-11-21'] as const;
 
 export type PayloadVersion = (typeof payloadVersions)[number];
+
+/** The forms of signatures: as Standard Webhooks says, and `t=…,v1=…` in one header. Source: decision 0098. */
+export const signatureForms = ['standard', 'timestamped'] as const;
+export type SignatureForm = (typeof signatureForms)[number];
 
 export const WebhookId = identifier<'WebhookId'>('Identifier of a webhook', 'whk_01jd7q9m3t6xa2w8r5b0y7n1c4');
 
@@ -34,6 +39,7 @@ export const Webhook = resource('Webhook', 'An address that events are sent to, 
   description: z.string().nullable(),
   reveal: z.boolean().describe('Whether licence keys are sent in full, and not masked'),
   ordered: z.boolean().describe('Whether an event is sent only once the one before it was accepted'),
+  signatures: z.array(z.enum(signatureForms)).describe('In which forms requests are signed'),
   active: Active.describe('Whether events are sent; those of the meantime are sent once it is active again'),
   apiVersion: shown('The dated contract that its payloads follow', '2026-11-21'),
   lastSeq: Count.describe('Events up to this number have been sent at least once, or were not wanted'),
@@ -92,6 +98,11 @@ const settings = {
   description: text(1, 256).nullish().describe('What it is for'),
   reveal: z.boolean().optional().describe('Whether keys are sent in full, for a token that sees them; default false'),
   ordered: z.boolean().optional().describe('Whether an event waits until the one before was accepted; default false'),
+  signatures: setOf(signatureForms)
+    .optional()
+    .describe(
+      'In which forms requests are signed: as Standard Webhooks says (default), `t=…,v1=…` in one header, or both',
+    ),
   active: Active.optional().describe('Whether events are sent. Default true'),
   apiVersion: z.enum(payloadVersions).optional().describe('The dated contract that its payloads follow'),
 };
@@ -102,7 +113,7 @@ export const webhooks = {
     summary: 'Create a webhook',
     description:
       'Adds an address that events are sent to, from its own `webhook.created` on, signed as Standard Webhooks says ' +
-      'with the secret of this response, which is never shown again. No operation on webhooks is for a token that is ' +
+      'unless `signatures` says otherwise, with the secret of this response, which is never shown again. No operation on webhooks is for a token that is ' +
       'limited to some products.',
     body: request('CreateWebhookRequest', {
       url: Url,

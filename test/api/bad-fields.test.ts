@@ -57,6 +57,7 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
       ['overlap', ['', '1d', '-P1D', -1, 1.5]],
       ['licenseType action from state type kind', ['', 'Floating', 'license.eaten', 5]],
       ['types', [[], ['license.eaten'], 'ping']],
+      ['signatures', [null, [], ['v1'], ['standard', 'standard'], 'timestamped']],
       ['maxActivations maxConcurrentSessions maxIssues rateLimit', [0, -1, 1.5, '2', 1_000_000_000_000]],
       ['keys.update.maxActivations', [0, -1, 1.5, '', '0', '1.5', 1_000_000_000_000]],
       ['amountKeys', [0, -1, 1.5, '', '0', 'x', 1_001, null]],

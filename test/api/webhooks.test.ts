@@ -21,7 +21,15 @@ async function oneWebhook(world: World): Promise<Subject> {
 
 const shown = (changes: object = {}) => ({
   ...{ id: expect.stringMatching(/^whk_[0-9a-z]{26}$/), url: URL, types: ['license.created'], description: null },
-  ...{ reveal: false, ordered: false, active: true, apiVersion: '2026-11-21', lastSeq: 0, failingSince: null },
+  ...{
+    reveal: false,
+    ordered: false,
+    signatures: ['standard'],
+    active: true,
+    apiVersion: '2026-11-21',
+    lastSeq: 0,
+    failingSince: null,
+  },
   ...{ disabledAt: null, disabledReason: null, previousSecretUntil: null },
   ...{ createdAt: STARTED_AT, updatedAt: STARTED_AT },
   ...changes,
@@ -70,6 +78,16 @@ scenarios<Subject>('webhooks.create', { given: oneWebhook, body: () => ({ url: U
     send: { reveal: true },
     as: { scopes: ['webhook:write'] },
   }),
+  row(
+    'takes the forms of its signatures',
+    answers(
+      acted('webhooks.create', {
+        ...shown({ types: null, signatures: ['timestamped', 'standard'] }),
+        ...{ lastSeq: 1, secret: expect.stringMatching(SECRET) },
+      }),
+    ),
+    { send: { signatures: ['timestamped', 'standard'] } },
+  ),
   row('refuses plain HTTP', refusedUrl('it must begin with https://'), { send: { url: 'http://hooks.example.com/' } }),
   row('refuses the one too many', 'webhookLimit', {
     given: async (world) => {
@@ -101,6 +119,19 @@ scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false })
     'changes what is given',
     answers(acted('webhooks.update', shown({ types: null, description: 'shop', active: false, updatedAt: LATER }))),
     { send: { types: null, description: 'shop', ifUpdatedAt: STARTED_AT }, at: LATER },
+  ),
+  row(
+    'changes the forms of its signatures, and says so',
+    answers(acted('webhooks.update', shown({ signatures: ['timestamped'], updatedAt: LATER }))),
+    {
+      send: { active: undefined, signatures: ['timestamped'] },
+      at: LATER,
+      afterwards: async (world, { id }) => {
+        await world.sequence();
+        const events = await world.call('admin', 'GET', `/event/list?resourceId=${id}&type=webhook.updated`);
+        expect(events.body.data).toMatchObject([{ data: { changed: ['signatures'] } }]);
+      },
+    },
   ),
   row('lets a disabled one go on where it stopped', answers(acted('webhooks.update', shown({ updatedAt: LATER }))), {
     send: { active: true },
