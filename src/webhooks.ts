@@ -1,5 +1,5 @@
 /** The entry `lkm/webhooks`: verifies webhooks in the program that receives them, with nothing but Node.js. */
-import { isSignedBy } from './domain/webhooks/signature.ts';
+import { isSignedBy, isTimestampedBy, SIGNATURE_HEADER } from './domain/webhooks/signature.ts';
 
 /** The headers of a request: of `node:http`, of the Fetch API, or a map. */
 export type WebhookHeaders =
@@ -32,6 +32,12 @@ export interface VerifyWebhookOptions {
   readonly now?: Date;
 }
 
+/** Options of {@link verifyTimestampedWebhook}. */
+export interface VerifyTimestampedWebhookOptions extends VerifyWebhookOptions {
+  /** The header of the signatures, as `lkm serve --webhook-signature-header` says it; `LKM-Signature` unless given. */
+  readonly header?: string;
+}
+
 /** A request is not a webhook that was signed with this secret, or it is an old one. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
@@ -46,11 +52,40 @@ export function verifyWebhook(
   headers: WebhookHeaders,
   body: string | Uint8Array,
   secret: string | readonly string[],
-  { toleranceSeconds = 300, now = new Date() }: VerifyWebhookOptions = {},
+  options: VerifyWebhookOptions = {},
 ): WebhookEvent {
   const id = read(headers, 'webhook-id');
   const written = read(headers, 'webhook-timestamp');
   const signatures = read(headers, 'webhook-signature');
+  const timestamp = readTime(written, options);
+  if (!isSignedBy({ id, timestamp, body }, signatures, secretsOf(secret))) throw notSigned();
+  return parse(body);
+}
+
+/**
+ * Checks the timestamped signature of a webhook, `t=<seconds>,v1=<hex>`, and returns its event. Takes and throws the same as
+ * {@link verifyWebhook}; the secret with its `whsec_`.
+ */
+export function verifyTimestampedWebhook(
+  headers: WebhookHeaders,
+  body: string | Uint8Array,
+  secret: string | readonly string[],
+  { header = SIGNATURE_HEADER, ...options }: VerifyTimestampedWebhookOptions = {},
+): WebhookEvent {
+  const parts = read(headers, header.toLowerCase()).split(',');
+  const valuesOf = (name: string) => parts.flatMap((one) => (one.startsWith(name) ? [one.slice(name.length)] : []));
+  // Of two times neither counts: together they are no number.
+  const timestamp = readTime(valuesOf('t=').join(), options);
+  if (!isTimestampedBy({ timestamp, body }, valuesOf('v1='), secretsOf(secret))) throw notSigned();
+  return parse(body);
+}
+
+const secretsOf = (secret: string | readonly string[]) => (typeof secret === 'string' ? [secret] : secret);
+
+const notSigned = () => new WebhookVerificationError('the webhook is not signed with this secret');
+
+/** The time of a signature, once it is neither too old nor in the future. */
+function readTime(written: string, { toleranceSeconds = 300, now = new Date() }: VerifyWebhookOptions): number {
   if (!/^\d{1,12}$/.test(written)) throw new WebhookVerificationError('the time of the webhook is no number');
   const timestamp = Number(written);
   const ageSeconds = now.getTime() / 1_000 - timestamp;
@@ -58,11 +93,7 @@ export function verifyWebhook(
   if (!(ageSeconds <= toleranceSeconds)) throw new WebhookVerificationError('the webhook is too old');
   if (!(ageSeconds >= -toleranceSeconds))
     throw new WebhookVerificationError('the time of the webhook is in the future');
-  const secrets = typeof secret === 'string' ? [secret] : secret;
-  if (!isSignedBy({ id, timestamp, body }, signatures, secrets)) {
-    throw new WebhookVerificationError('the webhook is not signed with this secret');
-  }
-  return parse(body);
+  return timestamp;
 }
 
 function read(headers: WebhookHeaders, name: string): string {

@@ -1,8 +1,14 @@
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { isSignedBy, mintWebhookSecret, signedHeaders } from '../src/domain/webhooks/signature.ts';
-import { verifyWebhook, WebhookVerificationError } from '../src/webhooks.ts';
+import {
+  isSignedBy,
+  mintWebhookSecret,
+  signatureHeaderProblem,
+  signedHeaders,
+} from '../src/domain/webhooks/signature.ts';
+import { verifyTimestampedWebhook, verifyWebhook, WebhookVerificationError } from '../src/webhooks.ts';
 
 const secret = mintWebhookSecret(new Uint8Array(32).fill(7));
 const other = mintWebhookSecret(new Uint8Array(32).fill(8));
@@ -101,4 +107,118 @@ describe('verifyWebhook', () => {
     const signature = `v1,${createHmac('sha256', '').update(`evt_1.${timestamp}.${body}`).digest('base64')}`;
     expect(() => verifyWebhook({ ...headers, 'webhook-signature': signature }, body, secret, { now })).toThrow();
   });
+});
+
+describe('timestamped signatures', () => {
+  /** Made with `openssl dgst -sha256 -hmac`. */
+  it('are those of the vector in docs/webhooks.md', () => {
+    const page = readFileSync('docs/webhooks.md', 'utf8');
+    const [, signature = ''] = /^LKM-Signature: (t=1795255200,v1=[0-9a-f]{64})$/m.exec(page) ?? [];
+    const [, text = '', shown = ''] = /the body `([^`]+)` and the secret `([^`]+)`/.exec(page) ?? [];
+    const message = { id: '', timestamp: 1_795_255_200, body: text };
+    expect(signedHeaders(message, [shown], { signatures: ['timestamped'] })['LKM-Signature']).toBe(signature);
+  });
+
+  const hex = (by: string, time: number | string = timestamp, text = body) =>
+    createHmac('sha256', Buffer.from(by, 'utf8')).update(`${time}.${text}`).digest('hex');
+  const right = hex(secret);
+
+  it('are those of the bytes of the secret as it is shown, beside the id and the time', () => {
+    const message = { id: 'evt_1', timestamp, body };
+    expect(signedHeaders(message, [secret], { signatures: ['timestamped'] })).toEqual({
+      'webhook-id': 'evt_1',
+      'webhook-timestamp': String(timestamp),
+      'LKM-Signature': `t=${timestamp},v1=${right}`,
+    });
+    expect(
+      signedHeaders(message, [secret, other], { signatures: ['standard', 'timestamped'], header: 'X-Sig' }),
+    ).toEqual({
+      ...signedHeaders(message, [secret, other]),
+      'X-Sig': `t=${timestamp},v1=${right},v1=${hex(other)}`,
+    });
+  });
+
+  it.each([
+    ['by itself', `t=${timestamp},v1=${right}`],
+    ['behind another one', `t=${timestamp},v1=${hex(other)},v1=${right}`],
+    ['beside forms that are not known', `v0=1,t=${timestamp},v1=${right},v2=abc`],
+  ])('are verified: one %s', (_, signature) => {
+    const given = { 'lkm-signature': signature };
+    expect(verifyTimestampedWebhook(given, body, secret, { now })).toEqual(event);
+    expect(verifyTimestampedWebhook(new Headers(given), Buffer.from(body), [secret], { now })).toEqual(event);
+  });
+
+  it('are verified with any of several secrets, in the header that is named', () => {
+    const given = { 'x-shop-signature': `t=${timestamp},v1=${right}` };
+    const options = { now, header: 'X-Shop-Signature' };
+    expect(verifyTimestampedWebhook(given, body, [other, secret], options)).toEqual(event);
+    expect(() => verifyTimestampedWebhook(given, body, secret, { now })).toThrow('has no lkm-signature');
+  });
+
+  it.each([
+    ['another secret', `t=${timestamp},v1=${hex(other)}`],
+    ['a changed time', `t=${timestamp + 1},v1=${right}`],
+    ['a changed body', `t=${timestamp},v1=${hex(secret, timestamp, `${body} `)}`],
+    ['half a signature', `t=${timestamp},v1=${right.slice(0, 32)}`],
+    ['more than a signature', `t=${timestamp},v1=${right}00`],
+    ['a signature of another form', `t=${timestamp},v2=${right}`],
+    ['no signature', `t=${timestamp}`],
+    ['no time', `v1=${right}`],
+    ['two times', `t=${timestamp},t=${timestamp},v1=${right}`],
+    ['a time that is none', `t=${timestamp}.5,v1=${hex(secret, `${timestamp}.5`)}`],
+    ['a key that is no secret', `t=${timestamp},v1=${hex('')}`],
+    ['the bytes behind the base64 as the key', `t=${timestamp},v1=${standardKeyed()}`],
+    ['an empty header', ''],
+  ])('are refused for %s', (_, signature) => {
+    const verify = () => verifyTimestampedWebhook({ 'lkm-signature': signature }, body, secret, { now });
+    expect(verify).toThrow(WebhookVerificationError);
+  });
+
+  it('are refused when they are too old or too new', () => {
+    const given = { 'lkm-signature': `t=${timestamp},v1=${right}` };
+    const verify = (seconds: number, toleranceSeconds?: number) => () =>
+      verifyTimestampedWebhook(given, body, secret, {
+        now: new Date(now.getTime() + seconds * 1_000),
+        ...(toleranceSeconds !== undefined && { toleranceSeconds }),
+      });
+    for (const seconds of [-300, 300]) expect(verify(seconds)()).toEqual(event);
+    expect(verify(301)).toThrow('too old');
+    expect(verify(-301)).toThrow('in the future');
+    expect(verify(3, 2)).toThrow('too old');
+  });
+
+  it('need the secret as it is shown', () => {
+    const given = { 'lkm-signature': `t=${timestamp},v1=${right}` };
+    for (const bad of ['', 'whsec_', 'whsec_AAAA', 'secret', secret.slice('whsec_'.length)]) {
+      expect(() => verifyTimestampedWebhook(given, body, bad, { now })).toThrow(TypeError);
+    }
+  });
+
+  it('are of events only', () => {
+    const given = { 'lkm-signature': `t=${timestamp},v1=${hex(secret, timestamp, '7')}` };
+    expect(() => verifyTimestampedWebhook(given, '7', secret, { now })).toThrow('is not an event');
+  });
+
+  it('are in a header whose name can be one, and that requests do not have already', () => {
+    const isNone = 'is not the name of a header';
+    const isTaken = 'is a header that requests have already';
+    for (const [name, why] of [
+      ...['LKM-Signature', 'x-shop_signature.1', 'a'.repeat(64)].map((one) => [one, null] as const),
+      ...['', 'a b', 'a:b', 'ä', 'a\n', '"a"', 'a'.repeat(65)].map((one) => [one, isNone] as const),
+      ...['Webhook-Signature', 'webhook-id', 'webhook-timestamp', 'Content-Type', 'content-length', 'User-Agent'].map(
+        (one) => [one, isTaken] as const,
+      ),
+      ...['host', 'connection', 'keep-alive', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'].map(
+        (one) => [one, isTaken] as const,
+      ),
+    ]) {
+      expect([name, signatureHeaderProblem(name)]).toEqual([name, why]);
+    }
+  });
+
+  /** Signed with the key of the standard form in place of the text. */
+  function standardKeyed(): string {
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+    return createHmac('sha256', key).update(`${timestamp}.${body}`).digest('hex');
+  }
 });

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { isNetwork, readNetworks } from '../domain/ip-address.ts';
+import { signatureHeaderProblem } from '../domain/webhooks/signature.ts';
 import { createFirstToken } from '../service/accounts.ts';
 import { StartupError } from '../store/errors.ts';
 import type { MasterKey } from '../store/secret-box.ts';
@@ -61,6 +62,8 @@ export interface ServeOptions extends Address {
 }
 
 interface WebhookOptions extends Partial<SenderOptions> {
+  /** The header of timestamped signatures; `LKM-Signature` unless given. */
+  readonly signatureHeader?: string | undefined;
   /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
   readonly schedule?: readonly number[];
   /** How long the work of a server that has died waits for another, in seconds (60). */
@@ -88,7 +91,7 @@ export interface RunningServer {
 
 /** Starts the service on a database; resolves once it listens. Throws StartupError when it cannot. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
-  checkAddresses(options);
+  checkOptions(options);
   const opened = new AsyncDisposableStack();
   try {
     return await open(options, opened);
@@ -99,8 +102,13 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   }
 }
 
-/** Throws StartupError for proxies that are no networks, and for a host beyond this machine without TLS and without a proxy. */
-function checkAddresses({ host, tls, behindProxy = [] }: ServeOptions): void {
+/**
+ * Throws StartupError for a header that signatures cannot be in, for proxies that are no networks, and for a host beyond
+ * this machine without TLS and without a proxy.
+ */
+function checkOptions({ host, tls, behindProxy = [], webhooks: { signatureHeader: name } = {} }: ServeOptions): void {
+  const why = name === undefined ? null : signatureHeaderProblem(name);
+  if (why !== null) throw new StartupError(`'${name}' ${why}`, 'give another name for the signatures of webhooks');
   const wrong = behindProxy.find((text) => !isNetwork(text));
   if (wrong !== undefined) {
     throw new StartupError(`${wrong} is not a network of proxies`, 'in CIDR notation, as --behind-proxy 10.0.0.0/8');
@@ -115,7 +123,7 @@ function checkAddresses({ host, tls, behindProxy = [] }: ServeOptions): void {
 /** Opens the parts of a server one after the other. Each is put on `opened`, which closes the last one first. */
 async function open(options: ServeOptions, opened: AsyncDisposableStack): Promise<RunningServer> {
   const { db, masterKey = null, clock, behindProxy = [] } = options;
-  const { schedule, leaseSeconds, allowPrivate = false, ...sending } = options.webhooks ?? {};
+  const { schedule, leaseSeconds, signatureHeader, allowPrivate = false, ...sending } = options.webhooks ?? {};
   const { log, flush } = await openLog(options.logFormat, options.logTo);
   opened.defer(flush);
   const base = await openBase(db, { masterKey, allowPrivate, migrate: true }, clock);
@@ -145,7 +153,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   opened.defer(() => sender.close());
   const giveWay = createGiveWay(concurrencyLimit);
   const deliverer = createDeliverer(
-    { ...recording, giveWay, sender, schedule, leaseSeconds, onAttempt: metrics?.countAttempt },
+    { ...recording, giveWay, sender, schedule, leaseSeconds, signatureHeader, onAttempt: metrics?.countAttempt },
     parts.newRequestId,
   );
   opened.defer(deliverer.stop);

@@ -90,6 +90,15 @@ describe('a server that cannot start', () => {
     );
     expect(readdirSync(folder.path)).toEqual([]);
   });
+
+  it('makes no database when the signatures of webhooks cannot be in the header', async ({ folder, db }) => {
+    const webhooks = { signatureHeader: 'user-agent' };
+    await expect(startServer({ ...quiet, db, webhooks })).rejects.toMatchObject({
+      name: 'StartupError',
+      message: "'user-agent' is a header that requests have already",
+    });
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
 });
 
 describe('the pages beside the API', () => {

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { SignatureForm } from '../../contract/webhooks.ts';
 
 /** What a secret begins with (Standard Webhooks, "Signature scheme"). */
 const SECRET_PREFIX = 'whsec_';
@@ -24,23 +25,66 @@ export interface SignedMessage {
   readonly body: string | Uint8Array;
 }
 
-/** The headers of a request, signed with each of the secrets. */
-export function signedHeaders(message: SignedMessage, secrets: readonly string[]): Record<string, string> {
+/** In which forms a request is signed. */
+export interface Signing {
+  readonly signatures?: readonly SignatureForm[] | undefined;
+  /** The header of timestamped signatures. */
+  readonly header?: string | undefined;
+}
+
+export const SIGNATURE_HEADER = 'LKM-Signature';
+
+/** The headers of a request, signed with each of the secrets; by default as Standard Webhooks says. */
+export function signedHeaders(
+  message: SignedMessage,
+  secrets: readonly string[],
+  { signatures = ['standard'], header = SIGNATURE_HEADER }: Signing = {},
+): Record<string, string> {
+  const { id, timestamp } = message;
+  const standard = () => secrets.map((secret) => `v1,${signatureOf(message, secret).toString('base64')}`).join(' ');
+  const timestamped = () => [`t=${timestamp}`, ...secrets.map((one) => `v1=${timestampedOf(message, one)}`)].join();
   return {
-    'webhook-id': message.id,
-    'webhook-timestamp': String(message.timestamp),
-    'webhook-signature': secrets.map((secret) => `v1,${signatureOf(message, secret).toString('base64')}`).join(' '),
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    ...(signatures.includes('standard') && { 'webhook-signature': standard() }),
+    ...(signatures.includes('timestamped') && { [header]: timestamped() }),
   };
+}
+
+/** What requests have already, by lkm and by the connection. */
+const TAKEN_HEADERS =
+  /^(webhook-(id|timestamp|signature)|content-(type|length)|user-agent|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect)$/i;
+
+/** Why timestamped signatures cannot be in the header with this name, to follow the name; null when they can. */
+export function signatureHeaderProblem(name: string): string | null {
+  // A token (RFC 9110 §5.6.2).
+  if (!/^[\w!#$%&'*+.^`|~-]{1,64}$/.test(name)) return 'is not the name of a header';
+  return TAKEN_HEADERS.test(name) ? 'is a header that requests have already' : null;
 }
 
 /** Whether one of the signatures, with spaces between them, was made with one of the secrets. */
 export function isSignedBy(message: SignedMessage, signatures: string, secrets: readonly string[]): boolean {
   const given = signatures.split(' ').flatMap((part) => (part.startsWith('v1,') ? [fromBase64(part.slice(3))] : []));
+  const right = secrets.map((secret) => signatureOf(message, secret));
+  return hasCommon(given, right);
+}
+
+/** Whether one of the timestamped signatures, in hexadecimal digits, was made with one of the secrets. */
+export function isTimestampedBy(
+  message: Omit<SignedMessage, 'id'>,
+  signatures: readonly string[],
+  secrets: readonly string[],
+): boolean {
+  const right = secrets.map((secret) => Buffer.from(timestampedOf(message, secret)));
+  const given = signatures.map((one) => Buffer.from(one));
+  return hasCommon(given, right);
+}
+
+function hasCommon(given: readonly Buffer[], right: readonly Buffer[]): boolean {
   let isFound = false;
-  for (const secret of secrets) {
-    const right = signatureOf(message, secret);
-    // All are compared, so that the time does not tell which one fits.
-    for (const one of given) isFound = (one.length === right.length && timingSafeEqual(one, right)) || isFound;
+  // All are compared, so that the time does not tell which one fits.
+  for (const one of given) {
+    for (const other of right) isFound = (one.length === other.length && timingSafeEqual(one, other)) || isFound;
   }
   return isFound;
 }
@@ -50,11 +94,20 @@ function signatureOf({ id, timestamp, body }: SignedMessage, secret: string): Bu
   return createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest();
 }
 
+/** HMAC-SHA256 over `timestamp.body` in hexadecimal digits. Its key is the text of the secret, with `whsec_`, in UTF-8. */
+function timestampedOf({ timestamp, body }: Omit<SignedMessage, 'id'>, secret: string): string {
+  if (!secret.startsWith(SECRET_PREFIX)) throw malformed();
+  keyOf(secret);
+  return createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
+}
+
+const malformed = () => new TypeError('the webhook secret is not whsec_ and base64 of 24 to 64 bytes');
+
 function keyOf(secret: string): Buffer {
   const text = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
   const key = fromBase64(text);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || key.length < MIN_SECRET_BYTES || key.length > MAX_SECRET_BYTES) {
-    throw new TypeError('the webhook secret is not whsec_ and base64 of 24 to 64 bytes');
+    throw malformed();
   }
   return key;
 }

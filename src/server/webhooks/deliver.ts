@@ -24,6 +24,8 @@ export interface DeliveryParts extends Pick<Base['parts'], 'store' | 'record' | 
   readonly sender: Pick<Sender, 'send'>;
   /** Called before each batch: makes deliveries give way to requests. */
   readonly giveWay?: (() => Promise<void>) | undefined;
+  /** The header of timestamped signatures; `LKM-Signature` unless given. */
+  readonly signatureHeader?: string | undefined;
   /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
   readonly schedule?: readonly number[] | undefined;
   /** How long a lease lasts; 60 s unless given. Each batch prolongs it, and takes less. */
@@ -94,17 +96,18 @@ function secretsOf({ now }: DeliveryParts, webhook: WebhookRecord): string[] {
 }
 
 async function attemptOne(
-  { sender, realTime, now, onAttempt }: DeliveryParts,
+  { sender, realTime, now, onAttempt, signatureHeader: header }: DeliveryParts,
   webhook: WebhookRecord,
   prepared: Prepared,
   { secrets, signal }: { readonly secrets: readonly string[]; readonly signal: AbortSignal },
 ): Promise<Attempted> {
   const { eventId, createdAt, body } = prepared.payload;
   const started = realTime();
+  const message = { id: eventId, timestamp: epochSeconds(started), body };
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'lkm-webhooks',
-    ...signedHeaders({ id: eventId, timestamp: epochSeconds(started), body }, secrets),
+    ...signedHeaders(message, secrets, { signatures: webhook.signatures, header }),
   };
   const outcome = await sender.send({ url: webhook.url, headers, body, signal });
   const durationMs = Math.max(0, Date.parse(realTime()) - Date.parse(started));

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { payloadSchema } from '../../../src/contract/openapi/webhooks.ts';
 import { RETRY_SECONDS } from '../../../src/domain/webhooks/outcome.ts';
@@ -38,6 +39,49 @@ describe.each(engines)('deliveries on $name', (engine) => {
         .reverse()
         .map((seq) => [seq, 'delivered', 204, 1]),
     );
+  });
+
+  it('are signed in the forms that the webhook says, from the moment it says so', async ({ it, receiver }) => {
+    const { id, secret } = await it.webhook(receiver.url, { ...CREATED, signatures: ['standard', 'timestamped'] });
+    const names = ['webhook-signature', 'lkm-signature'];
+    /** The headers with signatures that the next event is sent with. */
+    const sent = async () => {
+      await it.happen(1);
+      await it.deliver();
+      const headers = receiver.received.at(-1)?.headers ?? {};
+      expect(headers).toMatchObject({ 'webhook-id': expect.any(String), 'webhook-timestamp': expect.any(String) });
+      return names.filter((name) => name in headers);
+    };
+    const update = (signatures: readonly string[]) =>
+      it.world.call('admin', 'PUT', `/webhook/by-id?webhookId=${id}`, { signatures });
+    expect(await sent()).toEqual(names);
+    const { headers, text } = receiver.received.at(-1) as Received;
+    const time = headers['webhook-timestamp'];
+    const hex = createHmac('sha256', Buffer.from(secret, 'utf8')).update(`${time}.${text}`).digest('hex');
+    expect(headers['lkm-signature']).toBe(`t=${time},v1=${hex}`);
+    const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+    const base64 = createHmac('sha256', key).update(`${headers['webhook-id']}.${time}.${text}`).digest('base64');
+    expect(headers['webhook-signature']).toBe(`v1,${base64}`);
+    await update(['timestamped']);
+    expect(await sent()).toEqual(['lkm-signature']);
+    await update(['standard']);
+    expect(await sent()).toEqual(['webhook-signature']);
+  });
+
+  it('have a timestamped signature by each secret while two sign, the new one first', async ({ it, receiver }) => {
+    const made = await it.webhook(receiver.url, { ...CREATED, signatures: ['timestamped'] });
+    const { body } = await it.world.call('admin', 'POST', '/webhook/rotate', { webhookId: made.id, overlap: 60 });
+    /** How the next event is signed by each of the secrets, and how it should be. */
+    const sent = async (seconds: number, secrets: readonly string[]) => {
+      await it.happen(1);
+      await it.deliver(seconds);
+      const { headers, text } = receiver.received.at(-1) as Received;
+      const time = headers['webhook-timestamp'];
+      const hex = (secret: string) => createHmac('sha256', secret).update(`${time}.${text}`).digest('hex');
+      expect(headers['lkm-signature']).toBe(`t=${time},${secrets.map((one) => `v1=${hex(one)}`).join(',')}`);
+    };
+    await sent(59, [body.data.secret, made.secret]);
+    await sent(60, [body.data.secret]);
   });
 
   it('hold the types that are wanted, and pings for this webhook alone', async ({ it, receiver }) => {
