@@ -9,6 +9,7 @@ import { createSelfSigned } from '../../src/server/http/transport/self-signed.ts
 import { selfSigned } from '../client/self-signed.ts';
 import { occupiedPort } from '../support/ports.ts';
 import { openConnection } from '../support/raw-http.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { absentIds } from '../support/requests.ts';
 import { lkm, NOW, tempFolder } from './fake-io.ts';
 import { scriptedService } from './scripted-service.ts';
@@ -246,6 +247,18 @@ describe('lkm serve', () => {
     expect(await stop()).toBe(0);
   });
 
+  it('signs webhooks in the header that it is given', async () => {
+    await using receiver = await startReceiver();
+    const cwd = tempFolder();
+    const header = ['--webhook-signature-header', 'X-Shop-Signature'];
+    const { stop } = await started(['--allow-private-webhooks', ...header], { cwd });
+    const create = `webhooks create --url ${receiver.url} --signature timestamped -q`;
+    expect((await lkm(create.split(' '), { cwd })).code).toBe(0);
+    await expect.poll(() => receiver.received.length).toBe(1);
+    expect(receiver.received[0]?.headers).toHaveProperty('x-shop-signature');
+    await stop();
+  });
+
   it('ends with 13 and one clear line when the port is taken', async () => {
     await using taken = await occupiedPort();
     const { code, stderr } = await lkm(['serve', '--port', String(taken.port)]);
@@ -258,6 +271,8 @@ describe('lkm serve', () => {
     ['--rate-limit 0', "--rate-limit: '0' is neither a whole number from 1 to 999999999 nor 'off'"],
     ['--max-connections 0', "--max-connections: '0' is not a whole number from 1 to 999999999"],
     ['--drain 86401', "--drain: '86401' is not a whole number from 0 to 86400"],
+    ['--webhook-signature-header a:b', "--webhook-signature-header: 'a:b' is not the name of a header"],
+    ['--webhook-signature-header Webhook-Id', "'Webhook-Id' is a header that requests have already"],
     ['--clock tomorrow', "--clock: 'tomorrow' is not an instant"],
     ['--tls-cert cert.pem', '--tls-cert and --tls-key go together'],
   ])('refuses %s', async (options, says) => {

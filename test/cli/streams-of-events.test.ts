@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
+import { mintWebhookSecret } from '../../src/domain/webhooks/signature.ts';
+import { verifyTimestampedWebhook } from '../../src/webhooks.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { fakeIo, lkm, tempFolder } from './fake-io.ts';
+import { fakeIo, lkm, NOW, tempFolder } from './fake-io.ts';
 import { against, refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';
 
 /** A folder with a database in which two customers were created. */
@@ -15,9 +17,9 @@ async function shop(): Promise<string> {
 }
 
 /** Runs a command on the first events of the database, and stops it once stdout is as expected. */
-async function follow(argv: readonly string[], stdout: unknown): Promise<void> {
+async function follow(argv: readonly string[], stdout: unknown, more: Record<string, string> = {}): Promise<void> {
   const stop = new AbortController();
-  const { io, printed } = fakeIo({ cwd: await shop(), stop: stop.signal, env: { LKM_DB: 'lkm.db' } });
+  const { io, printed } = fakeIo({ cwd: await shop(), stop: stop.signal, env: { LKM_DB: 'lkm.db', ...more } });
   const ended = run([...argv, '--after', '0'], io);
   await expect.poll(() => printed.stdout, { timeout: 5_000 }).toEqual(stdout);
   stop.abort('SIGINT');
@@ -63,6 +65,21 @@ describe('lkm webhooks listen', () => {
     await using receiver = await startReceiver();
     await follow(['webhooks', 'listen', '--forward-to', receiver.url, ...options], stdout);
     expect(receiver.seqs).toEqual([1, 2]);
+  });
+
+  it('signs in the forms, and in the header, that are asked for', async () => {
+    await using receiver = await startReceiver();
+    const secret = mintWebhookSecret(new Uint8Array(32));
+    const signing = ['--signature', 'timestamped', '--webhook-signature-header', 'X-Shop-Signature'];
+    await follow(['webhooks', 'listen', '--forward-to', receiver.url, '-q', ...signing], ids, {
+      LKM_WEBHOOK_SECRET: secret,
+    });
+    expect(receiver.received).toHaveLength(2);
+    for (const { headers, text } of receiver.received) {
+      const options = { header: 'X-Shop-Signature', now: new Date(NOW) };
+      expect(verifyTimestampedWebhook(headers, text, secret, options)).toMatchObject({ type: 'customer.created' });
+      expect(headers).not.toHaveProperty('webhook-signature');
+    }
   });
 });
 

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { verifyWebhook } from '../../src/webhooks.ts';
+import type { ServeOptions } from '../../src/server/index.ts';
+import { verifyTimestampedWebhook, verifyWebhook } from '../../src/webhooks.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestServer } from '../support/server.ts';
 import { lkm, type Surroundings, says, tempFolder } from './fake-io.ts';
 import { saying } from './shop.ts';
 
 /** A server that sends webhooks to programs on this machine, a receiver, and commands for the server. */
-async function shop(schedule: readonly number[] = [0.05, 0.05, 3_600]) {
-  const server = await startTestServer({ webhooks: { allowPrivate: true, timeoutMs: 1_000, schedule } });
+async function shop(schedule: readonly number[] = [0.05, 0.05, 3_600], more: ServeOptions['webhooks'] = {}) {
+  const server = await startTestServer({ webhooks: { allowPrivate: true, timeoutMs: 1_000, schedule, ...more } });
   const receiver = await startReceiver();
   const cwd = tempFolder();
   const env = { LKM_BASE_URL: server.server.url, LKM_TOKEN: server.adminToken, NO_COLOR: '1' };
@@ -52,6 +53,8 @@ describe('lkm webhooks create', () => {
       ['create --url ftp://x.example/', 'webhook URL refused'],
       ['create --url https://user:secret@x.example/', 'webhook URL refused'],
       ['create --url https://x.example/ --type license.eaten', 'license.eaten'],
+      ['create --url https://x.example/ --signature v1', "'v1' is not one of standard, timestamped"],
+      ['create --url https://x.example/ --signature standard,standard', 'a value is repeated'],
       ['create', '--url is required'],
       [`update ${id}`, 'is required'],
       [`update ${id} --active --inactive`, '--active and --inactive contradict each other'],
@@ -82,6 +85,32 @@ describe('lkm webhooks list, get and update', () => {
     for (const shown of [table.stdout, JSON.stringify(updated), JSON.stringify(await json('webhooks list'))]) {
       expect(shown).not.toContain('whsec_');
     }
+  });
+
+  it('sign in the forms that are set, in the header that the operator names', async () => {
+    const header = 'X-Shop-Signature';
+    await using world = await shop(undefined, { signatureHeader: header });
+    const { receiver, at, json, create } = world;
+    const both = await create('--signature standard --signature timestamped');
+    expect(both.signatures).toEqual(['standard', 'timestamped']);
+    const sent = async () => {
+      await at(`webhooks test ${both.id}`);
+      return receiver.received.at(-1) ?? { headers: {}, text: '' };
+    };
+    const first = await sent();
+    expect(first.headers).not.toHaveProperty('lkm-signature');
+    expect(verifyWebhook(first.headers, first.text, both.secret)).toMatchObject({ type: 'ping' });
+    expect(verifyTimestampedWebhook(first.headers, first.text, both.secret, { header })).toMatchObject({
+      type: 'ping',
+    });
+    const updated = await json(`webhooks update ${both.id} --signature timestamped`);
+    expect(updated.signatures).toEqual(['timestamped']);
+    expect(await json(`webhooks get ${both.id}`)).toMatchObject({ signatures: ['timestamped'] });
+    const second = await sent();
+    expect(second.headers).not.toHaveProperty('webhook-signature');
+    expect(verifyTimestampedWebhook(second.headers, second.text, both.secret, { header })).toMatchObject({
+      type: 'ping',
+    });
   });
 
   it('goes on where it stopped, with all of the meantime', async () => {

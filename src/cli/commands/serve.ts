@@ -25,6 +25,7 @@ import {
 } from '../values/scalars.ts';
 import { recordRunningServer, storeAccess } from './serving/access.ts';
 import { datesProblem, openSelfSigned, readTls, reloadOnHangup, selfSignedFiles } from './serving/tls.ts';
+import { signatureHeader } from './webhooks/signature-header.ts';
 
 const options = {
   host: option('--host <HOST>', 'the address to listen on (127.0.0.1); others need TLS or --behind-proxy'),
@@ -49,6 +50,7 @@ const options = {
     '--allow-private-webhooks',
     'send webhooks over plain HTTP and to private addresses too: for programs on this machine',
   ),
+  webhookSignatureHeader: signatureHeader,
   drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', parseWaitSeconds),
   backupEvery: option('--backup-every <DUR>', 'back the database up so often, as 1h', parseDuration),
   backupKeep: option('--backup-keep <N>', 'how many backups are kept (48)', parsePositive),
@@ -180,7 +182,7 @@ async function start(values: ServeValues, db: string, port: number, { io, settin
     logFormat: settings.quiet ? ('none' as const) : logFormatFor(values.logFormat, io),
     logTo: io.stderr.fd === undefined ? io.stderr : createLogSink(io.stderr.fd),
     clock: clock === undefined ? io.now : createTestClock(clock),
-    webhooks: { allowPrivate: values.allowPrivateWebhooks },
+    webhooks: { allowPrivate: values.allowPrivateWebhooks, signatureHeader: values.webhookSignatureHeader },
     ...(tls && { tls }),
     ...(rateLimit !== undefined && { rateLimit }),
     ...(lookupLimit !== undefined && { lookupLimit }),

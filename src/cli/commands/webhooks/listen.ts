@@ -1,6 +1,6 @@
 import type { Event } from '../../../contract/events.ts';
 import { epochSeconds, toInstant } from '../../../domain/time.ts';
-import { mintWebhookSecret, signedHeaders } from '../../../domain/webhooks/signature.ts';
+import { mintWebhookSecret, type Signing, signedHeaders } from '../../../domain/webhooks/signature.ts';
 import type { Sender } from '../../../server/webhooks/send.ts';
 import { command, required } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
@@ -9,6 +9,8 @@ import type { Io } from '../../io.ts';
 import type { Field } from '../../output/result.ts';
 import { nothing } from '../../output/words.ts';
 import { following, lastSeq } from '../events-and-audit/feed.ts';
+import { signatureHeader } from './signature-header.ts';
+import { signatureOption } from './webhooks.ts';
 
 /** Where the secret comes from that signs what is forwarded. */
 const SECRET_VARIABLE = 'LKM_WEBHOOK_SECRET';
@@ -29,6 +31,8 @@ export const webhooksListen = command({
   streams: true,
   options: {
     forwardTo: required('--forward-to <URL>', 'where to: http://localhost:3000/hook'),
+    signatures: signatureOption('standard unless given'),
+    webhookSignatureHeader: signatureHeader,
     ...following,
   },
   fields,
@@ -37,9 +41,10 @@ export const webhooksListen = command({
     ['lkm webhooks listen --forward-to http://localhost:3000/hook --after 0', 'with all that has happened'],
   ],
 
-  async run({ forwardTo, after, type }, context) {
+  async run({ forwardTo, after, type, signatures, webhookSignatureHeader: header }, context) {
     const url = readUrl(forwardTo);
-    const secret = await readSecret(context);
+    const signing = { signatures, header };
+    const secret = await readSecret(context, signing);
     const client = await context.client();
     const last = await lastSeq(client);
     const start = after ?? last;
@@ -50,7 +55,7 @@ export const webhooksListen = command({
     async function* forward() {
       for await (const events of context.follow({ after: start, type })) {
         for (const event of events) {
-          const forwarded = await send(sender, event, { url, secret, io: context.io });
+          const forwarded = await send(sender, event, { url, secret, signing, io: context.io });
           if (forwarded === null) return;
           yield [forwarded];
         }
@@ -66,11 +71,11 @@ function readUrl(text: string): string {
   return new URL(url).href;
 }
 
-async function readSecret({ io, say }: CommandContext): Promise<string> {
+async function readSecret({ io, say }: CommandContext, signing: Signing): Promise<string> {
   const given = io.env[SECRET_VARIABLE];
   if (given) {
     try {
-      signedHeaders({ id: '', timestamp: 0, body: '' }, [given]);
+      signedHeaders({ id: '', timestamp: 0, body: '' }, [given], signing);
     } catch {
       throw new UsageError(`${SECRET_VARIABLE} is not a secret of a webhook: whsec_ and base64`);
     }
@@ -81,19 +86,22 @@ async function readSecret({ io, say }: CommandContext): Promise<string> {
   return secret;
 }
 
+interface Forwarding {
+  readonly url: string;
+  readonly secret: string;
+  readonly signing: Signing;
+  readonly io: Io;
+}
+
 /** Sends an event as the service would, once; null where it was stopped meanwhile. */
-async function send(
-  sender: Sender,
-  { address: _, ...event }: Event,
-  { url, secret, io }: { readonly url: string; readonly secret: string; readonly io: Io },
-) {
+async function send(sender: Sender, { address: _, ...event }: Event, { url, secret, signing, io }: Forwarding) {
   const { id: eventId, seq, type } = event;
   const body = JSON.stringify(event);
   const started = io.now();
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'lkm-webhooks',
-    ...signedHeaders({ id: eventId, timestamp: epochSeconds(toInstant(started)), body }, [secret]),
+    ...signedHeaders({ id: eventId, timestamp: epochSeconds(toInstant(started)), body }, [secret], signing),
   };
   const sent = await sender.send({ url, headers, body, signal: io.stop });
   return sent && { seq, type, status: sent.status, durationMs: io.now() - started, error: sent.error, eventId };

@@ -1,4 +1,5 @@
 import { eventTypes } from '../../../contract/events.ts';
+import { signatureForms } from '../../../contract/webhooks.ts';
 import { argument, flag, many, option, required } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment, relative, yesNo } from '../../output/words.ts';
@@ -20,6 +21,7 @@ const webhookFields: readonly Field[] = [
   },
   { name: 'ordered', show: yesNo, drops: 2 },
   { name: 'reveal', show: yesNo, shown: 'data' },
+  { name: 'signatures', show: String, shown: 'data' },
   { name: 'createdAt', label: 'created', show: relative, shown: 'data' },
   ...fieldsShown(
     'data',
@@ -38,6 +40,10 @@ export const webhookId = argument('<ID>', 'the webhook', { field: 'webhookId' })
 /** The option for the events to send; `more` says what holds without it, or what becomes of those before. */
 const typeOption = (more: string) =>
   many('--type <TYPE>', `an event to send, such as license.created; ${more}`, { choices: eventTypes });
+
+/** The same for the forms of signatures. */
+export const signatureOption = (more: string) =>
+  many('--signature <FORM>', `how requests are signed; ${more}`, { choices: signatureForms });
 
 const description = option('--description <TEXT>', 'what it is for');
 
@@ -61,7 +67,7 @@ export const webhooksGet = showCommand({
 export const webhooksCreate = changeCommand({
   about:
     'Has events sent to a URL, from now on, and prints the secret that signs them, this once. The requests are those of ' +
-    'Standard Webhooks.',
+    'Standard Webhooks, unless --signature says otherwise.',
   operation: 'webhooks.create',
   options: {
     url: required('--url <URL>', 'where to send them: https, at a public address'),
@@ -69,6 +75,7 @@ export const webhooksCreate = changeCommand({
     description,
     ordered: flag('--ordered', 'send an event only once the one before it was accepted'),
     reveal: flag('--reveal', 'send licence keys in full, not masked'),
+    signatures: signatureOption('standard unless given'),
   },
   fields: ['secret', ...webhookFields],
   examples: [
@@ -96,6 +103,7 @@ export const webhooksUpdate = changeCommand({
     }),
     reveal: flag('--reveal', 'send licence keys in full'),
     mask: flag('--mask', 'send licence keys masked', { field: 'reveal', means: false }),
+    signatures: signatureOption('replaces those set before'),
     active: flag('--active', 'go on where it stopped'),
     inactive: flag('--inactive', 'send nothing for now', { field: 'active', means: false }),
     ifUpdatedAt,
@@ -104,6 +112,7 @@ export const webhooksUpdate = changeCommand({
   examples: [
     ['lkm webhooks update whk_… --inactive', 'send nothing for now'],
     ['lkm webhooks update whk_… --active', 'and go on, with all that happened meanwhile'],
+    ['lkm webhooks update whk_… --signature standard,timestamped', 'sign in both forms'],
   ],
   outcome: updated,
 });

@@ -1,0 +1,14 @@
+import { SIGNATURE_HEADER, signatureHeaderProblem } from '../../../domain/webhooks/signature.ts';
+import { option } from '../../command.ts';
+import { UsageError } from '../../failure/errors.ts';
+
+/** The option for the header of timestamped signatures. */
+export const signatureHeader = option(
+  '--webhook-signature-header <NAME>',
+  `the header of the timestamped signatures of webhooks (${SIGNATURE_HEADER})`,
+  (name: string) => {
+    const why = signatureHeaderProblem(name);
+    if (why !== null) throw new UsageError(`'${name}' ${why}`);
+    return name;
+  },
+);
