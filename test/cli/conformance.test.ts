@@ -31,6 +31,12 @@ describe.each(commandEntries)('lkm $path', ({ path, load }) => {
     for (const field of fields) expect(fieldSchema(operation, field)).toBeDefined();
   });
 
+  it('says in its usage where the name of a customer may stand for the id', async () => {
+    const { arguments: positional, options } = await load();
+    const named = [...Object.values(positional), ...Object.values(options)].filter(({ takesName }) => takesName);
+    for (const spec of named) expect('flags' in spec ? spec.flags : spec.usage).toContain('<ID|EMAIL|NAME');
+  });
+
   it('gives examples that parse', async () => {
     for (const [line] of (await load()).examples) {
       const parsed = await parseCommandLine(wordsOf(line), fakeIo().io);

@@ -171,14 +171,14 @@ function operationOf(client: Client, name: string): (input: Fields, call: CallOp
 
 /** The customer that a change or a list is for. */
 export const customerOption = (describe: string): OptionSpec<string | undefined> =>
-  option('--customer <ID|EMAIL>', describe, { field: 'customerId', takesName: true });
+  option('--customer <ID|EMAIL|NAME>', describe, { field: 'customerId', takesName: true });
 
 /** The plan of a key. */
 export const planOption = (describe: string): OptionSpec<string | undefined> =>
   option('--plan <ID|NAME>', describe, { field: 'planId', takesName: true });
 
 /** The customer that a command is about. */
-export const customerArgument = argument('<ID|EMAIL>', 'the customer, by its id, e-mail address or name', {
+export const customerArgument = argument('<ID|EMAIL|NAME>', 'the customer, by its id, e-mail address or whole name', {
   field: 'customerId',
   pick: 'customer',
   takesName: true,

@@ -35,7 +35,7 @@ export const keysUpdate = changeCommand({
       'how long it may be used after it expires',
       orNone(parseCalendarDuration),
     ),
-    customer: option('--customer <ID|EMAIL|none>', 'the customer it is for', {
+    customer: option('--customer <ID|EMAIL|NAME|none>', 'the customer it is for', {
       parse: textOrNone,
       field: 'customerId',
       takesName: true,
