@@ -15,15 +15,7 @@ export {
 export { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolError } from './client/errors.ts';
 export { type FollowOptions, followEvents } from './client/event-stream.ts';
 export { fingerprintOf } from './client/fingerprint.ts';
-export {
-  type ListAllOptions,
-  type ListOperation,
-  type ListPage,
-  type ListPart,
-  listAll,
-  type WalkOperation,
-  walkList,
-} from './client/lists.ts';
+export type { ListRequest } from './client/lists.ts';
 export type { AttemptEvent, CallOptions, ClientOptions, DeprecationNotice } from './client/options.ts';
 export type { Timing } from './client/timing.ts';
 export {

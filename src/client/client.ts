@@ -8,6 +8,7 @@ import type * as products from '../contract/products.ts';
 import type * as tokens from '../contract/tokens.ts';
 import type * as webhooks from '../contract/webhooks.ts';
 import { type CallContext, call } from './call.ts';
+import { isList, type ListRequest, requestList } from './lists.ts';
 import { fetchTransport, openNetwork } from './network.ts';
 import type { CallOptions, ClientOptions } from './options.ts';
 import { checkToken, readBaseUrl } from './request.ts';
@@ -30,8 +31,13 @@ export type ClientOf<Endpoints> = {
 /** An operation. Input without required fields may be left out. */
 type Operation<Input, Payload> =
   Record<never, never> extends Input
-    ? (input?: keyof Input extends never ? Record<string, never> : Input, options?: CallOptions) => Promise<Payload>
-    : (input: Input, options?: CallOptions) => Promise<Payload>;
+    ? (input?: keyof Input extends never ? Record<string, never> : Input, options?: CallOptions) => Answer<Payload>
+    : (input: Input, options?: CallOptions) => Answer<Payload>;
+
+/** What an operation resolves to; a list can also be iterated. */
+type Answer<Payload> = Payload extends { readonly items: readonly (infer Item)[] }
+  ? ListRequest<Payload, Item>
+  : Promise<Payload>;
 
 /** `T` with the fields that it declares and no others, so that a misspelt one does not compile; later ones are there all the same. */
 export type Closed<T> = T extends string | number
@@ -94,8 +100,10 @@ export function createCallEndpoint(options: ClientOptions): CallEndpoint {
 export function clientOfCall(callEndpoint: CallEndpoint): Client {
   const operationOf =
     (endpoint: AnyEndpoint) =>
-    (...input: [input?: unknown, options?: CallOptions]) =>
-      callEndpoint(endpoint, ...input);
+    (input: object = {}, options?: CallOptions) => {
+      const send = (fields: object) => callEndpoint(endpoint, fields, options);
+      return isList(endpoint) ? requestList(send, endpoint, input) : send(input);
+    };
   const resources = Object.entries(contract).map(([resource, named]) => [
     resource,
     Object.fromEntries(Object.entries(named).map(([name, endpoint]) => [name, operationOf(endpoint)])),

@@ -1,68 +1,78 @@
+import type { AnyEndpoint } from '../contract/endpoint.ts';
+import { namesIn } from '../contract/field-names.ts';
 import { ProtocolError } from './errors.ts';
-import type { CallOptions } from './options.ts';
-
-/** One page of a list. `meta` is absent when a service returns the whole list at once. */
-export interface ListPage<Item> {
-  readonly items: readonly Item[];
-  readonly meta?: { readonly totalPages: number } | undefined;
-}
-
-/** A list operation of the client, such as `client.customers.list`. */
-export type ListOperation<Input, Item> = (
-  input: Input & { readonly page: number; readonly limit: number },
-  options?: CallOptions,
-) => Promise<ListPage<Item>>;
-
-/** Options of {@link listAll} and {@link walkList}. */
-export interface ListAllOptions extends Pick<CallOptions, 'signal'> {
-  /** Items per request, 1 to 1000; default 1000. */
-  readonly pageSize?: number | undefined;
-}
 
 /**
- * Reads a list by page number, one page in memory at a time: `for await (const customer of listAll(client.customers.list, {}))`.
- * The pages are separate requests: what is created or moves up meanwhile may be missed.
+ * A request for a list, which is sent when it is used: `await` gives one page, and `for await` every item from there to the
+ * end, one part in memory at a time; `limit` is then the size of a part, 1 000 unless given. By cursor
+ * (`client.keys.list`) what is there from the first part to the last comes once, and what is created meanwhile is left out;
+ * by page number an item that moves meanwhile may be missed.
  */
-export async function* listAll<Input, Item>(
-  list: ListOperation<Input, Item>,
-  input: Input,
-  { pageSize = 1_000, signal }: ListAllOptions = {},
-): AsyncGenerator<Item, void, undefined> {
-  for (let page = 1; ; page += 1) {
-    const { items, meta } = await list({ ...input, page, limit: pageSize }, { signal });
-    yield* items;
-    if (meta === undefined || page >= meta.totalPages || items.length === 0) return;
+export interface ListRequest<Page, Item> extends Promise<Page>, AsyncIterable<Item, void, undefined> {}
+
+type Send = (input: object) => Promise<unknown>;
+
+export const isList = ({ query }: AnyEndpoint): boolean => namesIn(query).includes('limit');
+
+/** Makes the request for the list of an endpoint; `send` sends one for a page. */
+export function requestList(send: Send, endpoint: AnyEndpoint, input: object): ListRequest<unknown, unknown> {
+  let sent: Promise<unknown> | undefined;
+  const page = () => {
+    sent ??= send(input);
+    return sent;
+  };
+  return {
+    // biome-ignore lint/suspicious/noThenProperty: a promise would send a request for a page that nobody may want
+    then: (...handlers) => page().then(...handlers),
+    catch: (handler) => page().catch(handler),
+    finally: (handler) => page().finally(handler),
+    [Symbol.toStringTag]: 'ListRequest',
+    [Symbol.asyncIterator]: () => readAll(send, namesIn(endpoint.query), input),
+  };
+}
+
+/** Which part of a list is asked for. */
+interface Place {
+  readonly page?: number;
+  readonly cursor?: string | number;
+  readonly after?: number;
+  readonly limit?: number;
+}
+
+interface Part {
+  readonly items: readonly unknown[];
+  /** Absent when a service returns the whole list at once. */
+  readonly meta?: { readonly next: string | null } | { readonly last: number } | { readonly totalPages: number };
+}
+
+const MAX_PART = 1_000;
+
+async function* readAll(send: Send, names: readonly string[], input: Place): AsyncGenerator<unknown, void, undefined> {
+  const first = { ...input, limit: input.limit ?? MAX_PART };
+  for (let place: Place | null = { ...first, ...startOf(names, input) }; place !== null; ) {
+    const part = (await send(place)) as Part;
+    const next = placeAfter(part, place);
+    yield* part.items;
+    place = next && { ...first, ...next };
   }
 }
 
-/** A part of a list that is walked through; `next` is where the one after it begins, or null. A page has none. */
-export interface ListPart<Item> {
-  readonly items: readonly Item[];
-  readonly meta: { readonly next: string | null } | { readonly totalPages: number };
+/** Where a list begins when the input does not say it; one that takes both is read by cursor. */
+function startOf(names: readonly string[], { page, cursor = '' }: Place): Place {
+  if (page !== undefined || !names.includes('page')) return {};
+  return names.includes('cursor') ? { cursor } : { page: 1 };
 }
-
-/** A list operation of the client that takes a cursor: `client.keys.list`. */
-export type WalkOperation<Input, Item> = (
-  input: Input & { readonly cursor: string; readonly limit: number },
-  options?: CallOptions,
-) => Promise<ListPart<Item>>;
 
 const NO_CURSOR = { call: { operation: 'a list', idempotencyKey: null, attempts: 1 }, status: 200, foreign: false };
 
-/**
- * Reads a list by cursor, one part in memory at a time: `for await (const key of walkList(client.keys.list, { status: 'full' }))`.
- * What is there from the first request to the last comes once; what is created meanwhile is left out.
- */
-export async function* walkList<Input, Item>(
-  list: WalkOperation<Input, Item>,
-  input: Input,
-  { pageSize = 1_000, signal }: ListAllOptions = {},
-): AsyncGenerator<Item, void, undefined> {
-  for (let cursor: unknown = ''; typeof cursor === 'string'; ) {
-    const { items, meta } = await list({ ...input, cursor, limit: pageSize }, { signal });
-    // Without it, what is missing would look like the end.
-    if (!('next' in meta)) throw new ProtocolError('the service answered a cursor with a page', NO_CURSOR);
-    yield* items;
-    cursor = meta.next;
+function placeAfter({ items, meta }: Part, { page = 1, cursor, after = 0 }: Place): Place | null {
+  if (meta !== undefined && 'next' in meta) {
+    // Some cursors are numbers.
+    return meta.next === null ? null : { cursor: /^\d+$/.test(meta.next) ? Number(meta.next) : meta.next };
   }
+  // Without it, what is missing would look like the end.
+  if (cursor !== undefined) throw new ProtocolError('the service answered a cursor with a page', NO_CURSOR);
+  if (meta === undefined) return null;
+  if ('last' in meta) return meta.last <= after ? null : { after: meta.last };
+  return page < meta.totalPages && items.length > 0 ? { page: page + 1 } : null;
 }

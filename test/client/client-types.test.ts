@@ -33,6 +33,21 @@ test('an operation answers the payload without its envelope', () => {
   expectTypeOf<Awaited<ReturnType<Client['keys']['create']>>['key']>().toExtend<string>();
 });
 
+test('a list is a page when it is awaited, and its items when it is iterated', () => {
+  expectTypeOf<ReturnType<Client['customers']['list']>>().toExtend<AsyncIterable<Customer>>();
+  expectTypeOf<ReturnType<Client['customers']['get']>>().not.toExtend<AsyncIterable<unknown>>();
+  const read = async ({ keys }: Client) => {
+    for await (const { key, expirationDate, ...license } of keys.list({ status: 'full' })) {
+      // @ts-expect-error a field that a list does not have
+      license.devices;
+      return { key, expirationDate };
+    }
+    return null;
+  };
+  type Read = { key: string; expirationDate: string | null } | null;
+  expectTypeOf<Awaited<ReturnType<typeof read>>>().toExtend<Read>();
+});
+
 test('a reply has the fields that it declares and no others, but for free metadata', () => {
   const read = (license: License) => {
     // @ts-expect-error a field that is misspelt

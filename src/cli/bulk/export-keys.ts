@@ -1,5 +1,4 @@
 import type { Client } from '../../client/client.ts';
-import { walkList } from '../../client/lists.ts';
 import type { Customer } from '../../contract/customers.ts';
 import type { Device } from '../../contract/keys/licenses.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
@@ -26,7 +25,7 @@ export async function* exportKeys(
   { productId, customerId, form }: Export,
   beforePart: (keys: readonly string[]) => Promise<void>,
 ): AsyncGenerator<string> {
-  const keys = () => walkList(client.keys.list, { productId, customerId });
+  const keys = () => client.keys.list({ productId, customerId });
   const ownerOf = rememberOwners(client);
   const { start, between, end, write } = form === 'csv' ? await csvOf(keys()) : forms[form];
   yield start;

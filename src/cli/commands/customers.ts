@@ -1,5 +1,4 @@
 import type { Client } from '../../client/client.ts';
-import { listAll } from '../../client/lists.ts';
 import { bulkOptions, orInBulk, resultFields } from '../bulk/options.ts';
 import { argument, change, command, flag, option, required, yes } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
@@ -41,7 +40,7 @@ export const customersList = readCommand({
     const { items, notes } =
       limit === undefined
         ? { ...(await client.customers.list(filters)), notes: [] }
-        : await firstOf((pages) => listAll(client.customers.list, filters, pages), limit);
+        : await firstOf((partSize) => client.customers.list({ ...filters, limit: partSize }), limit);
     const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
     const empty = isFiltered
       ? 'no customer fits; leave a filter out to see more'
@@ -128,7 +127,7 @@ export const customersKeys = readCommand({
   examples: [['lkm customers keys cus_…', 'all of them']],
 
   async read(client, { id, limit }, { io }) {
-    const found = await firstOf((pages) => listAll(client.customers.keys, { customerId: id }, pages), limit);
+    const found = await firstOf((partSize) => client.customers.keys({ customerId: id, limit: partSize }), limit);
     return listOfKeys(found, 'this customer has no keys', io.now());
   },
 });

@@ -98,12 +98,12 @@ export const fieldsShown = (shown: 'data' | 'chosen', ...names: readonly string[
  * @param goOn the option with which the rest is asked for, after the last of them
  */
 export async function firstOf<Item>(
-  walk: (options: { readonly pageSize: number }) => AsyncIterable<Item>,
+  walk: (partSize: number) => AsyncIterable<Item>,
   limit: number | undefined,
   goOn?: (last: Item) => string,
 ): Promise<{ readonly items: readonly Item[]; readonly notes: readonly Note[] }> {
   const found: Item[] = [];
-  for await (const item of walk({ pageSize: Math.min((limit ?? MAX_PAGE_SIZE) + 1, MAX_PAGE_SIZE) })) {
+  for await (const item of walk(Math.min((limit ?? MAX_PART) + 1, MAX_PART))) {
     found.push(item);
     if (limit !== undefined && found.length > limit) break;
   }
@@ -114,4 +114,4 @@ export async function firstOf<Item>(
 }
 
 /** The longest part of a list that the service gives. */
-const MAX_PAGE_SIZE = 1_000;
+const MAX_PART = 1_000;

@@ -1,4 +1,3 @@
-import { walkList } from '../../client/lists.ts';
 import type { Product } from '../../contract/products.ts';
 import type { Stats } from '../../contract/stats.ts';
 import { option, productFilter } from '../command.ts';
@@ -105,7 +104,7 @@ export const forecast = readCommand({
   async read(client, { days = 60, product: productId }, { io }) {
     const within = { years: 0, months: 0, weeks: 0, days: Math.min(days, MAX_DAYS), hours: 0, minutes: 0, seconds: 0 };
     const filters = { status: 'expiring' as const, within, productId };
-    const items = await Array.fromAsync(walkList(client.keys.list, filters));
+    const items = await Array.fromAsync(client.keys.list(filters));
     if (items.length === 0) await checkFiltersExist(client, { productId });
     items.sort((one, other) => (String(one.expirationDate) < String(other.expirationDate) ? -1 : 1));
     return listOfKeys({ items }, `no key expires within ${count(days, 'day')}`, io.now());

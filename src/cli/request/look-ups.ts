@@ -1,5 +1,4 @@
 import type { Client } from '../../client/client.ts';
-import { listAll } from '../../client/lists.ts';
 import type { Customer } from '../../contract/customers.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
@@ -45,7 +44,7 @@ function addressIn({ path, body }: Pending): ReadonlyMap<string, unknown> {
 /** The customer with an e-mail address, in any case. Throws `NotFoundError`. */
 export async function findCustomerByEmail(client: Client, email: string): Promise<Customer> {
   const wanted = email.toLowerCase();
-  for await (const customer of listAll(client.customers.list, { email })) {
+  for await (const customer of client.customers.list({ email })) {
     if (customer.email?.toLowerCase() === wanted) return customer;
   }
   throw new NotFoundError('there is no customer with this e-mail address', [['See them:', 'lkm customers list']]);

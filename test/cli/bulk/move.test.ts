@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exportKeys } from '../../../src/cli/bulk/export-keys.ts';
-import type { Client } from '../../../src/client/client.ts';
+import { clientOfCall } from '../../../src/client/client.ts';
 import { apiError } from '../../../src/contract/errors.ts';
 import { bulkShop, unauthorized } from './bulk-shop.ts';
 
@@ -122,13 +122,12 @@ describe('lkm keys export and lkm keys import', () => {
       ...{ key: `KEY-${at}`, productId: 'prod_1', activations: at < 16 ? 1 : 0, features: {} },
     }));
     const gone = apiError('licenseNotFound');
-    const keys = { list: async () => ({ items, meta: { next: null } }), get: () => Promise.reject(gone) };
+    const client = clientOfCall(async ({ path }) => {
+      if (path === '/key') throw gone;
+      return { items, meta: { next: null } };
+    });
     const textOf = async (form: 'csv' | 'json') => {
-      const chunks = exportKeys(
-        { keys } as unknown as Client,
-        { productId: undefined, customerId: undefined, form },
-        async () => {},
-      );
+      const chunks = exportKeys(client, { productId: undefined, customerId: undefined, form }, async () => {});
       return (await Array.fromAsync(chunks)).join('');
     };
     expect(JSON.parse(await textOf('json'))).toHaveLength(32);

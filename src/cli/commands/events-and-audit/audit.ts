@@ -8,7 +8,7 @@ import { count, moment } from '../../output/words.ts';
 import { readText } from '../../values/files.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, listOf, verdictOf } from '../results.ts';
-import { idOf, range, readFeed, readItems, readRange, refuseMasked } from './feed.ts';
+import { idOf, range, readFeed, readRange, refuseMasked } from './feed.ts';
 
 const auditFields: readonly Field[] = [
   { name: 'seq' },
@@ -56,7 +56,7 @@ export const auditVerify = command({
   async run({ checkpoint: file }, context) {
     const kept = file === undefined ? null : await readCheckpoint(file, await readText(file, context.io));
     const client = await context.client();
-    const stored = await Array.fromAsync(readItems(client.audit.checkpoints, 0));
+    const stored = await Array.fromAsync(client.audit.checkpoints());
     const keys = await readKeys(client, [...stored, ...(kept === null ? [] : [kept])]);
     const { checkAudit } = await import('../../../domain/audit-check.ts');
     const check = checkAudit({ stored, kept, keys });

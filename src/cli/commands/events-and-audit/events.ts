@@ -1,5 +1,4 @@
-import type { Client } from '../../../client/client.ts';
-import type { Event, EventType } from '../../../contract/events.ts';
+import type { Event } from '../../../contract/events.ts';
 import { command, option, required } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
@@ -7,7 +6,7 @@ import { moment } from '../../output/words.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, firstOf, listOf } from '../results.ts';
-import { following, idOf, lastSeq, range, readItems, readRange, type } from './feed.ts';
+import { following, idOf, lastSeq, range, readRange, type } from './feed.ts';
 
 const fields: readonly Field[] = [
   { name: 'seq' },
@@ -36,9 +35,6 @@ export const eventsList = readCommand({
   },
 });
 
-const eventsAfter = (client: Client, after: number, type: EventType[] | undefined): AsyncIterable<Event> =>
-  readItems((part) => client.events.list({ ...part, type }), after);
-
 /** How many missing events are listed by default. */
 const DEFAULT_DIFF_LIMIT = 1_000;
 
@@ -62,7 +58,7 @@ export const eventsDiff = readCommand({
     const end = await lastSeq(client);
     if (last > end) throw new UsageError(`there is no event ${last}: the last one is ${end}`);
     const { items, notes } = await firstOf(
-      () => eventsAfter(client, last, type),
+      () => client.events.list({ after: last, type }),
       limit,
       ({ seq }) => `--last ${seq}`,
     );

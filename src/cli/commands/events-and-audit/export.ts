@@ -6,7 +6,7 @@ import { argument, command } from '../../command.ts';
 import { codeOf, LocalError, NotFoundError } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
 import { did } from '../results.ts';
-import { readFeed, readItems, refuseMasked } from './feed.ts';
+import { readFeed, refuseMasked } from './feed.ts';
 
 export const auditExport = command({
   about:
@@ -22,7 +22,7 @@ export const auditExport = command({
     const path = resolve(context.io.cwd, folder);
     const client = await context.client();
     // Before the rows, so that the row that it vouches for is among them.
-    const checkpoint = (await Array.fromAsync(readItems(client.audit.checkpoints, 0))).at(-1);
+    const checkpoint = (await Array.fromAsync(client.audit.checkpoints())).at(-1);
     if (checkpoint === undefined) {
       throw new NotFoundError(
         'no row of the audit log is signed yet; the first is within a second of the first change',

@@ -1,4 +1,5 @@
 import type { Client } from '../../../client/client.ts';
+import type { ListRequest } from '../../../client/lists.ts';
 import { eventTypes } from '../../../contract/events.ts';
 import type { Part } from '../../../contract/reply.ts';
 import { MAX_SEQ } from '../../../contract/scalars.ts';
@@ -7,8 +8,11 @@ import { UsageError } from '../../failure/errors.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { firstOf } from '../results.ts';
 
-/** An operation that lists a numbered list part by part. */
-type ListPart<Item, Meta> = (input: { readonly after: number; readonly limit: number }) => Promise<Part<Item, Meta>>;
+/** An operation that lists a numbered list. */
+type ListFeed<Item, Meta> = (input: {
+  readonly after: number;
+  readonly limit?: number;
+}) => ListRequest<Part<Item, Meta>, Item>;
 
 /** The longest part that the service gives. */
 const MAX_PART = 1_000;
@@ -39,24 +43,24 @@ export const range = {
 
 /** The part of a numbered list that the options ask for. Throws `UsageError`. */
 export async function readRange<Item extends { readonly seq: number }>(
-  list: ListPart<Item, { readonly last: number }>,
+  list: ListFeed<Item, { readonly last: number }>,
   { after = 0, limit, last }: { readonly [name in keyof typeof range]?: number | undefined },
 ) {
-  if (last === undefined) return firstOf(() => readItems(list, after), limit ?? DEFAULT_LIMIT, goOnAfter);
+  if (last === undefined) return firstOf(() => list({ after }), limit ?? DEFAULT_LIMIT, goOnAfter);
   if (limit !== undefined) throw new UsageError('--limit and --last both say how many; give one of them');
   return { items: await readLast(list, last, after), notes: [] };
 }
 
 /** The last items after a number, oldest first, of those that the list gives: asks for longer and longer parts of its end. */
 export async function readLast<Item>(
-  list: ListPart<Item, { readonly last: number }>,
+  list: ListFeed<Item, { readonly last: number }>,
   wanted: number,
   start: number,
 ): Promise<readonly Item[]> {
   const { meta } = await list({ after: MAX_SEQ, limit: 1 });
   for (let length = Math.max(wanted, MAX_PART); ; length *= 10) {
     const after = Math.max(start, meta.last - length);
-    const items = await Array.fromAsync(readItems(list, after));
+    const items = await Array.fromAsync(list({ after }));
     if (items.length >= wanted || after === start) return items.slice(-wanted);
   }
 }
@@ -66,7 +70,7 @@ const goOnAfter = ({ seq }: { readonly seq: number }): string => `--after ${seq}
 
 /** Reads a numbered list after the number `after` to its end, part by part. */
 export async function* readFeed<Item, Meta extends { readonly last: number }>(
-  list: ListPart<Item, Meta>,
+  list: ListFeed<Item, Meta>,
   after: number,
 ): AsyncGenerator<Part<Item, Meta>> {
   let last = after;
@@ -76,14 +80,6 @@ export async function* readFeed<Item, Meta extends { readonly last: number }>(
     if (part.meta.last <= last) return;
     last = part.meta.last;
   }
-}
-
-/** The same, item by item. */
-export async function* readItems<Item>(
-  list: ListPart<Item, { readonly last: number }>,
-  after: number,
-): AsyncGenerator<Item> {
-  for await (const { items } of readFeed(list, after)) yield* items;
 }
 
 /** The id of who did something, or of what it was done to. */

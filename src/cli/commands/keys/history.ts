@@ -4,7 +4,6 @@ import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { unlessRefused } from '../../request/look-ups.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { readItems } from '../events-and-audit/feed.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, listOf } from '../results.ts';
 
@@ -30,9 +29,7 @@ export const keysHistory = readCommand({
 
   async read(client, { key, product }) {
     const { license } = await client.keys.get({ productId: product, licenseKey: key });
-    const events = await Array.fromAsync(
-      readItems((part) => client.events.list({ ...part, resourceId: license.id }), 0),
-    );
+    const events = await Array.fromAsync(client.events.list({ resourceId: license.id }));
     // A token that may not list tokens sees their ids.
     const tokens = (await unlessRefused('scopeMissing', client.tokens.list()))?.items ?? [];
     const names = new Map(tokens.map(({ id, name }) => [id, name]));

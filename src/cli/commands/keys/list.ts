@@ -1,4 +1,3 @@
-import { walkList } from '../../../client/lists.ts';
 import { type License, licenseTypes } from '../../../contract/keys/licenses.ts';
 import { type KeyStatus, keyStatuses, ListedLicense } from '../../../contract/keys/lists.ts';
 import { many, option, productFilter } from '../../command.ts';
@@ -79,7 +78,7 @@ export const keysList = readCommand({
   async read(client, { limit, metadata, product: productId, customer: customerId, plan: planId, ...filters }, { io }) {
     const entries = metadata && { metadata: Object.fromEntries(metadata) };
     const input = { productId, customerId, planId, ...filters, ...entries };
-    const found = await firstOf((pages) => walkList(client.keys.list, input, pages), limit);
+    const found = await firstOf((partSize) => client.keys.list({ ...input, limit: partSize }), limit);
     if (found.items.length === 0) await checkFiltersExist(client, input);
     const isFiltered = Object.values(input).some((filter) => filter !== undefined);
     const empty = isFiltered ? 'no key fits; leave a filter out to see more' : 'no keys yet; lkm keys create makes one';

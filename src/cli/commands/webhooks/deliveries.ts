@@ -44,7 +44,7 @@ export const webhooksDeliveries = readCommand({
   ],
 
   async read(client, { id, state, limit = DEFAULT_LIMIT }) {
-    const walk = ({ pageSize }: { pageSize: number }) => newestFirst(client, { webhookId: id, state, limit: pageSize });
+    const walk = (partSize: number) => client.webhooks.deliveries({ webhookId: id, state, limit: partSize });
     const { items, notes } = await firstOf(walk, limit);
     return listOf(items, state === undefined ? 'nothing was sent to it yet' : `none is ${state}`, {
       name: 'seq',
@@ -52,19 +52,6 @@ export const webhooksDeliveries = readCommand({
     });
   },
 });
-
-/** What was sent to a webhook, read in parts of `limit`. */
-async function* newestFirst(
-  client: Client,
-  input: Parameters<Client['webhooks']['deliveries']>[0],
-): AsyncGenerator<Delivery> {
-  for (let part = input; ; ) {
-    const { items, meta } = await client.webhooks.deliveries(part);
-    yield* items;
-    if (meta.next === null) return;
-    part = { ...input, cursor: Number(meta.next) };
-  }
-}
 
 export const webhooksReplay = changeCommand({
   about:
@@ -130,7 +117,7 @@ async function waitForPing(
 ): Promise<Delivery | null> {
   const deadline = io.now() + seconds * 1_000;
   for (;;) {
-    for await (const delivery of newestFirst(client, { webhookId, limit: 20 })) {
+    for await (const delivery of client.webhooks.deliveries({ webhookId, limit: 20 })) {
       if (delivery.seq <= afterSeq) break;
       if (delivery.type === 'ping') return delivery;
     }
