@@ -17,28 +17,51 @@ async function shop(): Promise<string> {
 }
 
 /** Runs a command on the first events of the database, and stops it once stdout is as expected. */
-async function follow(argv: readonly string[], stdout: unknown, more: Record<string, string> = {}): Promise<void> {
+async function follow(
+  argv: readonly string[],
+  stdout: unknown,
+  { env = {}, terminal = false }: { readonly env?: Record<string, string>; readonly terminal?: boolean } = {},
+): Promise<string> {
   const stop = new AbortController();
-  const { io, printed } = fakeIo({ cwd: await shop(), stop: stop.signal, env: { LKM_DB: 'lkm.db', ...more } });
+  const { io, printed } = fakeIo({ cwd: await shop(), stop: stop.signal, env: { LKM_DB: 'lkm.db', ...env }, terminal });
   const ended = run([...argv, '--after', '0'], io);
   await expect.poll(() => printed.stdout, { timeout: 5_000 }).toEqual(stdout);
   stop.abort('SIGINT');
   expect(await ended).toBe(0);
   expect(printed.stdout).toEqual(stdout);
+  return printed.stderr;
 }
 
+/** What a terminal shows of the two customers; `more` stands between what happened and to what. */
+const lines = (more: string) =>
+  expect.stringMatching(
+    new RegExp(String.raw`^2026-11-21 UTC\n(12:00:00 {2}\S*customer\.created\S* {7}${more}cus_\w{26}.*\n){2}$`),
+  );
+
+const tabs = expect.stringMatching(/^(\d\t2026.*\tcustomer.created\t.*\n){2}$/);
 const ids = expect.stringMatching(/^(evt_\w{26}\n){2}$/);
 
 describe('lkm events tail', () => {
   it.each([
     [['--fields', 'seq,type'], '1\tcustomer.created\n2\tcustomer.created\n'],
     [['--fields', 'seq,type', '--format', 'table'], '1\tcustomer.created\n2\tcustomer.created\n'],
+    [['--format', 'table'], tabs],
     [['--fields', 'seq,type', '--format', 'csv'], 'seq,type\n1,customer.created\n2,customer.created\n'],
     [['--fields', 'seq', '--format', 'csv', '--type', 'product.created'], 'seq\n'],
     [['--fields', 'seq', '--json'], '{"seq":1}\n{"seq":2}\n'],
     [['-q'], ids],
     [['-q', '--format', 'csv'], ids],
-  ])('prints a line for each event with %j', (options, stdout) => follow(['events', 'tail', ...options], stdout));
+  ])('prints a line for each event with %j', async (options, stdout) => {
+    expect(await follow(['events', 'tail', ...options], stdout)).toBe('');
+  });
+
+  it('shows events in columns on a terminal, unless something else is chosen', async () => {
+    const tail = ['events', 'tail', '--no-color'];
+    expect(await follow(tail, lines(''), { terminal: true })).toBe('events after 0 · ctrl-c ends it\n');
+    await follow([...tail, '--fields', 'seq,type'], '1\tcustomer.created\n2\tcustomer.created\n', { terminal: true });
+    await follow([...tail, '--format', 'tsv'], tabs, { terminal: true });
+    await follow([...tail, '-q'], ids, { terminal: true });
+  });
 });
 
 describe('lkm events tail --debug', () => {
@@ -72,7 +95,7 @@ describe('lkm webhooks listen', () => {
     const secret = mintWebhookSecret(new Uint8Array(32));
     const signing = ['--signature', 'timestamped', '--webhook-signature-header', 'X-Shop-Signature'];
     await follow(['webhooks', 'listen', '--forward-to', receiver.url, '-q', ...signing], ids, {
-      LKM_WEBHOOK_SECRET: secret,
+      env: { LKM_WEBHOOK_SECRET: secret },
     });
     expect(receiver.received).toHaveLength(2);
     for (const { headers, text } of receiver.received) {
@@ -80,6 +103,12 @@ describe('lkm webhooks listen', () => {
       expect(verifyTimestampedWebhook(headers, text, secret, options)).toMatchObject({ type: 'customer.created' });
       expect(headers).not.toHaveProperty('webhook-signature');
     }
+  });
+
+  it('shows on a terminal how each event was taken', async () => {
+    await using receiver = await startReceiver();
+    const listen = ['webhooks', 'listen', '--no-color', '--forward-to', receiver.url];
+    await follow(listen, lines('204 0 ms {6}'), { terminal: true });
   });
 });
 

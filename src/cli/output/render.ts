@@ -23,17 +23,22 @@ interface Layout {
 }
 
 export async function renderResult(result: WholeResult, context: RenderContext, layout?: Layout): Promise<string> {
-  const { settings, io } = context;
+  const { settings } = context;
   const own = result.kind === 'rows' ? result.fields : undefined;
   const fields = own ?? context.fields;
   // Rows with fields of their own are not what the command's fields are computed from.
   const chosen =
     (own && context.chosen?.map(({ name }) => own.find((field) => field.name === name) ?? { name })) ?? context.chosen;
-  const paint = createPaint(settings.color.stdout && settings.output === null);
-  const view = { columns: io.stdout.columns, now: io.now(), paint };
+  const view = viewOf(context);
   const format = result.kind === 'file' ? settings.format : settings.fileFormat;
   return render(result, { format, fields, chosen, quiet: settings.quiet, view, ...layout });
 }
+
+export const viewOf = ({ settings, io }: RenderContext): View => ({
+  columns: io.stdout.columns,
+  now: io.now(),
+  paint: createPaint(settings.color.stdout && settings.output === null),
+});
 
 interface Rendering extends Layout, Pick<RenderContext, 'fields' | 'chosen'> {
   readonly format: Format;

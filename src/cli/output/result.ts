@@ -74,6 +74,8 @@ export type CommandResult =
       readonly kind: 'stream';
       readonly stream: AsyncIterable<readonly Row[]>;
       quietOf(row: Row): string;
+      /** The line that a terminal shows of it; unless given, or where its fields are chosen, it is one of tabs. */
+      lineOf?(row: Row, view: View): Promise<string>;
     })
   /** A document of any length, as it comes; `-o` names the file it becomes. */
   | (Common & { readonly kind: 'chunks'; readonly chunks: AsyncIterable<string> })

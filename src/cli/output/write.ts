@@ -1,7 +1,7 @@
 import type { Format } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import type { Destination } from './destination.ts';
-import { type RenderContext, renderResult } from './render.ts';
+import { type RenderContext, renderResult, viewOf } from './render.ts';
 import type { CommandResult, WholeResult } from './result.ts';
 import { print, type Repeat, unwritable } from './standard-output.ts';
 import { type Note, sanitise, talk } from './terminal.ts';
@@ -53,17 +53,25 @@ async function writeChunks(
   return true;
 }
 
-/** Writes objects as they come, a line for each: as JSON, as csv below its header, else with tabs. */
+/** Writes objects as they come, a line for each: as JSON, as csv below its header, as a terminal shows it, else with tabs. */
 async function writeStream(
-  { stream, quietOf }: Extract<CommandResult, { kind: 'stream' }>,
+  { stream, quietOf, lineOf }: Extract<CommandResult, { kind: 'stream' }>,
   context: WriteContext,
 ): Promise<boolean> {
-  const { settings, io } = context;
+  const { settings, io, chosen } = context;
+  const isDrawn = io.stdout.isTTY && settings.format === 'table' && !settings.quiet && chosen === null;
   const inLines = { ...context, settings: { ...settings, fileFormat: lineFormat(settings.format) } };
   const printRows = async (rows: readonly Record<string, unknown>[], hasHeader: boolean): Promise<boolean> => {
     const part: WholeResult = { kind: 'rows', rows, data: rows, quiet: rows.map(quietOf), empty: '' };
     return print(await renderResult(part, inLines, { hasHeader }), io);
   };
+  if (lineOf && isDrawn) {
+    for await (const rows of stream) {
+      const view = viewOf(context);
+      for (const row of rows) if (!(await print(await lineOf(row, view), io))) return false;
+    }
+    return true;
+  }
   // Not with the first row: whoever reads knows the columns while they wait for it.
   if (!(await printRows([], true))) return false;
   for await (const rows of stream) if (!(await printRows(rows, false))) return false;

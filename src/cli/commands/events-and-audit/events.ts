@@ -7,6 +7,7 @@ import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, firstOf, listOf } from '../results.ts';
 import { following, idOf, lastSeq, range, readRange, type } from './feed.ts';
+import { eventLines } from './lines.ts';
 
 const fields: readonly Field[] = [
   { name: 'seq' },
@@ -84,7 +85,10 @@ export const eventsTail = command({
     const client = await context.client();
     // A service that refuses, or that is not there, is met before anything is waited for.
     const last = await lastSeq(client);
-    const stream = context.follow({ after: after ?? last, type });
-    return { kind: 'stream', stream, data: [], quiet: [], quietOf: ({ id }: Event) => id };
+    const start = after ?? last;
+    const lineOf = await eventLines(client, context.io);
+    if (context.io.stdout.isTTY) await context.say({ tone: 'hint', text: `events after ${start} · ctrl-c ends it` });
+    const stream = context.follow({ after: start, type });
+    return { kind: 'stream', stream, data: [], quiet: [], quietOf: ({ id }: Event) => id, lineOf };
   },
 });

@@ -2,8 +2,8 @@ import type { Event } from '../../../contract/events.ts';
 import { productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
-import { unlessRefused } from '../../request/look-ups.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { tokenNames } from '../events-and-audit/lines.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, listOf } from '../results.ts';
 
@@ -30,9 +30,7 @@ export const keysHistory = readCommand({
   async read(client, { key, product }) {
     const { license } = await client.keys.get({ productId: product, licenseKey: key });
     const events = await Array.fromAsync(client.events.list({ resourceId: license.id }));
-    // A token that may not list tokens sees their ids.
-    const tokens = (await unlessRefused('scopeMissing', client.tokens.list()))?.items ?? [];
-    const names = new Map(tokens.map(({ id, name }) => [id, name]));
+    const names = await tokenNames(client);
     const rows = events.map((event) => ({ ...event, about: aboutOf(event), by: nameOf(event.actor, names) }));
     return listOf(rows, 'nothing is known of it: it was made before events were kept');
   },

@@ -6,9 +6,10 @@ import { command, required } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import type { Field } from '../../output/result.ts';
+import type { Field, View } from '../../output/result.ts';
 import { nothing } from '../../output/words.ts';
 import { following, lastSeq } from '../events-and-audit/feed.ts';
+import { eventLines } from '../events-and-audit/lines.ts';
 import { signatureHeader } from './signature-header.ts';
 import { signatureOption } from './webhooks.ts';
 
@@ -52,16 +53,23 @@ export const webhooksListen = command({
     const sender = createSender({ allowPrivate: true });
     context.onClose(async () => sender.close());
     await context.say({ tone: 'done', text: `forwarding events after ${start} to ${url} · ctrl-c ends it` });
+    const lineOf = await eventLines(client, context.io);
+    const lines = new WeakMap<object, (view: View) => Promise<string>>();
     async function* forward() {
       for await (const events of context.follow({ after: start, type })) {
         for (const event of events) {
           const forwarded = await send(sender, event, { url, secret, signing, io: context.io });
           if (forwarded === null) return;
+          lines.set(forwarded, (view) => lineOf(event, view, forwarded));
           yield [forwarded];
         }
       }
     }
-    return { kind: 'stream', stream: forward(), data: [], quiet: [], quietOf: ({ eventId }) => String(eventId) };
+    return {
+      ...{ kind: 'stream', stream: forward(), data: [], quiet: [] },
+      quietOf: ({ eventId }) => String(eventId),
+      lineOf: async (row, view) => (await lines.get(row)?.(view)) ?? '',
+    };
   },
 });
 

@@ -1,0 +1,76 @@
+import type { Client } from '../../../client/client.ts';
+import { type Event, eventTypes } from '../../../contract/events.ts';
+import type { Io } from '../../io.ts';
+import type { View } from '../../output/result.ts';
+import { type Paint, sanitise } from '../../output/terminal.ts';
+import { unlessRefused } from '../../request/look-ups.ts';
+
+/** How an event was taken that was sent on. */
+interface Sent {
+  readonly status: number | null;
+  readonly durationMs: number;
+  readonly error: string | null;
+}
+
+/** The names of tokens by their ids; none for a token that may not list them. */
+export async function tokenNames(client: Client): Promise<ReadonlyMap<string, string>> {
+  const tokens = (await unlessRefused('scopeMissing', client.tokens.list()))?.items ?? [];
+  return new Map(tokens.map(({ id, name }) => [id, name]));
+}
+
+type Cell = readonly [text: string, width: number];
+
+const GAP = 2;
+
+/** The widths of columns: the time, the longest type, `204 15000 ms`, most ids, and the id of a signing key. */
+const [TIME, TYPE, SENT, ID, LONGEST_ID] = [8, Math.max(...eventTypes.map(({ length }) => length)), 12, 31, 43];
+
+/** Makes lines of a terminal for events: below their day when it was, what happened, to what, and by whom. */
+export async function eventLines(client: Client, { stdout }: Io) {
+  const names = stdout.isTTY ? await tokenNames(client) : new Map<string, string>();
+  let lastDay = '';
+  return async (event: Event, { columns, paint }: View, sent?: Sent): Promise<string> => {
+    const { cut, layOut } = await import('../../output/table.ts');
+    const { created_at: at, type, actor } = event;
+    const day = at.slice(0, 10);
+    const head = day === lastDay ? [] : [paint.dim(`${day} UTC`)];
+    lastDay = day;
+    const [time, what] = [paint.dim(at.slice(11, 19)), paint[colorOf(type)](sanitise(type))];
+    const first: Cell[] = [[time, TIME], [what, TYPE], ...(sent ? [[shownSent(sent, paint), SENT] as const] : [])];
+    const room = first.reduce((left, [, width]) => left - width - GAP, columns);
+    const aboutWidth = Math.max(ID, Math.min(LONGEST_ID, room - GAP - ID));
+    const actorWidth = room - GAP - aboutWidth;
+    const about = cut(sanitise(aboutOf(event)), aboutWidth);
+    const by = paint.dim(cut(sanitise(nameOf(actor, names, actorWidth)), actorWidth));
+    const cells = [...first, [about, aboutWidth] as const, [by, actorWidth] as const];
+    const shown = cells.filter(([, width]) => width >= TIME);
+    const lines = layOut(
+      [shown.map(([text]) => text)],
+      shown.map(([, width]) => width),
+    );
+    const isTold = sent?.error && sent.error !== `answered ${sent.status}`;
+    const error = isTold ? [`${' '.repeat(TIME + GAP)}${paint.red(sanitise(sent.error))}`] : [];
+    return `${[...head, ...lines, ...error].join('\n')}\n`;
+  };
+}
+
+/** The color of what happened, which its type says as well. */
+function colorOf(type: string): 'green' | 'yellow' | 'red' | 'cyan' {
+  if (/(created|renewed|unblocked|\.activated|checked_out)$/.test(type)) return 'green';
+  if (/(blocked|deleted|revoked|disabled|denied|expired)$/.test(type)) return 'red';
+  return /(expiring_soon|limit_reached)$/.test(type) ? 'yellow' : 'cyan';
+}
+
+const shownSent = ({ status, durationMs, error }: Sent, paint: Paint): string =>
+  paint[error === null ? 'green' : 'red'](status === null ? 'failed' : `${status} ${durationMs} ms`);
+
+/** A token by its name. An id that does not fit would be of no use, so what it is the id of stands there. */
+function nameOf({ type, id }: Event['actor'], names: ReadonlyMap<string, string>, width: number): string {
+  return names.get(id) ?? (type === 'owner' || id.length > width ? type : id);
+}
+
+/** The end of the key that it is about, its device, or its id. */
+function aboutOf({ data: { key, hostId }, resource_id: id }: Event): string {
+  const known = [typeof key === 'string' ? `…${key.slice(-5)}` : [], typeof hostId === 'string' ? hostId : []].flat();
+  return known.join(' ') || id;
+}
