@@ -7,14 +7,10 @@ import type { Io } from './io.ts';
 import { severalAsEnv } from './output/render.ts';
 import { type Note, talk } from './output/terminal.ts';
 import type { Changed, Changes, PreparedChange, Send } from './request/changes.ts';
-import { type Connection, clientOptions, openCaller, openConnection } from './request/connection.ts';
+import { type ClientNeeds, type Connection, clientOptions, openCaller, openConnection } from './request/connection.ts';
 import { observe } from './request/observe.ts';
 import { chooseTarget, type Target } from './request/target.ts';
 import type { State } from './state/state.ts';
-
-interface ClientNeeds {
-  readonly needsToken: boolean;
-}
 
 interface ContextOptions {
   readonly flags: GlobalFlags;
@@ -55,8 +51,8 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
   }
 
   /** Opens the service once, also when several ask for it at a time. */
-  async function connect({ needsToken }: ClientNeeds = { needsToken: true }): Promise<Connection> {
-    connecting ??= chosenTarget().then((target) => openConnection(target, { flags, io, needsToken }));
+  async function connect(needs: ClientNeeds = { needsToken: true }): Promise<Connection> {
+    connecting ??= chosenTarget().then((target) => openConnection(target, { flags, io, ...needs }));
     connection = await connecting;
     return connection;
   }

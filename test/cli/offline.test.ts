@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lkm, NOW } from './fake-io.ts';
+import { lkm, NOW, type Surroundings } from './fake-io.ts';
+import { brokenBy } from './scripted-service.ts';
 import { openShop } from './shop.ts';
 
 /** A shop with a licence file `a.lic` for the device `h1`, and its public keys. */
@@ -74,4 +75,110 @@ it('keys verify --watermark keeps the latest time, finds a clock that was set ba
     expect(await verify('a.lic --watermark seen')).toEqual([code, stdout]);
     expect(read('seen')).toBe(after);
   }
+});
+
+describe('keys verify asks the service, and', () => {
+  const away = () => Promise.reject(brokenBy('ECONNREFUSED', 'connect'));
+  const LATER = NOW + 86_400_000;
+  const file = '.local/state/lkm/keys-https%3A%2F%2Flicensing.example.com.json';
+
+  /** The same as a service elsewhere; `--fields` shows what a program is told. */
+  async function published() {
+    const shop = await signed();
+    const { cwd, answer, read } = shop;
+    const publish = () => answer('revocations export -o revocations.jwt --force');
+    await publish();
+    const service = async ({ url }: Request) =>
+      url.endsWith('/revocations')
+        ? new Response(read('revocations.jwt'), { headers: { 'content-type': 'application/jwt' } })
+        : Response.json(JSON.parse(read('jwks.json')));
+    const ask = (fetch: Surroundings['fetch'], { env = {}, now = LATER }: Surroundings = {}, ...options: string[]) =>
+      lkm(['keys', 'verify', 'a.lic', ...options], {
+        ...{ cwd, fetch, now },
+        env: { LKM_BASE_URL: 'https://licensing.example.com', ...env },
+      });
+    return { ...shop, publish, service, ask };
+  }
+
+  it('while it cannot be reached uses what it published last, and says from when that is', async () => {
+    const { cwd, service, ask } = await published();
+    const online = await ask(service, { now: NOW }, '--json');
+    expect(JSON.parse(online.stdout)).toMatchObject({ verdict: 'ok', keysKeptAt: null });
+    expect(online.stderr).toBe('');
+    expect(statSync(join(cwd, file)).mode & 0o777).toBe(0o600);
+
+    const offline = await ask(away);
+    expect(offline).toMatchObject({ code: 0, stdout: 'ok\n' });
+    expect(offline.stderr.split('\n')[0]).toBe(
+      'warning: no answer from licensing.example.com; verified with its keys of 2026-11-21 12:00 UTC (1 day ago)',
+    );
+    const json = await ask(away, {}, '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ verdict: 'ok', keysKeptAt: '2026-11-21T12:00:00.000Z' });
+    expect(json.stderr).toContain('warning: no answer from licensing.example.com;');
+  });
+
+  it('refuses what its list revokes, also while it cannot be reached', async () => {
+    const { answer, publish, service, ask } = await published();
+    expect((await ask(service)).stdout).toBe('ok\n');
+    await answer('keys deactivate KEY --host-id h1');
+    await publish();
+    expect((await ask(away)).stdout).toBe('ok\n');
+    for (const fetch of [service, away]) expect(await ask(fetch)).toMatchObject({ code: 5, stdout: 'revoked\n' });
+    // A list in a file goes before that of the service.
+    expect((await ask(service, {}, '--revocations', 'jwks.json')).stdout).toBe('revocations_invalid\n');
+  });
+
+  it.each<[title: string, fetch: Surroundings['fetch'], code: number]>([
+    ['an error', async () => Response.json({ message: 'Internal error', code: 1 }, { status: 500 }), 10],
+    ['a page of a proxy', async () => new Response('<html>', { status: 503 }), 10],
+    ['another certificate', () => Promise.reject(brokenBy('DEPTH_ZERO_SELF_SIGNED_CERT')), 11],
+  ])('lets %s stand', async (_, fetch, code) => {
+    const { service, ask } = await published();
+    await ask(service);
+    expect(await ask(fetch)).toMatchObject({ code, stdout: '' });
+  });
+
+  it('uses nothing that is older than 30 days, of the future, or of another service', async () => {
+    const { service, ask } = await published();
+    await ask(service, { now: NOW });
+    const end = NOW + 30 * 86_400_000;
+    const other = { env: { LKM_BASE_URL: 'https://licensing.example.com/b' } };
+    for (const [surroundings, code] of [
+      [{ now: end - 1 }, 0],
+      [{ now: end + 1 }, 11],
+      [{ now: NOW - 1 }, 11],
+      [other, 11],
+    ] as const) {
+      expect((await ask(away, surroundings)).code).toBe(code);
+    }
+  });
+
+  it.each<[title: string, spoil: (path: string) => void]>([
+    ['the folder', (path) => chmodSync(join(path, '..'), 0o777)],
+    ['the file', (path) => chmodSync(path, 0o666)],
+    ['what is no set of keys', (path) => writeFileSync(path, '{"at":"2026-11-22T12:00:00.000Z","keys":[]}')],
+  ])('uses nothing that others may have written: %s', async (_, spoil) => {
+    const { cwd, service, ask } = await published();
+    await ask(service);
+    spoil(join(cwd, file));
+    expect((await ask(away)).code).toBe(11);
+    expect((await ask(service)).code).toBe(0);
+  });
+
+  it('waits less for it where it can do without, and needs no state of its own', async () => {
+    const { service, ask } = await published();
+    let attempts = 0;
+    const counted = () => {
+      attempts += 1;
+      return away();
+    };
+    const without = { env: { LKM_STATE_DIR: '/dev/null/lkm' } };
+    expect((await ask(service, without)).code).toBe(0);
+    expect((await ask(counted, without)).code).toBe(11);
+    const patient = attempts;
+    await ask(service);
+    attempts = 0;
+    expect((await ask(counted)).code).toBe(0);
+    expect(patient).toBeGreaterThan(10 * attempts);
+  });
 });

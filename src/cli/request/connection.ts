@@ -34,16 +34,23 @@ export interface Connection {
 /** The address of a database in this process; nothing listens there. */
 export const inProcessUrl = 'http://127.0.0.1';
 
-/** Opens the service of a target. Without `needsToken` it is called without a token. */
+/** What a command needs of a connection. */
+export interface ClientNeeds extends Pick<Connection, 'maxUnreachableMs'> {
+  /** Without it the service is called without a token. */
+  readonly needsToken: boolean;
+}
+
+/** Opens the service of a target. */
 export async function openConnection(
   target: Target,
-  { flags, io, needsToken }: { readonly flags: GlobalFlags; readonly io: Io; readonly needsToken: boolean },
+  { flags, io, needsToken, ...needs }: ClientNeeds & { readonly flags: GlobalFlags; readonly io: Io },
 ): Promise<Connection> {
   if (target.kind === 'remote') {
     const { findToken } = await import('../config/token.ts');
     const token = needsToken ? await findToken(flags, target, io) : null;
     const { baseUrl, ca } = target;
-    const maxUnreachableMs = io.stderr.isTTY && isLoopback(baseUrl) ? LOOPBACK_TIMEOUT_MS : undefined;
+    const isWatched = io.stderr.isTTY && isLoopback(baseUrl);
+    const { maxUnreachableMs = isWatched ? LOOPBACK_TIMEOUT_MS : undefined } = needs;
     return { baseUrl, ca, fetch: io.fetch, token, maxUnreachableMs, close: async () => {} };
   }
   const { tokenFile } = flags;

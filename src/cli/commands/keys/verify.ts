@@ -2,27 +2,30 @@ import type { Jwk } from '../../../contract/signing-keys.ts';
 import type { Verdict, Verification, VerifyOptions } from '../../../domain/license-file/verify.ts';
 import { argument, command, option } from '../../command.ts';
 import { writeAtomically } from '../../config/files.ts';
-import type { CommandContext } from '../../context.ts';
 import { codeOf, exitCodes, LocalError, UsageError, verdictExitCodes } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
+import type { Note } from '../../output/terminal.ts';
 import { momentAndWhen } from '../../output/words.ts';
+import { publishedKeys } from '../../request/published-keys.ts';
 import { readIfPresent, readText } from '../../values/files.ts';
 import { hintsOf, singleValue } from '../results.ts';
 
 export const keysVerify = command({
-  about: 'Checks a licence file against public keys and prints the verdict: ok, or what is wrong with it.',
+  about:
+    'Checks a licence file against the public keys and the revocation list of the service, and prints the verdict: ok, or ' +
+    'what is wrong with it. While the service cannot be reached, those count that it gave last, for 30 days.',
   operation: 'signingKeys.jwks',
   arguments: { file: argument('<FILE>', 'the licence file, - for stdin') },
   options: {
     hostId: option('--host-id <ID>', 'the device it must be for'),
     product: option('-P, --product <ID>', 'the product it must be for', { env: 'LKM_PRODUCT' }),
-    jwks: option('--jwks <FILE>', 'public keys from a file, not from the service'),
-    revocations: option('--revocations <FILE>', 'a list of revoked files, from lkm revocations export'),
+    jwks: option('--jwks <FILE>', 'public keys from a file; nothing is asked of the service'),
+    revocations: option('--revocations <FILE>', 'the list of revoked files from a file, from lkm revocations export'),
     watermark: option('--watermark <FILE>', 'keeps the latest time seen, so that a clock set back is found'),
   },
-  fields: ['verdict', 'claims', 'watermark'],
+  fields: ['verdict', 'claims', 'watermark', 'keysKeptAt'],
   examples: [
-    ['lkm keys verify build-01.lic --host-id build-01', 'ask the service for its public keys'],
+    ['lkm keys verify build-01.lic --host-id build-01', 'ask the service'],
     ['lkm keys verify build-01.lic --jwks jwks.json', 'offline; exit code 5 unless ok'],
     ['lkm keys verify a.lic --jwks jwks.json --revocations rev.jwt', 'offline, with revoked files refused'],
   ],
@@ -37,8 +40,10 @@ export const keysVerify = command({
       ]);
     }
     const text = await readText(file, io);
-    const keys = await readKeys(jwks, context);
-    const revocations = listPath === undefined ? undefined : await readText(listPath, io);
+    const list = listPath === undefined ? undefined : await readText(listPath, io);
+    const published =
+      jwks === undefined ? await publishedKeys(context) : { keys: await readKeys(jwks, io), kept: null };
+    const { keys, revocations, kept } = { ...published, ...(list !== undefined && { revocations: list }) };
     const known = watermarkPath === undefined ? undefined : readWatermark(watermarkPath, io);
     const { toInstant } = await import('../../../domain/time.ts');
     const now = toInstant(io.now());
@@ -46,8 +51,12 @@ export const keysVerify = command({
     const { verdict, claims, watermark } = verified;
     if (watermarkPath !== undefined && watermark !== known) writeWatermark(watermarkPath, watermark, io);
     const claimed = claims && `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
-    const notes = hintsOf([explanations[verdict], claimed].filter((text) => text !== null));
-    const data = { verdict, claims, watermark, revocations: verified.revocations };
+    const away = kept && `no answer from ${kept.host}; verified with its keys of ${momentAndWhen(kept.at, io.now())}`;
+    const notes: Note[] = [
+      ...(away === null ? [] : [{ tone: 'warning', text: away } as const]),
+      ...hintsOf([explanations[verdict], claimed].filter((text) => text !== null)),
+    ];
+    const data = { verdict, claims, watermark, revocations: verified.revocations, keysKeptAt: kept?.at ?? null };
     return {
       ...singleValue(verdict, data, notes),
       exitCode: verdict === 'ok' ? exitCodes.ok : verdictExitCodes.notAccepted,
@@ -98,8 +107,7 @@ function writeWatermark(path: string, seconds: number, io: Io): void {
   }
 }
 
-async function readKeys(path: string | undefined, { io, client }: CommandContext): Promise<readonly Jwk[]> {
-  if (path === undefined) return (await (await client({ needsToken: false })).signingKeys.jwks()).keys;
+async function readKeys(path: string, io: Io): Promise<readonly Jwk[]> {
   const text = await readText(path, io);
   const { signingKeys } = await import('../../../contract/signing-keys.ts');
   try {
