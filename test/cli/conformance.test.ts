@@ -31,10 +31,13 @@ describe.each(commandEntries)('lkm $path', ({ path, load }) => {
     for (const field of fields) expect(fieldSchema(operation, field)).toBeDefined();
   });
 
-  it('says in its usage where the name of a customer may stand for the id', async () => {
+  it('says in its usage where a name may stand for the id of a customer or a plan', async () => {
     const { arguments: positional, options } = await load();
     const named = [...Object.values(positional), ...Object.values(options)].filter(({ takesName }) => takesName);
-    for (const spec of named) expect('flags' in spec ? spec.flags : spec.usage).toContain('<ID|EMAIL|NAME');
+    for (const spec of named) {
+      const names = spec.field === 'planId' ? '<ID|NAME' : '<ID|EMAIL|NAME';
+      expect('flags' in spec ? spec.flags : spec.usage).toContain(names);
+    }
   });
 
   it('gives examples that parse', async () => {
