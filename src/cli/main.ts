@@ -2,6 +2,7 @@ import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { isatty } from 'node:tty';
 import type { Io } from './io.ts';
 import { outputOf } from './output/standard-output.ts';
+import { linePrompter } from './prompts/lines.ts';
 import { terminalPrompter } from './prompts/prompt.ts';
 import { run } from './run.ts';
 
@@ -46,9 +47,10 @@ function systemIo(): Io {
       process.on('SIGHUP', listener);
       return () => void process.off('SIGHUP', listener);
     },
-    get prompter() {
-      return terminalPrompter(process.stdin, process.stderr);
-    },
+    prompter: ({ accessible }) =>
+      accessible
+        ? linePrompter({ input: process.stdin, output: process.stderr }, signals.stop)
+        : terminalPrompter(process.stdin, process.stderr),
   };
 }
 

@@ -29,19 +29,24 @@ const CLEAR_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
 /**
- * Shows the result of a read on the terminal, in place, until a signal ends it: with 0. An error of the first read ends it
- * too; later ones are shown when they may pass.
+ * Shows the result of a read on the terminal until a signal ends it: with 0. It is drawn in place; in the accessible mode
+ * it is printed below, whenever it has changed. An error of the first read ends it too; later ones are shown when they may
+ * pass.
  */
 export async function watch(watched: Watched): Promise<number> {
   const { settings, state } = watched;
   const { io } = state;
   refuseElsewhere(settings, io);
+  const { accessible } = settings;
   let shown = await readOnce(watched);
-  await io.stdout.write(OPEN);
+  let printed: string | null = null;
+  if (!accessible) await io.stdout.write(OPEN);
   try {
     let trouble: string | null = null;
     while (!io.stop.aborted) {
-      await io.stdout.write(frameOf(shown, trouble, watched));
+      const seen = `${trouble}\n${shown}`;
+      if (!accessible || seen !== printed) await io.stdout.write(frameOf(shown, trouble, watched));
+      printed = seen;
       await sleep(INTERVAL_MS, undefined, { signal: io.stop }).catch(() => {});
       if (io.stop.aborted) break;
       ({ shown, trouble } = await readOnce(watched).then(
@@ -50,16 +55,17 @@ export async function watch(watched: Watched): Promise<number> {
       ));
     }
   } finally {
-    await io.stdout.write(CLOSE);
+    if (!accessible) await io.stdout.write(CLOSE);
   }
-  await io.stdout.write(shown);
+  if (!accessible) await io.stdout.write(shown);
   return exitCodes.ok;
 }
 
-function refuseElsewhere({ format, output, quiet }: Settings, { stdout, env }: Io): void {
+function refuseElsewhere({ format, output, quiet, accessible }: Settings, { stdout, env }: Io): void {
   const isElsewhere = output !== null || quiet || format !== 'table';
-  if (stdout.isTTY && env.TERM !== 'dumb' && !isElsewhere) return;
-  const onTerminal = env.TERM === 'dumb' ? 'TERM is dumb' : 'another output was chosen';
+  const isDumb = env.TERM === 'dumb' && !accessible;
+  if (stdout.isTTY && !isDumb && !isElsewhere) return;
+  const onTerminal = isDumb ? 'TERM is dumb' : 'another output was chosen';
   const why = stdout.isTTY ? onTerminal : 'stdout is not one';
   throw new UsageError(`--watch needs a terminal, and ${why}`, [
     ['What happens, line by line:', 'lkm events tail --json'],
@@ -109,6 +115,7 @@ function frameOf(text: string, trouble: string | null, { settings, state: { io }
     trouble === null
       ? paint.dim(`${time} UTC, every ${INTERVAL_MS / 1_000} s · ctrl-c ends`)
       : paint.yellow(`${time} UTC: ${sanitise(trouble)}`);
+  if (settings.accessible) return `${head}\n${text}`;
   const lines = [head, '', ...fitting(text.trimEnd().split('\n'), (io.stdout.lines ?? 24) - 2)];
   return `${HOME}${lines.map((line) => `${line}${CLEAR_LINE}`).join('\n')}${CLEAR_BELOW}`;
 }

@@ -97,7 +97,7 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
       hangup?.addEventListener('hangup', listener);
       return () => hangup?.removeEventListener('hangup', listener);
     },
-    prompter,
+    prompter: () => prompter,
     fetch,
     // Time does not pass, but what waits gets its turn.
     timing: {

@@ -53,6 +53,7 @@ describe('a wait before the next attempt', () => {
   it.each([
     [{}, { progress: false }],
     [{ LKM_NO_PROGRESS: '1' }, {}],
+    [{ LKM_ACCESSIBLE: '1' }, {}],
     [{ TERM: 'dumb' }, {}],
   ])('is one line that stays with %j and %j', (env, flags) => {
     const surroundings = { terminal: { stderr: true }, env };

@@ -65,7 +65,7 @@ async function chooseAddress({ profiles, currentProfile }: Config, { flags, io, 
   const known = profiles[namedProfile(flags, io) ?? currentProfile ?? ''];
   if (known) return known.baseUrl;
   if (settings.interactive) {
-    return checkScheme((await io.prompter.type('address of the service:')).trim(), '--base-url');
+    return checkScheme((await io.prompter(settings).type('address of the service:')).trim(), '--base-url');
   }
   throw new UsageError('which service? Its address is not given', [['Give it:', '--base-url URL']]);
 }
@@ -73,7 +73,7 @@ async function chooseAddress({ profiles, currentProfile }: Config, { flags, io, 
 async function chooseToken(address: string, withToken: boolean, { flags, io, settings }: CommandContext) {
   if (flags.tokenFile) return readTokenFile(flags.tokenFile, '--token-file', io);
   if (withToken) return readTokenFile('-', 'stdin', io);
-  if (settings.interactive) return readToken(await io.prompter.secret(`token for ${address}:`), 'the prompt');
+  if (settings.interactive) return readToken(await io.prompter(settings).secret(`token for ${address}:`), 'the prompt');
   throw new NoTokenError(`there is no token to store, and nothing can be asked: ${settings.notInteractive}`, [
     ['Give it on stdin:', ['lkm auth login', ...settings.serviceOptions.flat(), '--with-token < FILE'].join(' ')],
   ]);

@@ -105,7 +105,7 @@ async function pickProfile({ io, settings }: CommandContext): Promise<string> {
     throw new UsageError('which profile? Its name is not given', [['See them:', 'lkm auth list']]);
   }
   const choices = names.map(([value, { baseUrl }]) => ({ value, name: sanitise(`${value}  ${baseUrl}`) }));
-  return io.prompter.choose('which profile?', choices);
+  return io.prompter(settings).choose('which profile?', choices);
 }
 
 export const authLogout = command({

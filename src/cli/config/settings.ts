@@ -19,6 +19,7 @@ export const optionTexts = {
   'max-wait': { env: 'LKM_MAX_WAIT', about: 'longest wait on one 429 or 409', parse: parseDuration },
   quiet: { env: 'LKM_QUIET', about: 'print bare identifiers: on or off', parse: parseSwitch },
   'no-progress': { env: 'LKM_NO_PROGRESS', about: 'show nothing that moves: on or off', parse: parseSwitch },
+  accessible: { env: 'LKM_ACCESSIBLE', about: 'ask and report in plain lines: on or off', parse: parseSwitch },
   'no-input': { env: 'LKM_NO_INPUT', about: 'never ask: on or off', parse: parseSwitch },
 } as const;
 
@@ -82,7 +83,8 @@ export function readSettings(flags: GlobalFlags, io: Io) {
   const debug = flags.debug ?? readSwitch(env, 'LKM_DEBUG');
   // Lines of requests and a line that moves would write over each other.
   const isSilent = quiet || verbose || debug || format.startsWith('json');
-  const isStill = flags.progress === false || readSwitch(env, 'LKM_NO_PROGRESS') || isSilent;
+  const accessible = readSwitch(env, 'LKM_ACCESSIBLE');
+  const isStill = accessible || flags.progress === false || readSwitch(env, 'LKM_NO_PROGRESS') || isSilent;
   return {
     format,
     /** The format of a result in the file of `-o`: where none was chosen, the one that the file is named after. */
@@ -94,6 +96,8 @@ export function readSettings(flags: GlobalFlags, io: Io) {
     verbose,
     debug,
     color: { stdout: usesColor(flags, env, io.stdout), stderr: usesColor(flags, env, io.stderr) },
+    /** Whether everything on a terminal is a line that stays, as a screen reader and a dumb terminal need it. */
+    accessible,
     /** Whether something that moves can be shown on stderr. */
     draws: io.stderr.isTTY && env.TERM !== 'dumb' && !isStill,
     interactive: notInteractive === null,
@@ -132,7 +136,7 @@ function whyNotInteractive(flags: GlobalFlags, io: Io, format: Format): string |
   if (flags.input === false) return '--no-input is given';
   if (isCi(env)) return 'CI is set';
   if (format !== 'table') return `the format is ${format}`;
-  if (env.TERM === 'dumb') return 'TERM is dumb';
+  if (env.TERM === 'dumb' && !readSwitch(env, 'LKM_ACCESSIBLE')) return 'TERM is dumb';
   // stdin last, and not before it is needed: to find out whether it is a terminal takes long.
   if (!stderr.isTTY) return 'stderr is not a terminal';
   return io.stdin.isTTY ? null : 'stdin is not a terminal';

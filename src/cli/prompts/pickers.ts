@@ -87,12 +87,14 @@ const pickers: Readonly<Record<Pickable, Picker>> = {
 
 /** Lets a person pick an object; resolves to what names it, or null when there is nothing to pick. */
 export async function pickObject(what: Pickable, context: CommandContext, values: Values): Promise<string | null> {
-  const { prompter, stderr } = context.io;
+  const { io, settings } = context;
   const { question, open } = pickers[what];
   const find = await open(await context.client(), context, values);
   const first = await find('', new AbortController().signal);
   if (first.length === 0) return null;
-  return prompter.search(question, async (typed, signal) => asChoices(await find(typed, signal), stderr.columns));
+  return io
+    .prompter(settings)
+    .search(question, async (typed, signal) => asChoices(await find(typed, signal), io.stderr.columns));
 }
 
 const MARK_WIDTH = 2;

@@ -23,7 +23,7 @@ export interface Choice {
 
 type Prompts = typeof import('./library.ts');
 
-type Streams = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
+export type Streams = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
 
 type Context = Streams & { readonly signal: AbortSignal };
 
@@ -44,7 +44,7 @@ export function terminalPrompter(input: NodeJS.ReadableStream, output: NodeJS.Wr
 }
 
 /** Waits for an answer, or for the end of the input: a prompt by itself does not notice that, and waits for ever. */
-async function waitForAnswer<T>(streams: Streams, ask: (context: Context) => Promise<T>): Promise<T> {
+export async function waitForAnswer<T>(streams: Streams, ask: (context: Context) => Promise<T>): Promise<T> {
   const closed = new AbortController();
   // The line reader pauses its input when it closes: at Ctrl-D, at a hang-up, and after an answer, which is settled then.
   const onClose = (): void => void setImmediate(() => closed.abort());
@@ -53,9 +53,11 @@ async function waitForAnswer<T>(streams: Streams, ask: (context: Context) => Pro
   try {
     return await ask({ ...streams, signal: closed.signal });
   } catch (error) {
-    const name = error instanceof Error ? error.name : '';
-    if (name === 'ExitPromptError') throw new InterruptedError('SIGINT', ['Nothing was sent.']);
-    if (name === 'AbortPromptError') throw new NotConfirmedError('the question got no answer', ['Nothing was sent.']);
+    const { name = '', message = '' } = error instanceof Error ? error : {};
+    if (name === 'ExitPromptError' || message === 'Aborted with Ctrl+C')
+      throw new InterruptedError('SIGINT', ['Nothing was sent.']);
+    if (/^Abort(Prompt)?Error$/.test(name))
+      throw new NotConfirmedError('the question got no answer', ['Nothing was sent.']);
     throw error;
   } finally {
     for (const event of events) streams.input.off(event, onClose);

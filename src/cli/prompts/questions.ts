@@ -21,7 +21,7 @@ export async function confirm({ settings, io }: CommandContext, asked: Question)
   await io.stderr.write(about.map((line) => `${sanitise(line)}\n`).join(''));
   const isConfirmed =
     typeof question === 'string'
-      ? await io.prompter.confirm(sanitise(question))
-      : (await io.prompter.type(`type ${sanitise(question.typed)} to confirm:`)).trim() === question.typed;
+      ? await io.prompter(settings).confirm(sanitise(question))
+      : (await io.prompter(settings).type(`type ${sanitise(question.typed)} to confirm:`)).trim() === question.typed;
   if (!isConfirmed) throw new NotConfirmedError(`${action} was not confirmed`, ['Nothing was sent.']);
 }

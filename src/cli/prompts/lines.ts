@@ -1,0 +1,52 @@
+import { type Find, type Prompter, type Streams, waitForAnswer } from './prompt.ts';
+
+/** As many as a person who hears them keeps in mind. */
+const MAX_CHOICES = 20;
+
+/** The prompter of the accessible mode: questions are lines that stay as they are, and choices have numbers to type. */
+export function linePrompter(streams: Streams, stop: AbortSignal): Prompter {
+  const say = (text: string) => void streams.output.write(text);
+
+  const read = (question: string, isHidden = false): Promise<string> =>
+    waitForAnswer(streams, async ({ input, signal }) => {
+      const { createInterface } = await import('node:readline/promises');
+      // It has no output, so nothing is drawn: the terminal itself shows what is typed, unless it is hidden.
+      const lines = createInterface({ input, terminal: isHidden });
+      // Only now: what is typed sooner would be shown, and its Ctrl-D be lost.
+      say(`${question} `);
+      let isShown = false;
+      try {
+        const answer = await lines.question('', { signal: AbortSignal.any([signal, stop]) });
+        isShown = !isHidden;
+        return answer;
+      } finally {
+        lines.close();
+        // Enter that is not shown ends no line.
+        if (!isShown) say('\n');
+      }
+    });
+
+  async function search(question: string, find: Find): Promise<string> {
+    for (let typed = ''; ; ) {
+      const found = await find(typed, stop);
+      const shown = found.slice(0, MAX_CHOICES);
+      const more = found.length - shown.length;
+      const lines = [question, ...shown.map(({ name }, at) => `${at + 1}. ${name}`)];
+      if (more > 0) lines.push(`${more} more are not shown: type a part of the name`);
+      if (found.length === 0) lines.push('nothing was found');
+      say(`${lines.join('\n')}\n`);
+      typed = (await read('a number, or a part of the name:')).trim();
+      const chosen = shown[Number(typed) - 1];
+      if (chosen !== undefined) return chosen.value;
+    }
+  }
+
+  return {
+    confirm: async (question) => /^y(es)?$/i.test((await read(`${question} (y/N)`)).trim()),
+    type: (question) => read(question),
+    secret: (question) => read(`${question} (not shown)`, true),
+    choose: (question, choices) =>
+      search(question, async (typed) => choices.filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()))),
+    search,
+  };
+}
