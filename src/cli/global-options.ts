@@ -13,6 +13,7 @@ export const globalOptions = [
   { flags: '--token-file <PATH>', env: 'LKM_TOKEN_FILE', describe: 'read the token from a file, - for stdin' },
   { flags: '--format <FMT>', env: 'LKM_FORMAT', describe: 'table, tsv, csv, json, jsonl or env' },
   { flags: '--json', describe: 'same as --format json' },
+  { flags: '--jq <EXPR>', describe: 'print what this jq expression gives of the JSON; text is printed bare' },
   { flags: '--fields <LIST>', describe: 'only these fields, separated by commas' },
   {
     flags: '-o, --output <FILE>',
@@ -31,7 +32,7 @@ export const globalOptions = [
   { flags: '--max-wait <DUR>', env: 'LKM_MAX_WAIT', describe: 'longest wait on one 429 or 409 (60s)' },
 ] as const satisfies readonly GlobalOption[];
 
-type Texts = 'profile' | 'baseUrl' | 'db' | 'tokenFile' | 'format' | 'fields' | 'output';
+type Texts = 'profile' | 'baseUrl' | 'db' | 'tokenFile' | 'format' | 'jq' | 'fields' | 'output';
 type Limits = 'timeout' | 'maxRetries' | 'maxWait';
 type Switches = 'create' | 'json' | 'force' | 'quiet' | 'verbose' | 'debug' | 'progress' | 'input';
 

@@ -19,6 +19,8 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const { io, argv } = state;
   const fields = command.fields ?? [];
   const chosen = settings.fields && chooseFields(settings.fields, fields);
+  // Before anything is sent: a change is not made under an expression that cannot be used.
+  const filter = settings.jq === null ? null : await (await import('./output/filter.ts')).openFilter(settings.jq);
   if (command.streams) checkCanStream(command, settings);
   const context = openContext({ flags: globals, settings, options: written.options, io });
   state.context = context;
@@ -56,11 +58,13 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
     fields,
     chosen,
     destination: state.destination,
+    filter,
     rerun,
   });
   if (isTaken) context.delivered();
   else if (result.idempotencyKey !== undefined) await context.say(unread(rerun(result.idempotencyKey)));
   await result.afterwards?.();
+  if (filter?.failure) throw filter.failure;
   return result.exitCode ?? exitCodes.ok;
 }
 

@@ -38,6 +38,14 @@ describe('start-up', () => {
     expect(packagesIn(stderr)).toEqual(['commander', 'chalk']);
   });
 
+  it.each([
+    [[], []],
+    [['--jq', '.path'], ['jq-wasm']],
+  ])('loads jq where something is filtered, and nowhere else: %j', async (option, jq) => {
+    const { stderr } = await node(['--import', spy, main, 'config', 'path', ...option]);
+    expect(packagesIn(stderr).filter((name) => name.includes('jq'))).toEqual(jq);
+  });
+
   it('refuses an old Node.js with a sentence to act on', async () => {
     const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })`;
     const ran = node(['--import', `data:text/javascript,${pretend}`, join(root, 'bin/lkm.js')]);

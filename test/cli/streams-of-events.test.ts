@@ -49,6 +49,7 @@ describe('lkm events tail', () => {
     [['--fields', 'seq,type', '--format', 'csv'], 'seq,type\n1,customer.created\n2,customer.created\n'],
     [['--fields', 'seq', '--format', 'csv', '--type', 'product.created'], 'seq\n'],
     [['--fields', 'seq', '--json'], '{"seq":1}\n{"seq":2}\n'],
+    [['--jq', '.type'], 'customer.created\ncustomer.created\n'],
     [['-q'], ids],
     [['-q', '--format', 'csv'], ids],
   ])('prints a line for each event with %j', async (options, stdout) => {

@@ -74,7 +74,11 @@ export function readSettings(flags: GlobalFlags, io: Io) {
   if (flags.json && flags.format && flags.format !== 'json') {
     throw new UsageError('--json and --format disagree; give one of them');
   }
-  const chosen = settingValue('format', flags.json ? 'json' : flags.format, env);
+  if (flags.jq !== undefined && flags.format && !flags.format.startsWith('json')) {
+    throw new UsageError(`--jq filters JSON, and --format ${flags.format} asks for something else`);
+  }
+  const isJson = flags.json || (flags.jq !== undefined && !flags.format);
+  const chosen = settingValue('format', isJson ? 'json' : flags.format, env);
   const output = flags.output === undefined || flags.output === '-' ? null : fileName(flags.output);
   const notInteractive = whyNotInteractive(flags, io, chosen ?? 'table');
   const format: Format = chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv');
@@ -92,6 +96,8 @@ export function readSettings(flags: GlobalFlags, io: Io) {
     /** The format of a result in the file of `-o`: where none was chosen, the one that the file is named after. */
     fileFormat: chosen ?? formatNamedBy(output) ?? format,
     fields: flags.fields === undefined ? null : flags.fields.split(',').map((field) => field.trim()),
+    /** The expression of jq that filters the JSON. */
+    jq: flags.jq ?? null,
     output,
     force: flags.force ?? false,
     quiet,

@@ -91,7 +91,8 @@ function interruption(state: RunState): InterruptedError | null {
 
 /** Before the options are read: whether an error should be JSON all the same. */
 const wantsJson = (argv: readonly string[], { env }: Io): boolean =>
-  argv.some((word) => /^(--json|--format=jsonl?|jsonl?)$/.test(word)) || /^jsonl?$/.test(env.LKM_FORMAT ?? '');
+  argv.some((word) => /^(--json|--format=jsonl?|jsonl?|--jq(=.*)?)$/s.test(word)) ||
+  /^jsonl?$/.test(env.LKM_FORMAT ?? '');
 
 function traceOf(error: Error): string {
   const causes: Error[] = [];

@@ -80,6 +80,10 @@ const texts = {
     '--fields id,email chooses and orders; a name that does not exist lists those that do. --json alone prints ' +
       'objects as the service nests them (keys get: license.key); with --fields it prints one flat object with the ' +
       'chosen names (key). -q prints bare identifiers, or the fields of --fields.',
+    '--jq EXPR prints what an expression of jq gives of that JSON: text bare, a line each, all else as JSON. An expression ' +
+      'that cannot be used is found before anything is sent. One that fails on what a change has made, or on what holds ' +
+      'a key or token, prints that whole, and ends with exit code 13.',
+    "  lkm keys list --jq '.[] | select(.activations == 0) | .key'",
     '-o FILE writes the result to a file, whole or not at all, readable by its owner only when it holds a secret. ' +
       'A file that exists is kept unless --force is given; a FIFO or a device is written to as it is.',
     'A table leaves out what does not fit a narrow terminal, and says so on stderr. Outside of a table an instant is ' +

@@ -1,6 +1,6 @@
 import type { Format } from '../config/settings.ts';
-import type { Io } from '../io.ts';
 import type { Destination } from './destination.ts';
+import type { JsonFilter } from './filter.ts';
 import { type RenderContext, renderResult, viewOf } from './render.ts';
 import type { CommandResult, WholeResult } from './result.ts';
 import { print, type Repeat, unwritable } from './standard-output.ts';
@@ -8,19 +8,21 @@ import { type Note, sanitise, talk } from './terminal.ts';
 
 export interface WriteContext extends RenderContext {
   readonly destination: Destination | null;
+  readonly filter: JsonFilter | null;
   rerun(idempotencyKey: string): string;
 }
 
 /** Writes a result, then its notes. Resolves to whether it was taken: false when the reader is gone. Throws `LocalError`. */
 export async function writeResult(result: CommandResult, context: WriteContext): Promise<boolean> {
-  const { settings, io, destination } = context;
+  const { settings, io, destination, filter } = context;
   if (result.kind === 'stream') return writeStream(result, context);
   if (result.kind === 'chunks') return writeChunks(result, context);
   // The document goes into the file; what is on stdout describes it.
   const becomesFile = result.kind === 'file' && destination !== null;
   const isIndented = becomesFile || (destination === null && io.stdout.isTTY && result.afterwards === undefined);
   const hidden = new Set<string>();
-  const text = await renderResult(result, context, { isIndented, hidden });
+  const rendered = await renderResult(result, context, { isIndented, hidden });
+  const text = filter === null ? rendered : filter.apply(rendered, result);
   if (destination !== null) {
     const content = becomesFile ? result.content : text;
     await result.beforeFile?.(content);
@@ -30,7 +32,9 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   }
   const isPrinted = destination === null || (becomesFile && settings.format.startsWith('json'));
   const repeat = () => howToRepeat(result, context, 'where it can be written');
-  const isTaken = !isPrinted || (await print(result.kind === 'file' ? printable(text, io) : text, io, repeat));
+  const isTaken =
+    !isPrinted ||
+    (await print(result.kind === 'file' || filter !== null ? printable(text, context) : text, io, repeat));
   await talk([...emptyNote(result), ...hiddenNote(hidden), ...(result.notes ?? [])], settings, io);
   return isTaken;
 }
@@ -38,13 +42,15 @@ export async function writeResult(result: CommandResult, context: WriteContext):
 /** Writes a document part by part: no more than one is in memory. */
 async function writeChunks(
   result: Extract<CommandResult, { kind: 'chunks' }>,
-  { settings, io, destination }: WriteContext,
+  context: WriteContext,
 ): Promise<boolean> {
+  const { settings, io, destination, filter } = context;
+  const chunks = filter === null ? result.chunks : filteredWhole(result, filter);
   if (destination === null) {
     // Chunks end with their lines.
-    for await (const chunk of result.chunks) if (!(await print(printable(chunk, io), io))) return false;
+    for await (const chunk of chunks) if (!(await print(printable(chunk, context), io))) return false;
   } else {
-    await destination.write(result.chunks, { secret: result.secret ?? false }).catch((error: unknown) => {
+    await destination.write(chunks, { secret: result.secret ?? false }).catch((error: unknown) => {
       // Others come from the service.
       throw error instanceof Error && 'syscall' in error ? unwritable(String(settings.output), error) : error;
     });
@@ -53,17 +59,24 @@ async function writeChunks(
   return true;
 }
 
+/** jq reads a document as a whole. */
+async function* filteredWhole(result: Extract<CommandResult, { kind: 'chunks' }>, filter: JsonFilter) {
+  yield filter.apply((await Array.fromAsync(result.chunks)).join(''), result);
+}
+
 /** Writes objects as they come, a line for each: as JSON, as csv below its header, as a terminal shows it, else with tabs. */
 async function writeStream(
-  { stream, quietOf, lineOf }: Extract<CommandResult, { kind: 'stream' }>,
+  result: Extract<CommandResult, { kind: 'stream' }>,
   context: WriteContext,
 ): Promise<boolean> {
-  const { settings, io, chosen } = context;
+  const { stream, quietOf, lineOf } = result;
+  const { settings, io, chosen, filter } = context;
   const isDrawn = io.stdout.isTTY && settings.format === 'table' && !settings.quiet && chosen === null;
   const inLines = { ...context, settings: { ...settings, fileFormat: lineFormat(settings.format) } };
   const printRows = async (rows: readonly Record<string, unknown>[], hasHeader: boolean): Promise<boolean> => {
     const part: WholeResult = { kind: 'rows', rows, data: rows, quiet: rows.map(quietOf), empty: '' };
-    return print(await renderResult(part, inLines, { hasHeader }), io);
+    const text = await renderResult(part, inLines, { hasHeader });
+    return print(filter === null ? text : printable(filter.apply(text, result), context), io);
   };
   if (lineOf && isDrawn) {
     for await (const rows of stream) {
@@ -83,9 +96,9 @@ function lineFormat(format: Format): Format {
   return format === 'csv' ? 'csv' : 'tsv';
 }
 
-/** A document: a terminal would obey what is in it; pipes and files get its exact content. */
-const printable = (text: string, { stdout }: Io): string =>
-  stdout.isTTY ? text.split('\n').map(sanitise).join('\n') : text;
+/** A document, or what `--jq` gives: a terminal would obey what is in it, but tabs of `@tsv`; pipes and files get its exact content. */
+const printable = (text: string, { io, filter }: WriteContext): string =>
+  io.stdout.isTTY ? text.replaceAll(filter === null ? /[^\n]+/g : /[^\n\t]+/g, (words) => sanitise(words)) : text;
 
 const emptyNote = (result: WholeResult): Note[] =>
   result.kind === 'rows' && result.rows.length === 0 ? [{ tone: 'hint', text: result.empty }] : [];
