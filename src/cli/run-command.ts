@@ -58,7 +58,8 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
     fields,
     chosen,
     destination: state.destination,
-    filter,
+    // A file of a bulk run gets what its first command asked for.
+    filter: file ? null : filter,
     rerun,
   });
   if (isTaken) context.delivered();

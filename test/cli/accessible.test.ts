@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hasProgram, Terminal } from '../support/terminal.ts';
-import { lkm, NOW, tempFolder } from './fake-io.ts';
+import { lkm, NOW, person, says, tempFolder } from './fake-io.ts';
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
 
@@ -106,5 +106,18 @@ describe.runIf(hasProgram('script'))('LKM_ACCESSIBLE', () => {
     terminal.type('\u0003');
     await terminal.until(/exit 0/);
     expect(terminal.raw).toEqual(moving);
+  });
+});
+
+describe('lkm config set accessible', () => {
+  it('is the same for every command to come', async () => {
+    const cwd = tempFolder();
+    const env = { LKM_DB: 'lkm.db', TERM: 'dumb' };
+    const id = (await lkm(['customers', 'create', '--name', 'Ada', '--create'], { cwd, env })).stdout.trim();
+    const get = () =>
+      lkm(['customers', 'get'], { cwd, env, terminal: true, prompter: person({ search: async () => id }) });
+    expect(await get()).toMatchObject({ code: 2, stderr: says('missing required argument') });
+    await lkm(['config', 'set', 'accessible', 'on'], { cwd, env });
+    expect(await get()).toMatchObject({ code: 0, stdout: says('Ada') });
   });
 });

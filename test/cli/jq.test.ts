@@ -111,6 +111,17 @@ describe('--jq', () => {
     expect(readFileSync(join(cwd, 'second.txt'), 'utf8')).toMatch(/^\w{5}(-\w{5}){4}\n$/);
   });
 
+  it('leaves the file of a bulk run as its first command made it', async () => {
+    const { at, cwd, product } = await shop();
+    await at(['keys', 'create', '--count', '1', '--expires', '1y', '-o', 'keys.csv'], {
+      env: { LKM_PRODUCT: product },
+    });
+    const made = readFileSync(join(cwd, 'keys.csv'), 'utf8');
+    const run = (await at(['jobs', 'list', '--jq', '.[].id'])).stdout.trim();
+    expect(await at(['jobs', 'resume', run, '--jq', '.[].key'])).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(readFileSync(join(cwd, 'keys.csv'), 'utf8')).toBe(made);
+  });
+
   it.each([
     ['.[].name.first', 'Cannot index string with string ("first")'],
     ['.[0] | tonumber', 'object (…) cannot be parsed as a number'],
