@@ -67,6 +67,7 @@ export const apiErrors = {
   productTaken: { status: 409, code: 13, message: 'A product with this id exists already' },
   planTaken: { status: 409, code: 18, message: 'The product has a plan of this name' },
   trialUsed: { status: 409, code: 19, message: 'This device has had its trial' },
+  slugTaken: { status: 409, code: 20, message: 'Another product has this slug' },
   lastAdminToken: { status: 409, code: 11, message: 'This is the last admin token of the account' },
   tokenEnded: { status: 409, code: 16, message: 'Token has expired or was revoked' },
   tokenTaken: { status: 409, code: 17, message: 'A token with this secret exists already' },

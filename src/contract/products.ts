@@ -8,6 +8,7 @@ import {
   Name,
   ProductId,
   resource,
+  Slug,
   shown,
   shownId,
   text,
@@ -19,6 +20,7 @@ import {
 export const Product = resource('Product', 'A software title that is distributed', {
   id: shownId(ProductId),
   name: shown('Its name', 'Editor'),
+  slug: shown('Its short name for scripts; null: none', 'editor').nullable().optional(),
   active: Active.describe('Whether keys may be issued for it'),
   createdAt: InstantText,
   updatedAt: InstantText,
@@ -62,9 +64,10 @@ export const products = {
     body: request('CreateProductRequest', {
       name: ProductName,
       id: ProductId.optional().describe('Its id elsewhere; absent: a new one'),
+      slug: Slug.optional(),
     }),
     reply: acted('CreateProductResponse', 'products.create', Product, 201),
-    errors: ['productTaken'],
+    errors: ['productTaken', 'slugTaken'],
   }),
 
   /** Shows one product. Source: decision 0005. */
@@ -82,11 +85,12 @@ export const products = {
     query: byId,
     body: changing('UpdateProductRequest', {
       name: ProductName.optional(),
+      slug: Slug.nullish(),
       active: Active.optional().describe('Whether it may issue keys'),
     }),
     reply: acted('UpdateProductResponse', 'products.update', Product),
     example: { active: true },
-    errors: ['productNotFound', 'stale'],
+    errors: ['productNotFound', 'slugTaken', 'stale'],
   }),
 };
 

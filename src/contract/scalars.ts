@@ -39,6 +39,12 @@ export const ProductId = identifier<'ProductId'>(
 );
 export type ProductId = z.output<typeof ProductId>;
 
+/** A short name of a product for scripts. It is shorter than any identifier. */
+export const Slug = text(1, MIN_PRODUCT_ID - 1, /^[a-z0-9]+(-[a-z0-9]+)*$/).meta({
+  description: 'A short name for scripts, unique in the account: lower case, digits, hyphens',
+  examples: ['engine-pro'],
+});
+
 /** A licence key in full, 23 to 256 characters. Source: API description, "Limits". */
 export const LicenseKey = identifier<'LicenseKey'>('A licence key, in full', '7KQ2M-X9D4R-HTB31-0WVJ6-85SB5', 23);
 export type LicenseKey = z.output<typeof LicenseKey>;

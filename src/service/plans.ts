@@ -58,7 +58,7 @@ export const planOperations: Operations<Contract['plans']> = {
       if (other !== null && other.id !== planId) throw apiError('planTaken');
       const after = await writeChanges(context, before, {
         given: changes,
-        write: async (differing) => (await plans.patch(accountId, planId, differing)) ?? before,
+        write: async (differing) => found(await plans.patch(accountId, planId, differing), 'planTaken'),
         describe: (after, changed) =>
           eventOf('plan.updated', 'plan', planId, { productId: after.productId, changed, active: after.active }),
       });

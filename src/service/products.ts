@@ -23,11 +23,13 @@ export const productOperations: Operations<Contract['products']> = {
   create: {
     // The maker could not use a product that its token is not for.
     ...sameForAll(ofWholeAccount),
-    async perform({ repositories, caller, now, random, record }, { name, id = newId('prod', now, random(10)) }) {
-      const added = await repositories.products.insert({ accountId: caller.accountId, id, name, now });
+    async perform(context, { name, slug = null, id = newId('prod', context.now, context.random(10)) }) {
+      const { repositories, caller, now, record } = context;
+      await refuseSlug(context, slug, id);
+      const added = await repositories.products.insert({ accountId: caller.accountId, id, name, slug, now });
       if (!added) throw apiError('productTaken');
       record(eventOf('product.created', 'product', id));
-      return { id, name, active: true, createdAt: now, updatedAt: now };
+      return { id, name, slug, active: true, createdAt: now, updatedAt: now };
     },
   },
 
@@ -42,14 +44,15 @@ export const productOperations: Operations<Contract['products']> = {
 
   update: {
     ...sameForAll(onProduct('productNotFound')),
-    async perform(context, { productId, name, active, ifUpdatedAt }) {
+    async perform(context, { productId, name, slug, active, ifUpdatedAt }) {
       const { accountId } = context.caller;
       const { products } = context.repositories;
       const before = found(await products.findLocked(accountId, productId), 'productNotFound');
       refuseStale(before, ifUpdatedAt);
+      await refuseSlug(context, slug, productId);
       return writeChanges(context, before, {
-        given: { name, active },
-        write: async (changes) => (await products.patch(accountId, productId, changes)) ?? before,
+        given: { name, slug, active },
+        write: async (changes) => found(await products.patch(accountId, productId, changes), 'slugTaken'),
         describe: ({ active }, changed) => eventOf('product.updated', 'product', productId, { changed, active }),
       });
     },
@@ -80,6 +83,16 @@ export const productOperations: Operations<Contract['products']> = {
     },
   },
 };
+
+/** Throws ApiError `slugTaken` when another product has it. */
+async function refuseSlug(
+  { repositories, caller }: Context,
+  slug: string | null | undefined,
+  productId: string,
+): Promise<void> {
+  const other = slug == null ? null : await repositories.products.findBySlug(caller.accountId, slug);
+  if (other !== null && other.id !== productId) throw apiError('slugTaken');
+}
 
 export type ShownVersion = Pick<ProductVersion, 'id' | 'version' | 'description' | 'active'>;
 

@@ -49,3 +49,9 @@ export function causeOf(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   return error.cause instanceof Error ? causeOf(error.cause) : error;
 }
+
+/** Null for a change that something unique is in the way of: another transaction may have taken it since it was looked for. */
+export function nullIfTaken(error: unknown): null {
+  if (error instanceof ConstraintError) return null;
+  throw error;
+}

@@ -44,6 +44,7 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
       ['features', [[], 'x', { n: [1] }, { ['n'.repeat(65)]: 1 }]],
       ['description note', textUpTo(500).filter((text) => text !== '')],
       ['text', ['', 't'.repeat(257), 'a\u0000b']],
+      ['slug', ['', 'Editor', 'a--b', '-a', 'a_b', 'x'.repeat(22), 5]],
       ['email', ['zoe@', '@a.example', 'a b@c.example', 'zoe@example-.com', `${'z'.repeat(255)}@example.com`, 5]],
       ['customers.list.email', ['', 'e'.repeat(257)]],
       ['newCustomer customer', ['Zoë', [], { name: null }, { name: 'Zoë', email: 'zoe' }]],

@@ -18,7 +18,10 @@ async function twoProducts(world: World): Promise<Subject> {
   return { editor, viewer: (await world.product('Viewer')).id };
 }
 
-const product = (id: string, name: string, at: string) => ({ id, name, active: true, createdAt: at, updatedAt: at });
+const product = (id: string, name: string, at: string) => ({
+  ...{ id, name, slug: null, active: true },
+  ...{ createdAt: at, updatedAt: at },
+});
 const editorOf = ({ editor }: Subject) => product(editor, 'Editor', STARTED_AT);
 const viewerOf = ({ viewer }: Subject) => product(viewer, 'Viewer', '2026-11-21T10:01:00.000Z');
 
@@ -38,6 +41,9 @@ scenarios<Subject>('products.list', { given: twoProducts }, [
     { send: { page: '1' }, as: viewerOnly },
   ),
 ]);
+
+const withSlug = async (world: World, { editor }: Subject) =>
+  void (await world.call('admin', 'PUT', `/product/by-id?productId=${editor}`, { slug: 'editor' }));
 
 const createdAs = (fields: object) =>
   shows('products.create', (both) => ({
@@ -59,6 +65,8 @@ scenarios<Subject>(
     row('keeps the id that a product had elsewhere', createdAs({ id: 'acme-product-0000000042', name: 'Server' }), {
       send: { id: 'acme-product-0000000042' },
     }),
+    row('keeps a slug', createdAs({ name: 'Server', slug: 'server-2' }), { send: { slug: 'server-2' } }),
+    row('refuses a slug that another product has', 'slugTaken', { send: { slug: 'editor' }, given: withSlug }),
     row('refuses an id that another product has', 'productTaken', { send: ({ editor }) => ({ id: editor }) }),
     row('refuses a token that may touch some products only', 'scopeMissing', { as: viewerOnly }),
   ],
@@ -101,6 +109,15 @@ scenarios<Subject>('products.update', { ...byId, body: () => ({ active: false })
     at: LATER,
     as: { scopes: ['product:write'] },
     afterwards: asAnswered,
+  }),
+  row('gives a product a slug', updated({ slug: 'editor-2' }), {
+    send: { active: undefined, slug: 'editor-2' },
+    at: LATER,
+  }),
+  row('refuses a slug that another product has', 'slugTaken', {
+    send: { active: undefined, slug: 'viewer' },
+    given: async (world, { viewer }) =>
+      void (await world.call('admin', 'PUT', `/product/by-id?productId=${viewer}`, { slug: 'viewer' })),
   }),
   row('refuses a body that changes nothing', 'invalidParams', { send: { active: undefined } }),
   ...refusals,

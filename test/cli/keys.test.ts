@@ -35,6 +35,7 @@ describe('a licence key', () => {
       'type         node-locked',
       'customer     Ada <it@ada.example>',
       `customer id  ${names.ADA}`,
+      'plan         –',
       'reference    –',
       'features     –',
       'metadata     –',

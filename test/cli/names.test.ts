@@ -40,6 +40,16 @@ describe('a name in the place of an id', () => {
     expect((await at('keys list -P Nothing')).code).toBe(6);
   });
 
+  it('may be the slug of a product', async () => {
+    const { at, answer, json, product } = await shopWith();
+    await answer(`products update ${product} --slug engine-pro`);
+    const key = await answer('keys create -P engine-pro');
+    expect((await json(`keys get ${key}`)).license.productId).toBe(product);
+    expect((await at('products create --name Other --slug engine-pro')).code).toBe(7);
+    await answer('products update engine-pro --slug none');
+    expect((await at('keys create -P engine-pro')).code).toBe(6);
+  });
+
   it('may be longer than an id', async () => {
     const { answer, json, names } = await shopWith();
     names.LONG = 'Engine Professional Edition';

@@ -1,12 +1,14 @@
 import { argument, flag, option, required } from '../command.ts';
 import type { Field } from '../output/result.ts';
-import { relative, yesNo } from '../output/words.ts';
+import { nothing, relative, yesNo } from '../output/words.ts';
+import { textOrNone } from '../values/scalars.ts';
 import { changeCommand, ifUpdatedAt, showCommand } from './forms.ts';
 import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
 
 const productFields: readonly Field[] = [
   { name: 'id' },
   { name: 'name', cuts: true },
+  { name: 'slug', show: (slug) => String(slug ?? nothing), drops: 3 },
   { name: 'active', show: yesNo, drops: 2 },
   { name: 'createdAt', label: 'created', show: relative, drops: 1 },
   ...fieldsShown('data', 'updatedAt'),
@@ -44,6 +46,7 @@ export const productsCreate = changeCommand({
   operation: 'products.create',
   options: {
     name: required('--name <NAME>', 'its name'),
+    slug: option('--slug <SLUG>', 'a short name for scripts, as engine-pro'),
     id: option('--id <ID>', 'the id that it had elsewhere; a new one unless given'),
   },
   fields: productFields,
@@ -60,6 +63,7 @@ export const productsUpdate = changeCommand({
   arguments: { id },
   options: {
     name: option('--name <NAME>', 'its new name'),
+    slug: option('--slug <SLUG|none>', 'a short name for scripts, as engine-pro', textOrNone),
     active: flag('--active', 'let it issue keys'),
     inactive: flag('--inactive', 'let it issue no more keys', { field: 'active', means: false }),
     ifUpdatedAt,

@@ -70,11 +70,11 @@ export const findPlan = async (client: Client, name: string, productId: string |
 /** So many are told that are called in a similar way. */
 const NEAREST = 5;
 
-type Named = { readonly id: string; readonly name: string };
+type Named = { readonly id: string; readonly name: string; readonly slug?: string | null | undefined };
 
-/** Those of a name, or of an id: as it is written, else without regard to case. */
+/** Those of a name, of a slug or of an id: as it is written, else without regard to case. */
 export function calledSo<T extends Named>(name: string, all: readonly T[]): readonly T[] {
-  const exact = all.filter((one) => one.name === name || one.id === name);
+  const exact = all.filter((one) => one.name === name || one.id === name || one.slug === name);
   const alike = (text: string) => text.toLowerCase() === name.toLowerCase();
   return exact.length > 0 ? exact : all.filter((one) => alike(one.name) || alike(one.id));
 }

@@ -1,7 +1,7 @@
 import type { Connection, Engine } from '../engine/driver.ts';
 import { raw } from '../engine/sql.ts';
 
-/** Revoked licences, new strings of keys, plans, trials, fingerprints, keys of devices, and the signatures of webhooks. */
+/** Revoked licences, new keys for old ones, plans, slugs of products, trials, fingerprints, keys of devices, and the signatures of webhooks. */
 export async function up(db: Connection, engine: Engine): Promise<void> {
   const clustered = engine === 'SQLite' ? 'without rowid' : '';
   for (const statement of [...columns, ...tables(clustered)]) await db.run(raw(statement));
@@ -15,12 +15,14 @@ const columns = [
   `alter table licenses add column fingerprint_match integer`,
   `alter table devices add column fingerprint text`,
   `alter table devices add column public_key text`,
+  `alter table products add column slug text`,
   `alter table webhooks add column signatures text default '["standard"]' not null`,
 ];
 
 const tables = (clustered: string) => [
   `create index licenses_revoked on licenses (account_id, id) where revoked_at is not null`,
   `create index licenses_by_plan on licenses (account_id, plan_id, id) where plan_id is not null`,
+  `create unique index products_slug on products (account_id, slug) where slug is not null`,
   // A string that has named a licence is never given to another one.
   `create table previous_keys (
     account_id text not null, license_key text not null, license_id text not null, valid_until text not null,

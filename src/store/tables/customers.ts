@@ -2,7 +2,7 @@ import type { Customer } from '../../contract/customers.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { type Sql, sql } from '../engine/sql.ts';
-import { ConstraintError } from '../errors.ts';
+import { nullIfTaken } from '../errors.ts';
 import { type Filter, isAmong } from '../list-filters.ts';
 import { type List, listsOf } from '../lists.ts';
 import { beginsWith, phrasesOf, replacePhrases } from '../search.ts';
@@ -66,13 +66,8 @@ export const customerRepository = (db: Connection) => ({
     const { id } = before;
     if (email !== null && ((await idOfEmail(db, accountId, email)) ?? id) !== id) return null;
     const fields = { name, email, emailKey: keyOf(email), active, updatedAt };
-    const changed = await customers.patch(db, { accountId, id }, fields).catch((error: unknown) => {
-      // Another transaction may have taken the address since it was looked for.
-      if (error instanceof ConstraintError) return 'taken' as const;
-      throw error;
-    });
-    if (changed === 'taken') return null;
-    if (changed === null) throw new Error(`customer ${id} was not locked`);
+    const changed = await customers.patch(db, { accountId, id }, fields).catch(nullIfTaken);
+    if (changed === null) return null;
     await replacePhrases(db, ownerOf(accountId, id), phrasesOf(before.name, before.email), phrasesOf(name, email));
     return toCustomer(changed);
   },

@@ -47,7 +47,9 @@ export const deviceRepository = (db: Connection) => ({
     const key = { ...idsOf(license), hostId };
     const before = await devices.find(db, key);
     const { newHostId, deviceTag, ipAddress, now } = rebinding;
-    const changes = { hostId: newHostId, deviceTag: deviceTag ?? undefined, ipAddress, activationTime: now };
+    // It is another machine.
+    const told = { fingerprint: null, publicKey: null };
+    const changes = { hostId: newHostId, deviceTag: deviceTag ?? undefined, ipAddress, activationTime: now, ...told };
     const device = await devices.patch(db, key, changes);
     if (device === null || before === null) return null;
     await makeFindable(db, license, before, device);

@@ -3,6 +3,7 @@ import type { Features } from '../../domain/license.ts';
 import type { Plan, PlanTerms } from '../../domain/plan.ts';
 import type { Connection } from '../engine/driver.ts';
 import { sql } from '../engine/sql.ts';
+import { nullIfTaken } from '../errors.ts';
 import { type List, listsOf } from '../lists.ts';
 import { type Changes, flag, json, tableOf, text } from '../table.ts';
 
@@ -39,6 +40,7 @@ export const planRepository = (db: Connection) => ({
   list: (accountId: AccountId, productIds: readonly string[] | null): List<Plan> =>
     lists.of(db, { accountId }, productIds === null ? [] : [{ column: 'product_id', oneOf: productIds }]),
 
+  /** Null when its name is taken. */
   patch: (accountId: AccountId, id: string, changes: Changes<typeof columns>): Promise<Plan | null> =>
-    plans.patch(db, { accountId, id }, changes),
+    plans.patch(db, { accountId, id }, changes).catch(nullIfTaken),
 });

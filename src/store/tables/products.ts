@@ -2,6 +2,7 @@ import type { Product } from '../../contract/products.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { sql } from '../engine/sql.ts';
+import { nullIfTaken } from '../errors.ts';
 import { type List, listsOf } from '../lists.ts';
 import { type Changes, flag, oldestFirst, optional, type RecordOf, tableOf, text, unlessTaken } from '../table.ts';
 
@@ -9,6 +10,7 @@ const productColumns = {
   accountId: text<AccountId>('account_id'),
   id: text('id'),
   name: text('name'),
+  slug: optional(text('slug')),
   active: flag('active'),
   createdAt: text<Instant>('created_at'),
   updatedAt: text<Instant>('updated_at'),
@@ -17,13 +19,23 @@ const productColumns = {
 const products = tableOf('products', productColumns, ['accountId']);
 const lists = listsOf(products, 'id');
 
-type ProductChanges = Pick<Changes<typeof productColumns>, 'name' | 'active' | 'updatedAt'>;
+type ProductChanges = Pick<Changes<typeof productColumns>, 'name' | 'slug' | 'active' | 'updatedAt'>;
+
+export interface NewProduct {
+  readonly accountId: AccountId;
+  readonly id: string;
+  readonly name: string;
+  readonly slug?: string | null;
+  readonly now: Instant;
+}
 
 /** The products of accounts. */
 export const productRepository = (db: Connection) => ({
-  /** False when its id is taken. */
-  insert: ({ now, ...product }: { accountId: AccountId; id: string; name: string; now: Instant }) =>
-    products.insert(db, { ...product, active: true, createdAt: now, updatedAt: now }, unlessTaken),
+  /** False when its id or its slug is taken. */
+  insert: ({ now, slug = null, ...product }: NewProduct) =>
+    products.insert(db, { ...product, slug, active: true, createdAt: now, updatedAt: now }, unlessTaken),
+
+  findBySlug: (accountId: AccountId, slug: string): Promise<Product | null> => products.find(db, { accountId, slug }),
 
   find: (accountId: AccountId, id: string): Promise<Product | null> => products.find(db, { accountId, id }),
 
@@ -33,8 +45,9 @@ export const productRepository = (db: Connection) => ({
   /** Oldest first. */
   list: (accountId: AccountId): List<Product> => lists.of(db, { accountId }),
 
+  /** Null when its slug is taken. */
   patch: (accountId: AccountId, id: string, changes: ProductChanges): Promise<Product | null> =>
-    products.patch(db, { accountId, id }, changes),
+    products.patch(db, { accountId, id }, changes).catch(nullIfTaken),
 });
 
 const versionColumns = {

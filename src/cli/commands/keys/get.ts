@@ -47,6 +47,7 @@ const ownFields: readonly Field<Lookup>[] = [
   licenseField('licenseType', { label: 'type', show: (_, __, lookup) => describeType(lookup) }),
   { name: 'customer', show: (_, __, { customer }) => describeCustomer(customer), shown: 'table' },
   { name: 'customerId', label: 'customer id', of: ({ customer }) => customer?.id ?? null },
+  licenseField('plan', { show: (_, __, { license }) => license.plan?.name ?? nothing, shown: 'table' }),
   licenseField('reference', { shown: 'table' }),
   {
     name: 'features',
