@@ -28,6 +28,8 @@ const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegEx
   ['status expiring', status('expiring'), /licenses_by_end/],
   ['status expired', status('expired'), /licenses_by_end/],
   ['status blocked', status('blocked'), /licenses_blocked/],
+  ['status revoked', status('revoked'), /licenses_revoked/],
+  ['planId', { planId: 'plan_7' }, /licenses_by_plan/],
   ['trial', { trial: true }, /licenses_trial/],
   ['no trial', { trial: false }, inListOrder],
   ['floating', { licenseType: 'floating' }, /licenses_floating/],
@@ -107,11 +109,17 @@ async function fill(query: (sql: string) => Promise<unknown>, like: string): Pro
     is_trial: `case when i % 50 = 0 then 1 else 0 end`,
     license_type: `case when i % 50 = 0 then 'floating' else 'node-locked' end`,
     vendor_disabled: `case when i % 100 = 0 then 1 else 0 end`,
+    revoked_at: `case when i % 200 = 0 then '${now}' end`,
+    plan_id: `case when i % 5 = 0 then 'plan_' || (i % 70) end`,
   };
   await query(
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
      insert into licenses (${columns.join()})
      select ${columns.map((column) => values[column] ?? `l.${column}`).join()} from n, licenses as l where l.id = '${like}'`,
+  );
+  await query(
+    `insert into previous_keys (account_id, license_key, license_id, valid_until)
+     select account_id, 'OLD-' || license_key, id, '${now}' from licenses`,
   );
   await query(
     `insert into license_metadata (account_id, name, value, license_id)

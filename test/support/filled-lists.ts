@@ -69,6 +69,8 @@ const licenseValues: Readonly<Record<string, string>> = {
   is_trial: `case when i % 7 = 0 then 1 else 0 end`,
   license_type: `case when i % 11 = 0 then 'floating' else 'node-locked' end`,
   vendor_disabled: `case when i % 13 = 0 then 1 else 0 end`,
+  revoked_at: `case when i % 26 = 0 then '${instant}' end`,
+  plan_id: `'plan_' || (i % 2)`,
 };
 
 /** Copies a licence many times, with these values, in SQL, in place of its own. */

@@ -47,6 +47,8 @@ const keys: AnyList = {
     status('expiring', '2036-01-01T00:00:00.000Z' as Instant),
     status('expired'),
     status('blocked'),
+    status('revoked'),
+    ['plan of keys', 'planId', 'plan_1'],
     ['trial', 'trial', true],
     ['no trial', 'trial', false],
     ['floating', 'licenseType', 'floating'],

@@ -20,7 +20,8 @@ const columns = [
 ];
 
 const tables = (clustered: string) => [
-  `create index licenses_revoked on licenses (account_id, id) where revoked_at is not null`,
+  `create index licenses_revoked on licenses
+    (account_id, (case when revoked_at is not null then 1 end), id) where revoked_at is not null`,
   `create index licenses_by_plan on licenses (account_id, plan_id, id) where plan_id is not null`,
   `create unique index products_slug on products (account_id, slug) where slug is not null`,
   // A string that has named a licence is never given to another one.

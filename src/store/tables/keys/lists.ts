@@ -97,7 +97,7 @@ const statusFilters: Record<KeyStatus, (now: Instant, until: Instant) => Filter>
   expiring: (now, until) => byEnd(isExpiring(now, until)),
   expired: (now) => byEnd(isExpired(now)),
   blocked: () => isBlocked,
-  revoked: () => isRevoked,
+  revoked: () => sql`(case when licenses.revoked_at is not null then 1 end) = 1 and ${isRevoked}`,
 };
 
 function toFilters(accountId: AccountId, wanted: KeyFilters): Filter[] {
