@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
+import { isProductName, MIN_PRODUCT_ID } from '../../contract/limits.ts';
 import type { Field } from '../output/result.ts';
 import { type Columns, columnsOf } from './columns.ts';
 import type { Preparation } from './preparation.ts';
@@ -51,3 +52,10 @@ export const bulkOperation = <S extends z.ZodObject>(spec: Spec<S>): BulkOperati
   columns: columnsOf(spec.schema),
   send: (client, body, call, mode) => spec.send(client, spec.schema.parse(body), call, mode),
 });
+
+/** A body as the contract can check it: with an id in the place of a product's name. */
+export function withProductId(body: Body): Body {
+  const { productId } = body;
+  const isNamed = typeof productId === 'string' && isProductName(productId);
+  return isNamed ? { ...body, productId: productId.padEnd(MIN_PRODUCT_ID, '_') } : body;
+}

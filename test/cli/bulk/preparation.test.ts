@@ -84,6 +84,35 @@ describe('the customers of a file of orders', () => {
     expect(await shop.json('customers', 'keys', id)).toHaveLength(2);
   });
 
+  it('and their product may be named by their names, which a dry run looks for', async () => {
+    await using shop = await bulkShop();
+    await shop.at(['customers', 'create', '--name', 'Ada Ltd', '--email', 'it@ada.example']);
+    shop.write('orders.csv', 'reference,customer,product\no-1,ada ltd,engine pro\no-2,Ada Ltd,Engine Pro\n');
+    expect((await shop.at(['keys', 'create', '-f', 'orders.csv'])).code).toBe(0);
+    const [{ id }] = await shop.json('customers', 'list');
+    const keys = await shop.json('customers', 'keys', id);
+    expect(keys.map(({ productId }: { productId: string }) => productId)).toEqual([shop.product, shop.product]);
+    shop.write('orders.csv', 'reference,customer,product\no-3,Bob,Studio\n');
+    expect(await shop.at(['keys', 'create', '-f', 'orders.csv', '-n'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /^error: orders.csv has 2 problems; nothing was sent\n {2}line 2: no product is called Studio\n {2}line 2: no customer is called Bob\n/,
+      ),
+    });
+  });
+
+  it('keep the ids that they had elsewhere, also for a token that may not look customers up', async () => {
+    await using shop = await bulkShop();
+    shop.write('keys.csv', 'key,customerId,customerName\nACME-0001-2019-AAAA-BBBB,old-7,Ada Ltd\n');
+    await shop.at(['keys', 'import', '-f', 'keys.csv', '-y']);
+    const LKM_TOKEN = (
+      await shop.at(['tokens', 'create', '--kind', 'scoped', '--scope', 'license:write', '--name', 'shop', '-q'])
+    ).stdout.trim();
+    shop.write('orders.csv', 'reference,customer\no-1,old-7\n');
+    expect((await shop.at(['keys', 'create', '-f', 'orders.csv'], { env: { LKM_TOKEN } })).code).toBe(0);
+    expect(await shop.json('customers', 'keys', 'old-7')).toHaveLength(2);
+  });
+
   it('need a name where they are not there: every row that lacks one is named, with its other problems', async () => {
     await using shop = await bulkShop();
     shop.write('orders.csv', 'reference,customerEmail,maxActivations\no-1,a@a.example,\no-2,b@b.example,x\n');

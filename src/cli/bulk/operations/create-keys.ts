@@ -1,30 +1,45 @@
 import { ApiError } from '../../../contract/errors.ts';
 import { type Duration, writeDuration } from '../../../contract/fields.ts';
 import { CreateKeyRequest } from '../../../contract/keys/keys.ts';
+import { isProductName } from '../../../contract/limits.ts';
 import { isMaskedKey } from '../../../domain/license-key.ts';
 import type { CommandContext } from '../../context.ts';
 import { NotFoundError, UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
-import { findCustomerByEmail } from '../../request/look-ups.ts';
+import { findCustomer, findProduct, unlessRefused } from '../../request/look-ups.ts';
 import { isObject } from '../columns.ts';
-import { type Body, bulkOperation } from '../operation.ts';
-import type { Preparation } from '../preparation.ts';
+import { type Body, bulkOperation, withProductId } from '../operation.ts';
+import type { Need, Preparation } from '../preparation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
-const customersByEmail: Preparation = {
+/** Products by name, and customers by address or name. What may be the name of a customer may be an id from elsewhere. */
+const namedInRows: Preparation = {
   needsOf(body) {
+    const { productId, customerId } = body;
+    const needs: Need[] = [];
+    const product = typeof productId === 'string' && isProductName(productId) ? productId : null;
+    if (product !== null) {
+      needs.push({ kind: 'product', name: product, input: null, lacks: `no product is called ${product}` });
+    }
     const named = namedByEmail(body);
-    if (named === null) return [];
-    const { email, name } = named;
-    const input = typeof name === 'string' ? { name, email } : null;
-    const lacks = `customerName is missing: no customer has the address ${email}`;
-    return [{ kind: 'customer', name: email.toLowerCase(), input, lacks }];
+    if (named !== null) {
+      const { email, name } = named;
+      const input = typeof name === 'string' ? { name, email } : null;
+      const lacks = `customerName is missing: no customer has the address ${email}`;
+      needs.push({ kind: 'customer', name: email.toLowerCase(), input, lacks });
+    } else if (typeof customerId === 'string' && !customerId.startsWith('cus_')) {
+      needs.push({ kind: 'customer', name: customerId, input: null, lacks: `no customer is called ${customerId}` });
+    }
+    return needs;
   },
 
-  async find(client, { name }) {
+  async find(client, { kind, name }) {
     try {
-      return (await findCustomerByEmail(client, name)).id;
+      if (kind === 'product') return await findProduct(client, name);
+      const found = findCustomer(client, name);
+      // The service alone tells a token that may not look customers up whether this is the id of one.
+      return name.includes('@') ? await found : ((await unlessRefused('scopeMissing', found)) ?? name);
     } catch (error) {
       if (error instanceof NotFoundError) return null;
       throw error;
@@ -36,8 +51,8 @@ const customersByEmail: Preparation = {
     return (await client.customers.create({ name, email }, call)).id;
   },
 
-  fill({ newCustomer, ...others }, { customer }) {
-    return { ...others, ...(customer === undefined ? { newCustomer } : { customerId: customer }) };
+  fill({ newCustomer, ...others }, { product = others.productId, customer }) {
+    return { ...others, productId: product, ...(customer === undefined ? { newCustomer } : { customerId: customer }) };
   },
 };
 
@@ -52,7 +67,7 @@ export const createKeys = bulkOperation({
   done: 'created',
   noun: 'key',
   schema: CreateKeyRequest,
-  preparation: customersByEmail,
+  preparation: namedInRows,
   refusesAgain: ({ reference }) => reference !== undefined,
   fields: [{ name: 'reference' }, { name: 'key' }],
 
@@ -66,7 +81,7 @@ export const createKeys = bulkOperation({
 
   toCheck(body) {
     const named = namedByEmail(body);
-    return named === null ? body : { ...body, newCustomer: { name: 'not said', ...named } };
+    return withProductId(named === null ? body : { ...body, newCustomer: { name: 'not said', ...named } });
   },
 
   async send(client, input, call, { ifAbsent }) {

@@ -1,6 +1,6 @@
 import type { Client } from '../../../client/client.ts';
 import { ImportKeyRequest } from '../../../contract/keys/import.ts';
-import { isProductName, MIN_PRODUCT_ID } from '../../../contract/limits.ts';
+import { isProductName } from '../../../contract/limits.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
@@ -8,7 +8,7 @@ import { count } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
 import { originOf } from '../../request/changes.ts';
 import { calledSo, unlessRefused } from '../../request/look-ups.ts';
-import { bulkOperation } from '../operation.ts';
+import { bulkOperation, withProductId } from '../operation.ts';
 import type { Need, Preparation } from '../preparation.ts';
 import { type BulkRequest, runBulk } from '../run-bulk.ts';
 
@@ -68,11 +68,7 @@ export const importKeys = bulkOperation({
   repeatsSafely: true,
   fields: [{ name: 'key' }, { name: 'id' }],
 
-  toCheck(body) {
-    const { productId } = body;
-    const isNamed = typeof productId === 'string' && isProductName(productId);
-    return isNamed ? { ...body, productId: productId.padEnd(MIN_PRODUCT_ID, '_') } : body;
-  },
+  toCheck: withProductId,
 
   async send(client, input, call, { ifAbsent }) {
     const asked = client.keys.import(input, call);
