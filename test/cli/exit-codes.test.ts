@@ -152,6 +152,7 @@ describe('a command line that is wrong', () => {
     ['tokens create', '--name and --kind are required\n  Give it:  --name NAME\n  Give it:  --kind KIND\n'],
     [`keys sign ${KEY}`, '--host-id is required\n  Give it:  --host-id ID\n'],
     [`keys sign ${KEY} -P ${PRODUCT} --host-id ${'h'.repeat(65)}`, '--host-id is longer than 64 characters\n'],
+    ['customers create --name ', '--name is empty\n'],
     [`keys get AAAAA-AAAAA-AAAAA-AAAAA-AAAAB -P ${PRODUCT}`, 'the key has a typo'],
     [`keys get *****-*****-*****-*****-85SB5 -P ${PRODUCT}`, 'the key is masked'],
     [

@@ -164,6 +164,7 @@ export function explainIssue(issue: z.core.$ZodIssue | undefined, write: (bound:
     case 'custom':
       return `does not fit: ${issue.message.replace(/^(Too big|Too small|Invalid string): /, '')}`;
     case 'too_small':
+      if (issue.origin === 'string' && issue.minimum === 1) return 'is empty';
       return issue.origin === 'string'
         ? `is shorter than ${count(Number(issue.minimum), 'character')}`
         : `is less than ${write(Number(issue.minimum))}`;
