@@ -73,6 +73,16 @@ describe('a licence key', () => {
     expect(JSON.parse(await answer('keys get KEY --fields metadata'))).toEqual(metadata);
   });
 
+  it('names its plan, and says how long the key works that it has replaced', async () => {
+    const { at, answer, names } = await withKey('--expires never');
+    await answer('plans create --name Pro --feature sso');
+    const old = await answer('keys create --plan Pro');
+    names.KEY = await answer(`keys reissue ${old}`);
+    const { stdout } = await at('keys get KEY', terminal);
+    expect(stdout).toMatch(new RegExp(`^key {10}${names.KEY} \\(the old one until 2026-11-28\\)\n`));
+    expect(stdout).toContain('\nfeatures     sso (plan Pro)\n');
+  });
+
   it('is one row of values in a pipe', async () => {
     const { answer, key, product } = await withKey('--expires never');
     const row = [key, 'unused', product, '0', '', '', 'node-locked', '', '2026-11-21T12:00:00.000Z'];

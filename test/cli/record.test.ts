@@ -13,7 +13,7 @@ async function eventful() {
   names.KEY = await answer('keys create --new-customer-name Ada --new-customer-email ada@x.org');
   await answer('keys sign KEY --host-id host-1 -o -');
   await answer('keys deactivate KEY --host-id host-1');
-  return { cwd, db: join(cwd, 'lkm.db'), key: names.KEY, answer, at };
+  return { cwd, names, db: join(cwd, 'lkm.db'), key: names.KEY, answer, at };
 }
 
 describe('the record of a database that commands work on', () => {
@@ -48,10 +48,11 @@ describe('the record of a database that commands work on', () => {
   });
 
   it('shows the history of one key, with its devices', async () => {
-    const { answer } = await eventful();
+    const { answer, names } = await eventful();
     await answer('keys create');
     await answer('keys update KEY --max-activations 9 --expires 2027-12-31 --metadata plan=pro');
     await answer('keys transfer KEY --nobody');
+    const [old, key] = [names.KEY, await answer('keys reissue KEY')].map((one) => one?.slice(-5));
     const rows = (await answer('keys history KEY')).split('\n').map((line) => line.split('\t'));
     expect(rows.map(([, ...row]) => row)).toEqual([
       ['license.created', '', 'owner of the database', '127.0.0.1'],
@@ -65,6 +66,7 @@ describe('the record of a database that commands work on', () => {
         '127.0.0.1',
       ],
       ['license.transferred', expect.stringMatching(/^cus_\w+ → none$/), 'owner of the database', '127.0.0.1'],
+      ['license.reissued', `…${old} → …${key}`, 'owner of the database', '127.0.0.1'],
     ]);
   });
 

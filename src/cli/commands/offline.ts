@@ -41,7 +41,7 @@ export const offlineRequest = command({
       }
     }
     const request = writeOfflineRequest({ licenseKey: key, hostId, publicKey, productId });
-    return written(request, { request }, output, 'for lkm offline answer; it holds the key, so show it to nobody else');
+    return written(request, { request }, output, 'for lkm offline answer; it holds the key: keep it secret');
   },
 });
 
@@ -81,12 +81,7 @@ export const offlineRelease = command({
     const { readLicenseEnvelope } = await import('../../domain/license-file/verify.ts');
     if (readLicenseEnvelope(licenseFile) === null) throw new UsageError(`${file} is no licence file of lkm`);
     const proof = orLocalError(path, () => createDeactivationProof(licenseFile, privateKey, now));
-    return written(
-      `${proof}\n`,
-      { proof },
-      output,
-      `for lkm offline accept; ${file} does not count any more: delete it`,
-    );
+    return written(`${proof}\n`, { proof }, output, `for lkm offline accept; ${file} counts no more: delete it`);
   },
 });
 

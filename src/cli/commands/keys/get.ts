@@ -35,7 +35,7 @@ const licenseField = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lo
 
 /** The fields of a key that are shown in a way of their own. */
 const ownFields: readonly Field<Lookup>[] = [
-  licenseField('key', { show: (key) => marked(key, isMaskedKey(String(key))) }),
+  licenseField('key', { show: (key, now, { license }) => describeKey(String(key), license, now) }),
   {
     name: 'status',
     show: (status, _, { license }) => [status, license.revocationReason ?? []].flat().join(': '),
@@ -105,6 +105,12 @@ export const keysGet = showCommand({
   }),
 });
 
+/** With the end of the one that it has replaced, while both work. */
+function describeKey(key: string, { previousKeyUntil: until }: License, now: number): string {
+  const shown = marked(key, isMaskedKey(key));
+  return until != null && Date.parse(until) > now ? `${shown} (the old one until ${until.slice(0, 10)})` : shown;
+}
+
 /** Of a floating key with its seats: those that are taken, where the token may know. */
 function describeType({ license: { licenseType, maxConcurrentSessions: most }, sessions }: Lookup): string {
   if (licenseType !== 'floating') return String(licenseType ?? nothing);
@@ -127,10 +133,12 @@ function describeCustomer(customer: Lookup['customer']): string {
   return `${customer.name}${email}${customer.active ? '' : ' (inactive)'}`;
 }
 
-function describeFeatures({ metadata }: License): string {
+/** Those of its plan are its own, so the plan is named here. */
+function describeFeatures({ metadata, plan }: License): string {
   const { features = {}, is_trial = false } = metadata ?? {};
   const named = Object.entries(features).map(([name, set]) => (set === true ? name : `${name}=${set}`));
-  return [...(is_trial ? ['trial'] : []), ...named].join(', ') || nothing;
+  const shown = [...(is_trial ? ['trial'] : []), ...named].join(', ') || nothing;
+  return plan == null ? shown : `${shown} (plan ${plan.name})`;
 }
 
 /** The free entries: the others have rows of their own. */

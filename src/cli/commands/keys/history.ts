@@ -43,8 +43,9 @@ function nameOf({ type, id }: Event['actor'], names: ReadonlyMap<string, string>
 
 /** The device that it is about, what was changed from what to what, or what tells one event of a kind from the next. */
 function aboutOf({ data, resource_type: type, resource_id: id }: Event): string {
-  const { hostId, expirationDate, expiresAt, from, to, changed, before, after } = data;
+  const { hostId, expirationDate, expiresAt, from, to, changed, before, after, previousKey, key } = data;
   if (typeof hostId === 'string') return hostId;
+  if (previousKey !== undefined) return `${endOf(previousKey)} → ${endOf(key)}`;
   if (from !== undefined) return `${shownValue(from)} → ${shownValue(to)}`;
   if (Array.isArray(changed)) {
     const isRecorded = (name: string) => Object.hasOwn(Object(before), name);
@@ -55,6 +56,9 @@ function aboutOf({ data, resource_type: type, resource_id: id }: Event): string 
   const until = expirationDate ?? expiresAt;
   return typeof until === 'string' ? `until ${moment(until)}` : '';
 }
+
+/** A key by its last section, which masks leave. */
+const endOf = (key: unknown): string => `…${String(key).slice(-5)}`;
 
 /** A value that was recorded, as people read it. */
 function shownValue(value: unknown): string {
