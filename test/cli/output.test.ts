@@ -4,6 +4,7 @@ import { renderTable } from '../../src/cli/output/table.ts';
 import { plain } from '../../src/cli/output/terminal.ts';
 import { commandEntries } from '../../src/cli/tree.ts';
 import { lkm, tempFolder } from './fake-io.ts';
+import { openShop } from './shop.ts';
 
 describe('every command', () => {
   /** Their result is a document, or it goes on until it is stopped. */
@@ -61,6 +62,21 @@ describe('a table of many rows', () => {
       `${'ID'.padEnd(width)}  NAME    N`,
       ...rows.map(({ id, n }) => `${id.padEnd(width)}  Ada   ${String(n).padStart(3)}`),
     ]);
+  });
+});
+
+describe('the status of a key', () => {
+  it('has a color on a terminal, in a list and of one, and none where colors are not wanted', async () => {
+    const { at, names, answer } = await openShop();
+    names.KEY = await answer('keys create');
+    await answer('keys block KEY');
+    const terminal = { terminal: true, env: { NO_COLOR: '', TERM: 'xterm' } };
+    expect((await at('keys list', terminal)).stdout).toContain('  \u001b[31mblocked\u001b[39m  ');
+    expect((await at('keys get KEY', terminal)).stdout).toContain('  \u001b[31mblocked\u001b[39m\n');
+    expect((await at('keys get KEY', { terminal: true })).stdout).toMatch(/^status +blocked$/m);
+    await answer('keys unblock KEY');
+    await answer('keys sign KEY --host-id host-1 -o -');
+    expect((await at('keys list', terminal)).stdout).toContain('  \u001b[32mactive\u001b[39m  ');
   });
 });
 

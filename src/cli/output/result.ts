@@ -16,6 +16,8 @@ export interface Field<Row = Record<string, unknown>> {
   of?(row: Row): unknown;
   show?(value: unknown, now: number, row: Row): string;
   readonly isNumber?: boolean;
+  /** The color of what a terminal shows, which says the same without it. */
+  color?(value: unknown): keyof Paint | null;
   /** May be cut when a table is too wide; identifiers never are. */
   readonly cuts?: boolean;
   /** May be left out of a table that is too wide; 1 goes first. */

@@ -1,6 +1,7 @@
 import Table from 'cli-table3';
 import stringWidth from 'string-width';
-import { type Field, shownCell, type View } from './result.ts';
+import { cellValue, type Field, shownCell, type View } from './result.ts';
+import type { Paint } from './terminal.ts';
 
 type Row = Record<string, unknown>;
 
@@ -38,7 +39,14 @@ const widthsOf = (cells: readonly (readonly string[])[]): number[] =>
 const labelOf = ({ label, name }: Field): string => label ?? name;
 
 export const renderRecord = (fields: readonly Field[], row: Row, { paint, now }: View): string =>
-  linesOf(layOut(fields.map((field) => [paint.dim(labelOf(field)), shownCell(field, row, now)])));
+  linesOf(
+    layOut(fields.map((field) => [paint.dim(labelOf(field)), painted(shownCell(field, row, now), field, row, paint)])),
+  );
+
+function painted(text: string, field: Field, row: Row, paint: Paint): string {
+  const color = field.color?.(cellValue(field, row));
+  return color ? paint[color](text) : text;
+}
 
 /**
  * Renders rows below an upper-case header; where the identifiers do not fit, a record for each row. `hidden` gets the names
@@ -55,7 +63,9 @@ export function renderTable(
   if (!fitted) return rows.map((row) => renderRecord(fields, row, view)).join('\n');
 
   const header = fitted.map(({ label, width }) => view.paint.dim(cut(label, width)));
-  const lines = rows.map((_, at) => fitted.map(({ cells, width }) => cut(cells[at] ?? '', width)));
+  const lines = rows.map((row, at) =>
+    fitted.map(({ field, cells, width }) => painted(cut(cells[at] ?? '', width), field, row, view.paint)),
+  );
   const widths = fitted.map(({ width }) => width);
   const shown = fitted.map(({ field }) => field);
   for (const field of fields) if (!shown.includes(field)) hidden.add(field.name);

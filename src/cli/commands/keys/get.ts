@@ -9,7 +9,7 @@ import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { deviceFields, marked, sessionFields } from '../devices-and-sessions.ts';
 import { showCommand } from '../forms.ts';
 import { namedRecord } from '../results.ts';
-import { otherNames, statusOf } from './list.ts';
+import { colorOf, otherNames, statusOf } from './list.ts';
 
 /** What the lookup of a key returns: the licence and its customer. */
 export type Lookup = {
@@ -39,6 +39,7 @@ const ownFields: readonly Field<Lookup>[] = [
   {
     name: 'status',
     show: (status, _, { license }) => [status, license.revocationReason ?? []].flat().join(': '),
+    color: colorOf,
   },
   licenseField('productId', { label: 'product' }),
   licenseField('activations', { show: (used, _, { license }) => usage(used, license.maxActivations) }),

@@ -23,7 +23,7 @@ export const otherNames = (
 /** The columns of a list. */
 const columns: readonly Field<ListedRow>[] = [
   { name: 'key' },
-  { name: 'status' },
+  { name: 'status', color: colorOf },
   {
     name: 'activations',
     label: 'used',
@@ -95,6 +95,13 @@ export function listOfKeys(
   const keys = items.map(({ key }) => key);
   const rows = items.map((key) => ({ ...key, status: statusOf(key, now) }));
   return { kind: 'rows', rows, data: items, quiet: keys, secrets: keys, secret: true, empty, notes };
+}
+
+/** Of a status: whether the key can be used. */
+export function colorOf(status: unknown): 'green' | 'yellow' | 'red' | null {
+  if (status === 'active') return 'green';
+  if (status === 'full') return 'yellow';
+  return status === 'unused' ? null : 'red';
 }
 
 type StatusParts = Pick<License, 'vendorDisabled' | 'revokedAt' | 'expirationDate' | 'activations' | 'maxActivations'>;
