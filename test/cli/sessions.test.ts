@@ -160,6 +160,15 @@ describe('keys why', () => {
     );
   });
 
+  it('advises nothing for a revoked key but another one', async () => {
+    const { answer, at, product } = await floating();
+    await answer('keys revoke KEY --yes');
+    const { stderr } = await at('keys why KEY --host-id pc-2', { terminal: true });
+    const [verdict, ...fixes] = stderr.trimEnd().split('\n');
+    expect(verdict).toBe('activate would be refused at 2026-11-21 12:00 UTC');
+    expect(fixes).toEqual([`  It stays revoked; issue another:  lkm keys create -P ${product}`]);
+  });
+
   it('repeats no key where it may be logged, and names the command as it is typed here', async () => {
     const { names, at } = await floating();
     const env = { npm_command: 'exec' };

@@ -85,6 +85,7 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
     ['Allow it beside them:', 'lkm keys update KEY --allow-host HOST --allow-host ID'],
   ],
   licenseDisabled: [['Enable it:', 'lkm keys unblock KEY']],
+  licenseRevoked: [['It stays revoked; issue another:', 'lkm keys create -P PRODUCT']],
   licenseExpired: [['Renew it:', 'lkm keys renew KEY --for 1y']],
   customerInactive: [
     ['See its customer:', 'lkm keys get KEY --fields customerId'],
@@ -141,7 +142,8 @@ export const fixesFor = (reason: string, { key, product, host }: FixSubject): (r
   (hintsByReason[reason as Reason] ?? []).flatMap((hint) => {
     if (typeof hint === 'string') return [];
     const [label, command] = hint;
-    return [[label, command.replace('KEY', () => `${key} -P ${product}`).replace(/\bID\b/, () => host)] as const];
+    const ofKey = command.replace('KEY', () => `${key} -P ${product}`).replace('PRODUCT', () => product);
+    return [[label, ofKey.replace(/\bID\b/, () => host)] as const];
   });
 
 /** Explains why a connection failed; null when no code of the error is known. */

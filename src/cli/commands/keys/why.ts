@@ -71,7 +71,10 @@ const withMoments = (text: string): string =>
 function notesOn({ allowed, action, at, rules }: Explanation, subject: FixSubject): Note[] {
   const verdict: Note = { tone: 'done', text: `${action} would work at ${moment(at)}` };
   if (allowed) return [verdict];
-  const fixes = rules.flatMap(({ reason }) => (reason === undefined ? [] : fixesFor(reason, subject)));
+  const reasons = rules.flatMap(({ reason }) => reason ?? []);
+  // Where that is one of them, nothing else helps.
+  const revoked = reasons.filter((reason) => reason === 'licenseRevoked');
+  const fixes = (revoked.length > 0 ? revoked : reasons).flatMap((reason) => fixesFor(reason, subject));
   const width = Math.max(0, ...fixes.map(([label]) => label.length));
   const labelled = fixes.map(([label, line]) => `  ${label.padEnd(width)}  ${line}`);
   return [`${action} would be refused at ${moment(at)}`, ...labelled].map((text) => ({ tone: 'hint', text }));
