@@ -50,6 +50,16 @@ describe('a name in the place of an id', () => {
     expect((await at('keys create -P engine-pro')).code).toBe(6);
   });
 
+  it('names a plan, and a narrow list of plans shows what they are before the id of their product', async () => {
+    const { answer, at } = await shopWith();
+    await answer('plans create --name Pro --feature sso');
+    const trial = await answer('plans create --name Trial --trial true --lasts 14d');
+    const { stdout } = await at('plans list', { terminal: true, columns: 96 });
+    expect(stdout).toMatch(/^ID +NAME +ACTIVE +DEVICES +LASTS +TRIAL +FEATURES\n/);
+    expect(stdout).toContain(`\n${trial}  Trial  yes     unlimited  P14D      yes    –\n`);
+    expect((await at('plans get trial', { terminal: true })).stdout).toContain(trial);
+  });
+
   it('may be longer than an id', async () => {
     const { answer, json, names } = await shopWith();
     names.LONG = 'Engine Professional Edition';

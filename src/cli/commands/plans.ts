@@ -1,7 +1,7 @@
 import { licenseTypes } from '../../contract/keys/licenses.ts';
 import { argument, flag, many, option, productFilter, productNeeded, required } from '../command.ts';
 import type { Field } from '../output/result.ts';
-import { relative, yesNo } from '../output/words.ts';
+import { nothing, relative, yesNo } from '../output/words.ts';
 import { parseCalendarDuration, parseSeconds } from '../values/duration.ts';
 import { orNone, parseBoolean, parseFeature, parseLimit, parseRateLimit } from '../values/scalars.ts';
 import { changeCommand, ifUpdatedAt, showCommand } from './forms.ts';
@@ -12,11 +12,11 @@ const orWord = (word: string) => (value: unknown) => String(value ?? word);
 const planFields: readonly Field[] = [
   { name: 'id' },
   { name: 'name', cuts: true },
-  { name: 'productId', label: 'product', drops: 4 },
-  { name: 'active', show: yesNo, drops: 2 },
+  { name: 'productId', label: 'product', drops: 2 },
+  { name: 'active', show: yesNo, drops: 3 },
   { name: 'maxActivations', label: 'devices', isNumber: true, show: orWord('unlimited') },
   { name: 'duration', label: 'lasts', show: orWord('for ever') },
-  { name: 'isTrial', label: 'trial', show: yesNo, drops: 3 },
+  { name: 'isTrial', label: 'trial', show: yesNo, drops: 4 },
   { name: 'features', show: (features) => describeFeatures(Object(features)), shown: 'table' },
   { name: 'createdAt', label: 'created', show: relative, drops: 1 },
   ...fieldsShown('data', 'fromFirstUse', 'gracePeriod', 'licenseType', 'maxConcurrentSessions', 'heartbeatInterval'),
@@ -26,7 +26,7 @@ const planFields: readonly Field[] = [
 const describeFeatures = (features: Readonly<Record<string, unknown>>): string =>
   Object.entries(features)
     .map(([name, set]) => (set === true ? name : `${name}=${set}`))
-    .join(', ') || '-';
+    .join(', ') || nothing;
 
 const planArgument = argument('<ID|NAME>', 'the plan', { field: 'planId', takesName: true });
 
