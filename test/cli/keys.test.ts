@@ -29,7 +29,7 @@ describe('a licence key', () => {
     expect((await at('keys get KEY', terminal)).stdout.split('\n')).toEqual([
       `key          ${key}`,
       'status       active',
-      `product      ${product}`,
+      `product      Engine (${product})`,
       'activations  1 of 2',
       'expires      2027-11-21 23:59 UTC (in 12 months)',
       'type         node-locked',

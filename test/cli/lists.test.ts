@@ -88,19 +88,29 @@ describe('a list', () => {
     expect({ ...ran, stdout: shop.named(ran) }).toEqual({ code: 0, stdout: found, stderr });
   });
 
-  it('of keys shows the status of each in a word, and what is used at the right', async () => {
+  it('of keys shows the status of each in a word, what is used at the right, and its product by name', async () => {
     const { TRIAL, SOON, POOL } = shop.names;
     const { stdout, stderr } = await shop.table('keys list');
     expect(stdout.split('\n')).toEqual([
-      'KEY                            STATUS  USED  EXPIRES       CREATED',
-      `${TRIAL}  unused   0/∞  never         2 days ago`,
-      `${SOON}  unused   0/∞  in 10 days    20 days ago`,
-      `${POOL}  active   3/5  in 13 months  1 month ago`,
+      'KEY                            STATUS  USED  EXPIRES       CREATED      PRODUCT',
+      `${TRIAL}  unused   0/∞  never         2 days ago   Editor`,
+      `${SOON}  unused   0/∞  in 10 days    20 days ago  Engine`,
+      `${POOL}  active   3/5  in 13 months  1 month ago  Engine`,
       '',
     ]);
-    expect(stderr).toContain('no room for productId, customerId; --json shows them\n');
-    const chosen = await shop.table('keys list --fields key,productId,customerId');
+    expect(stderr).toContain('no room for customerId; --json shows it\n');
+    const chosen = await shop.table('keys list --fields key,productId,customerId', 60);
     expect(chosen).toMatchObject({ stdout: expect.stringMatching(/^key .*\nproduct .*\ncustomer /), stderr: '' });
+  });
+
+  it('of keys shows the ids of products to a token that may not list them', async () => {
+    const LKM_TOKEN = await shop.answer('tokens create --kind scoped --scope license:read --name shop');
+    const { openInstance } = await import('../../src/server/runtime.ts');
+    const instance = await openInstance({ db: `${shop.cwd}/lkm.db`, clock: () => NOW });
+    const env = { LKM_TOKEN, LKM_BASE_URL: 'https://licensing.example.com', NO_COLOR: '1' };
+    const { stdout } = await lkm(['keys', 'list'], { terminal: true, columns: 120, fetch: instance.fetch, env });
+    await instance.close();
+    expect(stdout.split('\n')[1]).toContain(shop.names.EDITOR);
   });
 
   it('of keys takes every name that the service gives to one with --fields', async () => {

@@ -126,9 +126,9 @@ export const customersKeys = readCommand({
   fields: listedFields,
   examples: [['lkm customers keys cus_…', 'all of them']],
 
-  async read(client, { id, limit }, { io }) {
+  async read(client, { id, limit }, context) {
     const found = await firstOf((partSize) => client.customers.keys({ customerId: id, limit: partSize }), limit);
-    return listOfKeys(found, 'this customer has no keys', io.now());
+    return listOfKeys(client, found, 'this customer has no keys', context);
   },
 });
 

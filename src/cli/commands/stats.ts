@@ -101,13 +101,13 @@ export const forecast = readCommand({
     ['lkm forecast --days 7 -o week.csv', 'for a spreadsheet'],
   ],
 
-  async read(client, { days = 60, product: productId }, { io }) {
+  async read(client, { days = 60, product: productId }, context) {
     const within = { years: 0, months: 0, weeks: 0, days: Math.min(days, MAX_DAYS), hours: 0, minutes: 0, seconds: 0 };
     const filters = { status: 'expiring' as const, within, productId };
     const items = await Array.fromAsync(client.keys.list(filters));
     if (items.length === 0) await checkFiltersExist(client, { productId });
     items.sort((one, other) => (String(one.expirationDate) < String(other.expirationDate) ? -1 : 1));
-    return listOfKeys({ items }, `no key expires within ${count(days, 'day')}`, io.now());
+    return listOfKeys(client, { items }, `no key expires within ${count(days, 'day')}`, context);
   },
 });
 

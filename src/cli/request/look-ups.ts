@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import type { Customer } from '../../contract/customers.ts';
 import { ApiError } from '../../contract/errors.ts';
+import type { Settings } from '../config/settings.ts';
 import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
 import { type Pending, pendingOf } from '../state/journal.ts';
 import type { State } from '../state/state.ts';
@@ -66,6 +67,16 @@ export const findProduct = async (client: Client, name: string): Promise<string>
 /** The id of the plan of a name, among those of a product where one is named. Throws as {@link findCustomer}. */
 export const findPlan = async (client: Client, name: string, productId: string | undefined): Promise<string> =>
   only('plan', name, (await client.plans.list({ productId })).items);
+
+/** The names of products by their ids, for a table; none in another format, and for a token that may not list them. */
+export async function productNames(
+  client: Client,
+  { fileFormat, quiet }: Pick<Settings, 'fileFormat' | 'quiet'>,
+): Promise<ReadonlyMap<string, string>> {
+  const isShown = fileFormat === 'table' && !quiet;
+  const products = isShown ? await unlessRefused('scopeMissing', client.products.list()) : null;
+  return new Map(products?.items.map(({ id, name }) => [id, name]));
+}
 
 /** So many are told that are called in a similar way. */
 const NEAREST = 5;

@@ -5,9 +5,10 @@ import { isMaskedKey } from '../../../domain/license-key.ts';
 import { option } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/words.ts';
+import { productNames } from '../../request/look-ups.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { deviceFields, marked, sessionFields } from '../devices-and-sessions.ts';
-import { showCommand } from '../forms.ts';
+import { readCommand } from '../forms.ts';
 import { namedRecord } from '../results.ts';
 import { colorOf, otherNames, statusOf } from './list.ts';
 
@@ -18,6 +19,8 @@ export type Lookup = {
   readonly sessions?: readonly Session[] | undefined;
   /** Absent for tokens of kind client. */
   readonly files?: readonly SignedFile[] | undefined;
+  /** The name of its product, where that is shown. */
+  readonly product?: string | undefined;
 };
 
 /** A lookup with the status of the key in one word, the same as in lists. */
@@ -41,7 +44,10 @@ const ownFields: readonly Field<Lookup>[] = [
     show: (status, _, { license }) => [status, license.revocationReason ?? []].flat().join(': '),
     color: colorOf,
   },
-  licenseField('productId', { label: 'product' }),
+  licenseField('productId', {
+    label: 'product',
+    show: (id, _, { product }) => (product ? `${product} (${id})` : String(id)),
+  }),
   licenseField('activations', { show: (used, _, { license }) => usage(used, license.maxActivations) }),
   licenseField('maxActivations', { shown: 'data' }),
   licenseField('expirationDate', { label: 'expires', show: (_, now, { license }) => describeTerm(license, now) }),
@@ -75,7 +81,7 @@ const fileFields: readonly Field<SignedFile>[] = [
   { name: 'revokedAt', label: 'revoked', show: (value, now) => (value === null ? 'no' : relative(value, now)) },
 ];
 
-export const keysGet = showCommand({
+export const keysGet = readCommand({
   about: 'Shows one licence key: its limits, its devices, its licence files and its customer.',
   operation: 'keys.get',
   arguments: { key: licenseKeyArgument },
@@ -93,17 +99,22 @@ export const keysGet = showCommand({
     ['lkm keys get - -P "$ID" --fields activations < key.txt', 'how many devices use it'],
   ],
 
-  show: (lookup, _, { io }) => ({
-    ...namedRecord(withStatus(lookup, io.now()), lookup.license.key),
-    parts: [
-      { fields: deviceFields, rows: lookup.license.devices },
-      { fields: sessionFields, rows: lookup.sessions ?? [] },
-      { fields: fileFields, rows: lookup.files ?? [] },
-    ],
-    data: lookup,
-    secrets: [lookup.license.key],
-    secret: true,
-  }),
+  async read(client, { key: licenseKey, product: productId }, { io, settings }) {
+    const lookup = await client.keys.get({ productId, licenseKey });
+    const { license, sessions = [], files = [] } = lookup;
+    const product = (await productNames(client, settings)).get(license.productId);
+    return {
+      ...namedRecord({ ...withStatus(lookup, io.now()), product }, license.key),
+      parts: [
+        { fields: deviceFields, rows: license.devices },
+        { fields: sessionFields, rows: sessions },
+        { fields: fileFields, rows: files },
+      ],
+      data: lookup,
+      secrets: [license.key],
+      secret: true,
+    };
+  },
 });
 
 /** With the end of the one that it has replaced, while both work. */

@@ -1,18 +1,20 @@
+import type { Client } from '../../../client/client.ts';
 import { type License, licenseTypes } from '../../../contract/keys/licenses.ts';
 import { type KeyStatus, keyStatuses, ListedLicense } from '../../../contract/keys/lists.ts';
 import { many, option, productFilter } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
-import { checkFiltersExist } from '../../request/look-ups.ts';
+import { checkFiltersExist, productNames } from '../../request/look-ups.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseStart } from '../../values/instant.ts';
 import { parseBoolean, parseMetadata } from '../../values/scalars.ts';
 import { customerOption, limit, planOption, readCommand } from '../forms.ts';
 import { fieldsShown, firstOf } from '../results.ts';
 
-/** A key in a list, with its status in a word. */
-export type ListedRow = ListedLicense & { readonly status: KeyStatus };
+/** A key in a list, with its status in a word, and the name of its product where that is shown. */
+export type ListedRow = ListedLicense & { readonly status: KeyStatus; readonly product: string | undefined };
 
 /** The names of what the service says of a key besides. */
 export const otherNames = (
@@ -33,7 +35,7 @@ const columns: readonly Field<ListedRow>[] = [
   { name: 'maxActivations', shown: 'data' },
   { name: 'expirationDate', label: 'expires', show: expiryInBrief, drops: 4 },
   { name: 'createdAt', label: 'created', show: relative, drops: 3 },
-  { name: 'productId', label: 'product', drops: 2 },
+  { name: 'productId', label: 'product', show: (id, _, { product }) => String(product ?? id), drops: 2 },
   { name: 'customerId', label: 'customer', show: (id) => String(id ?? nothing), drops: 1 },
 ];
 
@@ -75,25 +77,28 @@ export const keysList = readCommand({
     ['lkm keys list -P "$ID" --fields key,customerId -o keys.csv', 'for a spreadsheet'],
   ],
 
-  async read(client, { limit, metadata, product: productId, customer: customerId, plan: planId, ...filters }, { io }) {
+  async read(client, { limit, metadata, product: productId, customer: customerId, plan: planId, ...filters }, context) {
     const entries = metadata && { metadata: Object.fromEntries(metadata) };
     const input = { productId, customerId, planId, ...filters, ...entries };
     const found = await firstOf((partSize) => client.keys.list({ ...input, limit: partSize }), limit);
     if (found.items.length === 0) await checkFiltersExist(client, input);
     const isFiltered = Object.values(input).some((filter) => filter !== undefined);
     const empty = isFiltered ? 'no key fits; leave a filter out to see more' : 'no keys yet; lkm keys create makes one';
-    return listOfKeys(found, empty, io.now());
+    return listOfKeys(client, found, empty, context);
   },
 });
 
 /** The result for keys, with what is to be said below them. */
-export function listOfKeys(
+export async function listOfKeys(
+  client: Client,
   { items, notes = [] }: { readonly items: readonly ListedLicense[]; readonly notes?: readonly Note[] },
   empty: string,
-  now: number,
-): CommandResult {
+  { io, settings }: CommandContext,
+): Promise<CommandResult> {
+  const names = items.length > 0 ? await productNames(client, settings) : new Map<string, string>();
+  const now = io.now();
   const keys = items.map(({ key }) => key);
-  const rows = items.map((key) => ({ ...key, status: statusOf(key, now) }));
+  const rows = items.map((key) => ({ ...key, status: statusOf(key, now), product: names.get(key.productId) }));
   return { kind: 'rows', rows, data: items, quiet: keys, secrets: keys, secret: true, empty, notes };
 }
 
