@@ -154,7 +154,7 @@ describe('a list', () => {
   });
 
   it.each([
-    ['keys list --within 30d', 'within goes with status expiring'],
+    ['keys list --within 30d', '--within goes with --status expiring'],
     [
       'keys list --status disabled',
       "--status: 'disabled' is not one of active, unused, full, expiring, expired, blocked",

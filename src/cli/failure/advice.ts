@@ -114,6 +114,12 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   licenseNotFound: ['Check the key. With -P or LKM_PRODUCT, it must be a key of that product.'],
   deviceNotFound: [['See its devices:', 'lkm devices list KEY']],
   customerNotFound: [['See them:', 'lkm customers list']],
+  planNotFound: [
+    'It has to be an active plan of the product, and for a trial one with --trial true.',
+    ['See them:', 'lkm plans list'],
+  ],
+  versionNotFound: [['See them:', 'lkm products versions PRODUCT']],
+  webhookNotFound: [['See them:', 'lkm webhooks list']],
   tokenNotFound: [['See them:', 'lkm tokens list']],
   stale: [['Look again:', 'lkm keys get KEY --fields updatedAt']],
   webhookInactive: [['Let it go on:', 'lkm webhooks update ID --active']],

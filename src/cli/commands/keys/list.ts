@@ -3,6 +3,7 @@ import { type License, licenseTypes } from '../../../contract/keys/licenses.ts';
 import { type KeyStatus, keyStatuses, ListedLicense } from '../../../contract/keys/lists.ts';
 import { many, option, productFilter } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
+import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
@@ -78,6 +79,9 @@ export const keysList = readCommand({
   ],
 
   async read(client, { limit, metadata, product: productId, customer: customerId, plan: planId, ...filters }, context) {
+    if (filters.within !== undefined && filters.status !== 'expiring') {
+      throw new UsageError('--within goes with --status expiring');
+    }
     const entries = metadata && { metadata: Object.fromEntries(metadata) };
     const input = { productId, customerId, planId, ...filters, ...entries };
     const found = await firstOf((partSize) => client.keys.list({ ...input, limit: partSize }), limit);
