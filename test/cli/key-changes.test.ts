@@ -35,6 +35,8 @@ describe('lkm keys create', () => {
       stdout,
       stderr: 'order-1042 has this key already; nothing was created\n',
     });
+    expect((await at(`${create} --if-absent --fields reference`)).stdout).toBe('order-1042\n');
+    expect((await at('keys create --reference order-8 --fields reference')).stdout).toBe('order-8\n');
     expect(await json(`${create} --if-absent`)).toMatchObject({ key: stdout.trim(), idempotencyKey: null });
     const refused = await at(create);
     expect(refused).toMatchObject({

@@ -112,7 +112,9 @@ async function issue(context: CommandContext, input: Input): Promise<CommandResu
   const done = doneNote(changed, `created · ${seats}${end === null ? '' : ` · ${end}`}`);
   const isDefault = end === null && !replayed && input.planId === undefined;
   const notes = isDefault ? [done, noteDefaultEnd('no --expires given', context.io.now())] : [done];
-  return { ...keyResult(answer.key, { productId: input.productId, idempotencyKey }), idempotencyKey, notes };
+  const { productId, reference } = input;
+  const data = { productId, idempotencyKey, ...(reference !== undefined && { reference }) };
+  return { ...keyResult(answer.key, data), idempotencyKey, notes };
 }
 
 const keyResult = (key: string, data: Fields) => ({
@@ -135,7 +137,7 @@ async function findByReference(context: CommandContext, productId: string, refer
     throw taken(`${reference} has a key already, and this token sees it masked: ${key}`, hint);
   }
   const text = `${reference} has this key already; nothing was created`;
-  return { ...keyResult(key, { productId, idempotencyKey: null }), notes: [{ tone: 'done', text }] };
+  return { ...keyResult(key, { productId, idempotencyKey: null, reference }), notes: [{ tone: 'done', text }] };
 }
 
 const taken = (message: string, hint: string) =>
