@@ -92,6 +92,26 @@ scenarios<Rebinding>(
         },
       },
     ),
+    row(
+      'leaves the old host no way back by its fingerprint, nor the key that it has told',
+      rebound({ deviceTag: 'No tag' }),
+      {
+        given: async (world, subject) => {
+          const { address } = await another({ usesPerKey: '1', fingerprintMatch: 1 })(world, subject);
+          const told = { hostId: 'host-1', fingerprint: { disk: 'a'.repeat(64) }, publicKey: 'A'.repeat(43) };
+          expect((await world.call('client', 'POST', '/key/sign', { ...address, ...told })).status).toBe(200);
+          await world.sql('delete from license_files');
+          return { address };
+        },
+        afterwards: async (world, subject, answer) => {
+          const back = { ...subject.address, hostId: 'host-1', fingerprint: { disk: 'a'.repeat(64) } };
+          expect((await world.call('client', 'POST', '/key/activate', back)).body.code).toBe(3);
+          await leaves('host-9')(world, subject, answer);
+          const device = (await world.contents()).devices?.find(({ host_id }) => host_id === 'host-9');
+          expect(device).toMatchObject({ fingerprint: null, public_key: null });
+        },
+      },
+    ),
     row('refuses a token of kind client a fourth time in a year', 'rebindLimit', {
       given: thrice('client'),
       at: '2026-12-20T23:59:59.999Z',
