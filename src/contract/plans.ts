@@ -68,7 +68,9 @@ export const plans = {
         productId: ProductId,
         name: PlanName,
         ...terms,
-        features: record(FeatureName, Feature, MAX_FEATURES).optional().describe('What its keys switch on'),
+        features: record(FeatureName, Feature, MAX_FEATURES)
+          .optional()
+          .describe('What its keys switch on; 4096 bytes as JSON at most'),
       }),
     ).meta({ id: 'CreatePlanRequest' }),
     reply: acted('CreatePlanResponse', 'plans.create', Plan, 201),
@@ -99,7 +101,9 @@ export const plans = {
       ...terms,
       features: record(FeatureName, Feature.nullable(), 2 * MAX_FEATURES)
         .optional()
-        .describe('Merged by name with those that are there; null removes one'),
+        .describe(
+          'Merged by name with those that are there; null removes one. 40 come of it at most, of 4096 bytes as JSON',
+        ),
     }),
     reply: acted('UpdatePlanResponse', 'plans.update', Plan),
     example: { features: { sso: true, beta: null } },

@@ -50,6 +50,26 @@ scenarios<Offline>(
       },
     }),
     row('takes a proof with spaces around it', freed, { send: ({ proof }) => ({ proof: `  ${proof} ` }) }),
+    row('takes the proof of a file whose key was replaced and has ended', freed, {
+      given: async (world, { address }) =>
+        expect((await world.call('admin', 'POST', '/key/reissue', { ...address, overlap: 'PT0S' })).status).toBe(200),
+    }),
+    row('takes the proof of one of very many files', freed, {
+      given: (world) =>
+        world.sql(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 1100)
+          insert into license_files (account_id, id, license_id, host_id, kid, signed_at, ends_at)
+          select account_id, id || i, license_id, 'host-2', kid, signed_at, '2027-01-01T00:00:00.000Z' from n, license_files
+          where host_id = 'host-1'`),
+    }),
+    ...Object.entries({ machine: 'host\0', jti: '\ud800' }).map(([name, text]) =>
+      row<Offline>(`refuses a proof whose ${name} no database can look for`, 'proofRefused', {
+        send: ({ proof }) => {
+          const [header, claims = '', signature] = proof.split('.');
+          const changed = { ...JSON.parse(Buffer.from(claims, 'base64url').toString()), [name]: text };
+          return { proof: [header, Buffer.from(JSON.stringify(changed)).toString('base64url'), signature].join('.') };
+        },
+      }),
+    ),
     row('refuses a proof that was used, after the device is back with another key', 'proofRefused', {
       given: async (world, { address, proof }) => {
         await world.call('admin', 'POST', '/key/deactivate-offline', { ...address, proof });

@@ -122,8 +122,9 @@ export const keyChanges = {
     summary: 'Replace a licence key by a new one',
     description:
       'Gives a licence a new key; its id, devices, sessions, files and history stay. Every operation takes the old key ' +
-      'too until `overlap` is over, and after that only `GET /key`, from tokens other than those of kind `client`. A key ' +
-      'that was replaced is never issued or imported again. Keep the new one: it is shown in full here.',
+      'too until `overlap` is over, and after that only `GET /key`, from tokens other than those of kind `client`, and ' +
+      '`POST /key/deactivate-offline`. A key that was replaced is never issued or imported again. Keep the new one: it is ' +
+      'shown in full here.',
     body: request('ReissueKeyRequest', {
       ...licenseAddress,
       overlap: durationField()

@@ -38,6 +38,12 @@ export const licenseFileRepository = (db: Connection) => {
     listNewest: (accountId: AccountId, limit: number) => files.all(db)`
       select * from license_files where account_id = ${accountId} order by id desc limit ${limit}`,
 
+    /** A file of a licence that has not ended; null when there is none. */
+    findOutstanding: ({ accountId, id: licenseId }: License, id: string, now: Instant) =>
+      files.first(db)`
+        select * from license_files where account_id = ${accountId} and id = ${id} and license_id = ${licenseId}
+          and ends_at > ${now}`,
+
     /** The files of a licence that have not ended, the one that lasts longest first. */
     listOutstanding: (license: License, now: Instant) => files.all(db)`
       select * from license_files where ${isOf(license)} and ends_at > ${now}
