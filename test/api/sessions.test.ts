@@ -221,6 +221,16 @@ scenarios<ThreeSessions>('sessions.list', { given }, [
     absent: ['secret', 'nonce'],
   }),
   row('lists those of a key', answers(some(1)), { send: ({ viewer: { licenseKey } }) => ({ licenseKey }) }),
+  row('lists those of a key that was replaced while it works', answers(some(1)), {
+    send: ({ viewer: { licenseKey } }) => ({ licenseKey }),
+    given: async (world, { viewer }) =>
+      expect((await world.call('admin', 'POST', '/key/reissue', { ...viewer })).status).toBe(200),
+  }),
+  row('lists none by a key that was replaced and has ended', answers({ data: [], code: 0 }), {
+    send: ({ viewer: { licenseKey } }) => ({ licenseKey }),
+    given: async (world, { viewer }) =>
+      expect((await world.call('admin', 'POST', '/key/reissue', { ...viewer, overlap: 'PT0S' })).status).toBe(200),
+  }),
   row('lists no session from the instant on at which its lease ends', answers(some(2)), {
     at: '2026-11-21T10:15:01.000Z',
   }),

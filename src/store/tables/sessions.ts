@@ -106,8 +106,11 @@ function toFilters(accountId: AccountId, now: Instant, { productIds, licenseKey 
       where l.account_id = ${accountId} and l.id = sessions.license_id and ${isAmong(sql`l.product_id`, productIds)})`);
   }
   if (licenseKey !== undefined) {
-    filters.push(sql`sessions.license_id = (
-      select l.id from licenses as l where l.account_id = ${accountId} and ${isKey(licenseKey, 'l.license_key')})`);
+    // By a key that was replaced while it works.
+    filters.push(sql`sessions.license_id = coalesce(
+      (select l.id from licenses as l where l.account_id = ${accountId} and ${isKey(licenseKey, 'l.license_key')}),
+      (select p.license_id from previous_keys as p
+       where p.account_id = ${accountId} and p.license_key = ${licenseKey} and p.valid_until > ${now}))`);
   }
   return filters;
 }
