@@ -5,8 +5,13 @@ import type { Device, Fingerprint } from './license.ts';
  * that comes first.
  */
 export function recognise(devices: readonly Device[], fingerprint: Fingerprint, match: number): Device | null {
-  const shared = ({ fingerprint: known }: Device): number =>
-    Object.entries(fingerprint).filter(([name, value]) => known?.[name] === value).length;
-  const best = devices.toSorted((one, other) => shared(other) - shared(one))[0];
-  return best !== undefined && shared(best) >= match ? best : null;
+  const parts = Object.entries(fingerprint);
+  let best: Device | null = null;
+  let most = match - 1;
+  for (const device of devices) {
+    const { fingerprint: known } = device;
+    const shared = known === null ? 0 : parts.filter(([name, value]) => known[name] === value).length;
+    if (shared > most) [best, most] = [device, shared];
+  }
+  return best;
 }
