@@ -2,6 +2,7 @@ import { apiError } from '../contract/errors.ts';
 import { writeDuration } from '../contract/fields.ts';
 import type { Contract } from '../contract/index.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../contract/keys/licenses.ts';
+import { arePlanFeatures } from '../contract/keys/metadata.ts';
 import type { Plan as ShownPlan } from '../contract/plans.ts';
 import { differences, mergeEntries } from '../domain/changes.ts';
 import { newId } from '../domain/ids.ts';
@@ -29,7 +30,7 @@ export const planOperations: Operations<Contract['plans']> = {
         ...{ id: newId('plan', now, random(10)), productId, name, active: true, features, ...times },
         terms: { ...usual, ...differences<PlanTerms>(usual, given) },
       };
-      refuseContradictions(plan);
+      refuseFaults(plan);
       if (!(await repositories.plans.insert({ ...plan, accountId }))) throw apiError('planTaken');
       record(eventOf('plan.created', 'plan', plan.id, { productId }));
       return showPlan(plan);
@@ -53,7 +54,7 @@ export const planOperations: Operations<Contract['plans']> = {
         ...{ name, active, features: mergeEntries(before.features, features) },
         terms: { ...before.terms, ...differences<PlanTerms>(before.terms, given) },
       };
-      refuseContradictions(changes);
+      refuseFaults(changes);
       const other = name === undefined ? null : await plans.findByName(accountId, before.productId, name);
       if (other !== null && other.id !== planId) throw apiError('planTaken');
       const after = await writeChanges(context, before, {
@@ -82,8 +83,8 @@ const usual: PlanTerms = {
   fingerprintMatch: null,
 };
 
-function refuseContradictions(plan: Pick<Plan, 'terms'>): void {
-  const fields = contradictionsIn(plan);
+function refuseFaults(plan: Pick<Plan, 'terms' | 'features'>): void {
+  const fields = [...contradictionsIn(plan), ...(arePlanFeatures(plan.features) ? [] : ['features'])];
   if (fields.length > 0) throw apiError('invalidParams', { fields });
 }
 

@@ -23,6 +23,10 @@ const plain = {
 
 const pro = { name: 'Pro', maxActivations: 3, duration: 'P1Y', gracePeriod: 'P2W', features: { sso: true, seats: 5 } };
 
+/** So many features. */
+const features = (count: number, value: boolean | string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`feature-${i}`.padEnd(64, '€'), value]));
+
 async function onePlan(world: World): Promise<Subject> {
   const [editor, viewer] = [(await world.product('Editor')).id, (await world.product('Viewer')).id];
   const { body } = await world.call('admin', 'POST', '/plan', { productId: editor, ...pro });
@@ -82,6 +86,7 @@ scenarios<Subject>(
       'a trial that never expires': { isTrial: true },
       'a first use that sets no end': { fromFirstUse: true },
       'sessions of a node-locked key': { maxConcurrentSessions: 2 },
+      'more features than a licence file has room for': { features: features(40, 'x'.repeat(100)) },
     }),
   ],
 );
@@ -159,6 +164,8 @@ scenarios<Subject>('plans.update', { ...byId, body: () => ({ name: 'Pro 2' }), w
   ...refuses('invalidParams', {
     'a body that changes nothing': { name: undefined },
     'a trial that never expires': { isTrial: true, duration: null },
+    'more features than a plan has, with those that it had': { features: features(39, true) },
+    'features that are too long with those that it had': { features: features(10, 'x'.repeat(256)), name: undefined },
     'a report that comes later than the end of its lease': { heartbeatInterval: 1_000 },
   }),
 ]);

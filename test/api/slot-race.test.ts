@@ -68,6 +68,49 @@ it('two heartbeats that sign one nonce at once are told the same next one', asyn
   expect((await beat({ ...session, nextNonce: first?.body.nextNonce })).status).toBe(200);
 });
 
+it('a key that was replaced works while the key in its place is replaced at that moment', async ({
+  world,
+  productId,
+}) => {
+  const licenseKey = await world.key({ productId });
+  const { body } = await world.call('admin', 'POST', '/key/reissue', { productId, licenseKey });
+  // Another server replaces the second key too.
+  const again = [
+    `insert into previous_keys (account_id, license_key, license_id, valid_until)
+      select account_id, license_key, id, '2027-01-01' from licenses`,
+    `update licenses set license_key = 'the-third-key-of-a-licence'`,
+  ];
+  const change = (key: string) =>
+    world.call('admin', 'PATCH', '/key', { productId, licenseKey: key, maxActivations: 9 });
+  const changed = await beside(world, again, () => [change(licenseKey), change(body.key)], { waiting: 2 });
+  expect(changed.map(({ status }) => status)).toEqual([200, 200]);
+});
+
+it('a plan does not take a name that another server gives to a plan at that moment', async ({ world, productId }) => {
+  const { id } = (await world.call('admin', 'POST', '/plan', { productId, name: 'Basic' })).body.data;
+  const other = [
+    `insert into plans select account_id, 'plan_2', product_id, 'Pro', active, terms, features, created_at, updated_at from plans`,
+  ];
+  const rename = () => world.call('admin', 'PUT', `/plan/by-id?planId=${id}`, { name: 'Pro' });
+  const [answer] = await beside(world, other, () => [rename()]);
+  expect(answer?.body).toEqual({ message: 'The product has a plan of this name', code: 18 });
+});
+
+it.for([
+  `update licenses set vendor_disabled = 1`,
+  `update licenses set vendor_disabled = 1, revoked_at = '2026-11-21T10:00:00.000Z'`,
+  `update licenses set max_activations = 0`,
+  'delete from licenses',
+])('a trial that is ended at that moment is over: %s', async (end, { world, productId }) => {
+  const plan = { productId, name: 'Trial', isTrial: true, duration: 'P14D', maxActivations: 1 };
+  const { id: planId } = (await world.call('admin', 'POST', '/plan', plan)).body.data;
+  const start = () => world.call('client', 'POST', '/key/trial', { productId, planId, hostId: 'host-1' });
+  const address = { productId, licenseKey: (await start()).body.key };
+  await world.call('admin', 'POST', '/deactivate-key', { ...address, hostId: 'host-1' });
+  const [answer] = await beside(world, [end], () => [start()]);
+  expect(answer?.body).toEqual({ message: 'This device has had its trial', code: 19 });
+});
+
 it('a product keeps a name that another server commits while its state is changed', async ({ world, productId }) => {
   const path = `/product/by-id?productId=${productId}`;
   const [updated] = await beside(world, [`update products set name = 'Viewer'`], () => [

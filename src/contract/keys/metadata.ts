@@ -9,6 +9,9 @@ export const FeatureName = text(1, 64);
 /** So that a licence file stays well under the 64 KiB that its verifier reads. */
 export const MAX_FEATURES = 40;
 
+/** The most bytes that the features of a plan take as JSON: they share a licence file with as many of the licence's own. */
+const PLAN_FEATURES_BYTES = 4_096;
+
 /** Bounds of free metadata. Source: decision 0004. */
 export const METADATA_LIMITS = { entries: 50, nameLength: 64, valueLength: 500, bytes: 8_192 } as const;
 
@@ -124,6 +127,10 @@ export const freeChangesOf = (changes: Members): z.output<typeof FreeChanges> =>
 
 /** Whether metadata has the bounds of that of a new key. */
 export const isWithinBounds = (metadata: Members): boolean => NewMetadata.safeParse(metadata).success;
+
+/** Whether a plan may have these features. */
+export const arePlanFeatures = (features: Members): boolean =>
+  Object.keys(features).length <= MAX_FEATURES && sizeOf(features) <= PLAN_FEATURES_BYTES;
 
 /** The free entries of metadata: what is no boolean, number or text is left out. */
 export const freeMetadataOf = (metadata: Members = {}): z.output<typeof FreeEntries> =>

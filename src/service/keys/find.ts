@@ -11,10 +11,14 @@ export async function byKey<T>(
   licenseKey: LicenseKey,
   find: (key: LicenseKey) => Promise<T | null>,
 ): Promise<T | null> {
-  const named = await find(licenseKey);
-  if (named !== null) return named;
-  const current = await repositories.previousKeys.replacement(caller.accountId, licenseKey, now);
-  return current && find(current);
+  for (let key = licenseKey; ; ) {
+    const named = await find(key);
+    if (named !== null) return named;
+    const current = await repositories.previousKeys.replacement(caller.accountId, licenseKey, now);
+    // While it was looked for, its place may have been taken once more.
+    if (current === null || current === key) return null;
+    key = current;
+  }
 }
 
 /** The licence that product and key name together. Throws ApiError `licenseNotFound`. */

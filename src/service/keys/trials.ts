@@ -1,5 +1,5 @@
 import type { InputOf } from '../../contract/endpoint.ts';
-import { apiError } from '../../contract/errors.ts';
+import { ApiError, apiError } from '../../contract/errors.ts';
 import type { keyTrials } from '../../contract/keys/trials.ts';
 import type { License } from '../../domain/license.ts';
 import { revealKey } from '../../domain/license-key.ts';
@@ -26,7 +26,8 @@ export const trialOperations: Operations<typeof keyTrials> = {
       const trial = found(past ?? (await repositories.trials.find(addressOf(context, input))), 'trialUsed');
       const license = await repositories.keys.findById(accountId, trial.licenseId);
       const { hostId, deviceTag } = input;
-      const device = await holdSlot(context, await running(context, license, input), { hostId, deviceTag });
+      const facts = await running(context, license, input);
+      const device = await holdSlot(context, facts, { hostId, deviceTag }).catch(refuseEnded);
       // The first use may have set the end.
       const used = await repositories.keys.findById(accountId, trial.licenseId);
       return {
@@ -62,10 +63,15 @@ async function start(context: Context, input: Input): Promise<boolean> {
   return true;
 }
 
+/** What refuses the slot of a trial that ran a moment ago has ended it. */
+function refuseEnded(error: unknown): never {
+  throw error instanceof ApiError ? apiError('trialUsed') : error;
+}
+
 /** The licence of a trial with its device. Throws ApiError `trialUsed` once it is over, was ended, or has become another licence. */
 async function running(context: Context, license: License | null, { productId, hostId }: Input): Promise<LoadedFacts> {
   if (!license?.isTrial) throw apiError('trialUsed');
-  const facts = await loadFacts(context, 'activate', { productId, licenseKey: license.key, hostId });
+  const facts = await loadFacts(context, 'activate', { productId, licenseKey: license.key, hostId }, 'trialUsed');
   if (decide('activate', facts).refusal !== null) throw apiError('trialUsed');
   return facts;
 }
