@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import { argument, command, option, required } from '../command.ts';
 import { writeAtomically } from '../config/files.ts';
 import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
 import { readIfPresent, readLocalFile, readText } from '../values/files.ts';
 import { keyCheck, licenseKeyArgument } from '../values/license-key.ts';
@@ -28,6 +30,7 @@ export const offlineRequest = command({
   ],
 
   async run({ key, product: productId, hostId, deviceKey: path }, { io, settings: { output } }) {
+    refuseSame(path, output, io);
     const { createDeviceKey, readDeviceKey } = await import('../../license-file.ts');
     const { writeOfflineRequest } = await import('../../domain/license-file/offline.ts');
     const known = readIfPresent(path, io);
@@ -57,7 +60,7 @@ export const offlineAnswer = changeCommand({
     refuseScreen(context);
     const { readOfflineRequest } = await import('../../domain/license-file/offline.ts');
     const request = readOfflineRequest(await readText(file, context.io));
-    if (request !== null) return request as Fields & typeof request;
+    if (request !== null) return withoutAbsent(request);
     throw new UsageError(`${file} is no request of a device`, [['Made by:', 'lkm offline request KEY']]);
   },
   outcome: (answer, { ttl }, context, { hostId }) => signedFile(answer, { hostId: String(hostId), ttl }, context),
@@ -74,6 +77,7 @@ export const offlineRelease = command({
   examples: [['lkm offline release pc-7.lic --device-key pc-7.pem -o pc-7.proof', 'then carry pc-7.proof there']],
 
   async run({ file, deviceKey: path }, { io, settings: { output } }) {
+    refuseSame(path, output, io);
     const { createDeactivationProof } = await import('../../license-file.ts');
     const licenseFile = await readText(file, io);
     const privateKey = readLocalFile(path, io);
@@ -102,6 +106,16 @@ export const offlineAccept = changeCommand({
   },
   outcome: (answer) => doneTo(answer.hostId, answer, `freed ${answer.hostId}`),
 });
+
+/** Fields without those that are undefined: a product that is not named is found by the key. */
+const withoutAbsent = (fields: object): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** The key of a device is in one place only: nothing is written over it, whatever is forced. */
+function refuseSame(path: string, output: string | null, { cwd }: Pick<Io, 'cwd'>): void {
+  if (output === null || resolve(cwd, output) !== resolve(cwd, path)) return;
+  throw new UsageError(`${path} is where the key of the device is kept: name another file with -o`);
+}
 
 /** A document to be carried somewhere, and where it was written. */
 function written(content: string, data: Fields, path: string | null, what: string): CommandResult {
