@@ -84,7 +84,7 @@ const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path']
   { name: 'devices', aliases: ['machines', 'hosts'], read: devicesCell },
   { name: 'vendorDisabled', aliases: ['blocked'], read: booleanCell },
   { name: 'revokedAt', read: parseStart, isDate: true },
-  { name: 'revocationReason', nullWord: 'none' },
+  { name: 'revocationReason' },
   { name: 'note' },
 ];
 

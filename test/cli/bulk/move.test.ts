@@ -39,6 +39,8 @@ async function filled(shop: Shop): Promise<void> {
   await shop.at(['keys', 'activate', second, '--host-id', '@host']);
   await shop.at(['keys', 'update', third, '--version-id', versions[0].id, '--self-reset', 'true']);
   await shop.at(['keys', 'block', third]);
+  const fourth = await create('--fingerprint-match', '3');
+  await shop.at(['keys', 'revoke', fourth, '--reason', 'none', '--yes']);
   await shop.at(['customers', 'update', (await shop.json('customers', 'list', '--text', 'Zoë'))[0].id, '--inactive']);
 }
 
@@ -61,7 +63,7 @@ describe('lkm keys export and lkm keys import', () => {
     await using other = await bulkShop();
     other.write(`keys.${format}`, before);
     const { code, stderr } = await other.at(['keys', 'import', '-f', `keys.${format}`, '-y', '--create-products']);
-    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/^imported 6 of 6 keys · run/) });
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/^imported 7 of 7 keys · run/) });
     expect(await exported(other, '--format', format)).toBe(before);
     const key = JSON.parse((await other.at(['keys', 'list', '-P', shop.product, '--text', '+49', '--json'])).stdout)[0]
       .key;
