@@ -39,3 +39,13 @@ it('lkm offline writes nothing over the key of the device', async () => {
   }
   expect(read('pc-7.pem')).toBe(key);
 });
+
+it('lkm keys sign says for which device the file is: the one that the host is by its components', async () => {
+  const { at, answer, json, names } = await withKey();
+  names.KEY = await answer('keys create --expires 1y --fingerprint-match 1');
+  await answer('keys activate KEY --host-id pc-7 --component disk=S3Z9');
+  const sign = 'keys sign KEY --host-id new-name --component disk=S3Z9';
+  expect((await json(`${sign} -o a.lic`)).hostId).toBe('pc-7');
+  expect((await at(`${sign} -o b.lic`)).stderr).toBe('wrote b.lic · for pc-7 · new-name is pc-7 by its components\n');
+  expect((await at('keys verify b.lic --host-id pc-7 -q')).stdout).toBe('ok\n');
+});

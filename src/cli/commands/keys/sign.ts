@@ -36,14 +36,17 @@ export const keysSign = changeCommand({
   outcome: (answer, { hostId, ttl }, context) => signedFile(answer, { hostId, ttl }, context),
 });
 
-/** A file that is signed for a device. */
-export function signedFile(
+/** A file that is signed for a device: the one that was asked for, or the one that this is by its components. */
+export async function signedFile(
   answer: { readonly file: string; readonly warning?: string | undefined },
-  { hostId, ttl = null }: { readonly hostId: string; readonly ttl?: number | null | undefined },
+  { hostId: asked, ttl = null }: { readonly hostId: string; readonly ttl?: number | null | undefined },
   { settings: { output: path } }: Pick<CommandContext, 'settings'>,
-): Outcome {
+): Promise<Outcome> {
+  const { readLicenseEnvelope } = await import('../../../domain/license-file/verify.ts');
+  const hostId = readLicenseEnvelope(answer.file)?.claims.machine ?? asked;
+  const known = hostId === asked ? '' : ` · ${asked} is ${hostId} by its components`;
   const life = ttl === null ? '' : ` · lasts ${duration(ttl)} at most`;
-  const done = `${path === null ? 'signed' : `wrote ${path}`} · for ${hostId}${life}`;
+  const done = `${path === null ? 'signed' : `wrote ${path}`} · for ${hostId}${known}${life}`;
   return {
     kind: 'file',
     content: answer.file,
