@@ -60,8 +60,11 @@ export const planOperations: Operations<Contract['plans']> = {
       const after = await writeChanges(context, before, {
         given: changes,
         write: async (differing) => found(await plans.patch(accountId, planId, differing), 'planTaken'),
-        describe: (after, changed) =>
-          eventOf('plan.updated', 'plan', planId, { productId: after.productId, changed, active: after.active }),
+        describe: ({ productId, active, terms }, fields) => {
+          const ofTerms = Object.keys(differences(before.terms, terms));
+          const changed = fields.flatMap((field) => (field === 'terms' ? ofTerms : [field]));
+          return eventOf('plan.updated', 'plan', planId, { productId, changed, active });
+        },
       });
       return showPlan(after);
     },

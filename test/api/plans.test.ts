@@ -144,6 +144,8 @@ scenarios<Subject>('plans.update', { ...byId, body: () => ({ name: 'Pro 2' }), w
       await issue(world, subject);
       const listed = (await world.call('admin', 'GET', `/key/list?planId=${subject.planId}`)).body.data;
       expect(listed.map(({ maxActivations }: { maxActivations: number }) => maxActivations)).toEqual([9, 3]);
+      const { events } = await recordedOf(world, 'plans.update');
+      expect(events).toMatchObject([{ data: { changed: ['maxActivations'] } }]);
     },
   }),
   row(
