@@ -89,7 +89,8 @@ it('a key that was replaced works while the key in its place is replaced at that
 it('a plan does not take a name that another server gives to a plan at that moment', async ({ world, productId }) => {
   const { id } = (await world.call('admin', 'POST', '/plan', { productId, name: 'Basic' })).body.data;
   const other = [
-    `insert into plans select account_id, 'plan_2', product_id, 'Pro', active, terms, features, created_at, updated_at from plans`,
+    `insert into plans (account_id, id, product_id, name, active, terms, features, created_at, updated_at)
+      select account_id, 'plan_2', product_id, 'Pro', active, terms, features, created_at, updated_at from plans`,
   ];
   const rename = () => world.call('admin', 'PUT', `/plan/by-id?planId=${id}`, { name: 'Pro' });
   const [answer] = await beside(world, other, () => [rename()]);
