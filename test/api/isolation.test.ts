@@ -131,7 +131,7 @@ describe.each(engines)('what is of somebody else on $name', { timeout: MANY_REQU
       statuses.push((await world.call(as, 'POST', '/customer', zoe)).status);
     expect(statuses).toEqual([201, 409, 409]);
 
-    await world.sql(`insert into products
+    await world.sql(`insert into products (account_id, id, name, active, created_at, updated_at)
       select '${world.accounts.other}', id, name, active, created_at, updated_at from products`);
     const theirs = await world.call('other admin', 'POST', '/create-key', { productId });
     await world.sql(`update licenses set license_key = '${licenseKey}' where license_key = '${theirs.body.key}'`);

@@ -124,6 +124,8 @@ describe('lkm keys activate --component', () => {
     const dry = await answer(`keys activate KEY --host-id c ${parts} --dry-run --json`);
     expect(dry).toMatch(/"cpu": ?"[0-9a-f]{64}"/);
     expect(dry).not.toContain('BFEB');
+    const twice = 'keys activate KEY --host-id c --component cpu=1 --component cpu=2';
+    expect(await at(twice)).toMatchObject({ code: 2, stderr: says('a component is given twice') });
     expect(await at('keys activate KEY --host-id c --component cpu')).toMatchObject({
       code: 2,
       stderr: says('NAME=VALUE'),

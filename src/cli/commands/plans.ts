@@ -3,8 +3,9 @@ import { argument, flag, many, option, productFilter, productNeeded, required } 
 import type { Field } from '../output/result.ts';
 import { nothing, relative, yesNo } from '../output/words.ts';
 import { parseCalendarDuration, parseSeconds } from '../values/duration.ts';
-import { orNone, parseBoolean, parseFeature, parseLimit, parseRateLimit } from '../values/scalars.ts';
+import { orNone, parseBoolean, parseFeature, parseLimit } from '../values/scalars.ts';
 import { changeCommand, ifUpdatedAt, showCommand } from './forms.ts';
+import { fingerprintMatch } from './keys/key-options.ts';
 import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
 
 const orWord = (word: string) => (value: unknown) => String(value ?? word);
@@ -53,11 +54,7 @@ const terms = {
   heartbeatInterval: option('--heartbeat <DUR>', 'how often a session reports itself', parseSeconds),
   sessionLeaseDuration: option('--lease <DUR>', 'how long a session lasts without a report', parseSeconds),
   customerCanSelfReset: option('--self-reset <true|false>', 'whether customers may free devices', parseBoolean),
-  fingerprintMatch: option(
-    '--fingerprint-match <N|off>',
-    'how many equal components make a known device',
-    parseRateLimit,
-  ),
+  fingerprintMatch,
   feature: many('--feature <NAME[=VALUE]>', 'switch a feature on, or give it a value', {
     parse: parseFeature,
     field: 'features',

@@ -1,7 +1,8 @@
 import { fingerprintOf } from '../../../client/fingerprint.ts';
 import { many, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
-import { parseComponent, parseFeature, parseMetadata, parsePositive } from '../../values/scalars.ts';
+import { UsageError } from '../../failure/errors.ts';
+import { parseComponent, parseFeature, parseMetadata, parseRateLimit } from '../../values/scalars.ts';
 
 /** The options that create the customer of a key along with a change. */
 export const newCustomerOptions = {
@@ -14,9 +15,9 @@ export const newCustomerOptions = {
 };
 
 export const fingerprintMatch = option(
-  '--fingerprint-match <N>',
+  '--fingerprint-match <N|off>',
   'how many equal components of its fingerprint make a host a known device',
-  parsePositive,
+  parseRateLimit,
 );
 
 /** The components of a host's fingerprint. */
@@ -35,6 +36,9 @@ interface Hashable {
 /** What the components of a host are in a request, whose product they are hashed with. */
 export async function fingerprintIn({ key, product, components }: Hashable, context: CommandContext) {
   if (components === undefined) return undefined;
+  if (new Set(components.map(([name]) => name)).size < components.length) {
+    throw new UsageError('a component is given twice');
+  }
   const productId = await context.productOf(key, product);
   return { productId, fingerprint: fingerprintOf(productId, Object.fromEntries(components)) };
 }

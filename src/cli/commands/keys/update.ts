@@ -5,16 +5,9 @@ import { flag, many, option, productOfKeyOrRows } from '../../command.ts';
 import { parseCalendarDuration, parseSeconds } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
 import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
-import {
-  orNone,
-  parseBoolean,
-  parseLimit,
-  parseMetadataName,
-  parseRateLimit,
-  textOrNone,
-} from '../../values/scalars.ts';
+import { orNone, parseBoolean, parseLimit, parseMetadataName, textOrNone } from '../../values/scalars.ts';
 import { changeCommand, ifUpdatedAt } from '../forms.ts';
-import { metadataOptions } from './key-options.ts';
+import { fingerprintMatch, metadataOptions } from './key-options.ts';
 import { changedFields, changedKey } from './renew.ts';
 
 export const keysUpdate = changeCommand({
@@ -67,11 +60,7 @@ export const keysUpdate = changeCommand({
       field: 'planId',
       takesName: true,
     }),
-    fingerprintMatch: option(
-      '--fingerprint-match <N|off>',
-      'how many equal components make a known device',
-      parseRateLimit,
-    ),
+    fingerprintMatch,
     inUse: flag('--in-use', 'also where a limit is below what is in use', { field: 'force' }),
     ifUpdatedAt,
     keyCheck,
