@@ -18,7 +18,8 @@ const change = { key: number, seen };
 /** Short ones of what there may be. */
 const limit = fc.option(fc.integer({ min: 1, max: 3 }), { freq: 3 });
 const leaseSeconds = fc.constantFrom(300, 900);
-const allowedHosts = fc.option(fc.uniqueArray(hostId, { minLength: 1, maxLength: 2 }), { freq: 1 });
+const someHosts = fc.uniqueArray(hostId, { minLength: 1, maxLength: 2 });
+const allowedHosts = fc.oneof(fc.constant(null), fc.constant(null), someHosts);
 const customer = fc.oneof(
   fc.record({ kind: fc.constant('nobody') }),
   fc.record({ kind: fc.constant('given'), number }),
@@ -26,6 +27,8 @@ const customer = fc.oneof(
 );
 const signed = {
   session: fc.nat({ max: 4 }),
+  /** Which of the texts of its key names it. */
+  text: fc.nat({ max: 2 }),
   /** Which nonce is signed: the current one, the last one, or one that was never given. */
   nonce: fc.constantFrom('current', 'current', 'current', 'last', 'other'),
   isForged: fc.nat({ max: 7 }).map((n) => n === 0),
@@ -38,10 +41,30 @@ interface Metadata {
   readonly order?: string | null;
 }
 
+/** What a plan says of keys and of their features; in a change null removes a feature. */
+const terms = {
+  maxActivations: limit,
+  duration: fc.constantFrom<Span | null>(null, ...spans),
+  fromFirstUse: fc.constantFrom(false, false, true),
+  grace,
+  isTrial: fc.constantFrom(false, false, true),
+  licenseType: fc.constantFrom('node-locked', 'floating'),
+  maxSessions: limit,
+  leaseSeconds,
+  features: fc.constantFrom<NonNullable<Metadata['features']>>({ sso: false, seats: 5 }, { sync: 3 }, { seats: null }),
+} as const;
+const planName = fc.nat({ max: 3 });
+/** Mostly a plan of the product. */
+const ofOtherProduct = fc.nat({ max: 7 }).map((n) => n === 0);
+
 /** Each kind of operation: how often it comes, and what it is made of; numbers stand for what there is then, counted round. */
 const kinds = {
   create: kind(5, {
     product: number,
+    plan: fc.option(number, { freq: 2 }),
+    ofOtherProduct,
+    /** Whether what has no limit is sent as null, and the type as well, rather than left to the plan. */
+    isExplicit: fc.boolean(),
     reference: fc.constantFrom(null, null, 0, 1),
     customer,
     maxActivations: limit,
@@ -59,17 +82,30 @@ const kinds = {
       { features: { sso: true }, order: 'A-1' },
     ),
   }),
+  createPlan: kind(1, { product: number, name: planName, terms: fc.record(terms, { requiredKeys: [] }) }),
+  updatePlan: kind(2, {
+    plan: number,
+    seen,
+    changes: fc.record({ ...terms, name: planName, active: fc.boolean() }, { requiredKeys: [] }),
+  }),
+  trial: kind(6, {
+    plan: fc.constantFrom(0, 0, 0, 0, 1, 2, 3),
+    ofOtherProduct,
+    hostId: fc.constantFrom('host-a', 'host-a', 'host-a', 'host-b'),
+    tag,
+  }),
   activate: kind(6, { ...onKey, hostId, tag }),
   sign: kind(4, { ...onKey, hostId, ttl: fc.constantFrom(null, 60, 3_600, 86_400_000) }),
   deactivate: kind(3, { ...onKey, hostId: hostOrNone }),
   rebind: kind(3, { ...onKey, hostId, newHostId: hostId, tag }),
-  checkout: kind(5, { ...onKey, hostId: hostOrNone }),
+  checkout: kind(7, { ...onKey, hostId: hostOrNone }),
   heartbeat: kind(5, signed),
   checkin: kind(2, signed),
   releaseSession: kind(1, { session: fc.nat({ max: 4 }) }),
   update: kind(4, {
     ...change,
     force: fc.boolean(),
+    plan: fc.oneof(fc.constantFrom('nothing', 'nothing', 'none', 'own'), number),
     customer: fc.oneof(fc.constant(null), fc.constant(null), fc.constant('nobody'), number),
     changes: fc.record(
       {
@@ -93,6 +129,13 @@ const kinds = {
   renew: kind(2, { ...change, span: fc.constantFrom(...spans), from: fc.constantFrom('end', 'now', 'later', null) }),
   transfer: kind(2, { ...change, customer }),
   block: kind(2, { ...change, isBlocked: fc.boolean() }),
+  revoke: kind(1, { ...change, reason: fc.constantFrom(null, 'refunded', 'fraud') }),
+  reissue: kind(3, {
+    /** Few, so that some are named anew again and again. */
+    ...{ key: fc.nat({ max: 3 }), seen },
+    /** Null: the default. */
+    overlap: fc.constantFrom<Span | null>(null, ...spans, ...Array<Span>(3).fill({ seconds: 0 })),
+  }),
   deleteKey: kind(1, { ...change, force: fc.boolean() }),
   updateCustomer: kind(2, { customer: number, active: fc.constantFrom(null, true, false), email }),
   createCustomer: kind(2, { email }),

@@ -3,14 +3,16 @@ import fc from 'fast-check';
 import { apiErrors, type Reason } from '../../src/contract/errors.ts';
 import { cleanUp } from '../../src/server/jobs/cleanup.ts';
 import type { Engine } from '../support/engines.ts';
-import { type Answer, createWorld, type World } from '../support/world.ts';
+import { type Answer, createWorld, type Parsed, type World } from '../support/world.ts';
 import { type Move, type Operation, type RequestKind, sequences } from './operations.ts';
-import { block, deleteKey, renew, transfer, update } from './rules/changes.ts';
+import { block, deleteKey, reissue, renew, revoke, transfer, update } from './rules/changes.ts';
 import { createCustomer, deleteCustomer, setProduct, updateCustomer } from './rules/customers.ts';
 import { activate, deactivate, rebind, sign } from './rules/devices.ts';
 import { create, customerViewOf, viewOf } from './rules/keys.ts';
+import { createPlan, updatePlan } from './rules/plans.ts';
 import { checkin, checkout, heartbeat, releaseSession } from './rules/sessions.ts';
-import { addressOf, refusals } from './rules/use.ts';
+import { trial } from './rules/trials.ts';
+import { addressOf, isNamed, refusals } from './rules/use.ts';
 import { type Key, liveSessions, type Model, pick, type Step } from './state.ts';
 import { instantAt, later } from './time.ts';
 
@@ -19,7 +21,8 @@ const STARTED_AT = Date.parse('2026-01-30T10:00:00.000Z');
 /** The request that sends an operation, and what the service has to do with it; null where there is nothing to name in it. */
 const rules: { [K in RequestKind]: (model: Model, operation: Operation<K>) => Step | null } = {
   ...{ create, activate, sign, deactivate, rebind, checkout, heartbeat, checkin, releaseSession },
-  ...{ update, renew, transfer, block, deleteKey },
+  ...{ update, renew, transfer, block, revoke, reissue, deleteKey },
+  ...{ createPlan, updatePlan, trial },
   ...{ createCustomer, updateCustomer, deleteCustomer, setProduct },
 };
 
@@ -59,7 +62,10 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /** Plays a sequence in a world and beside it in a model. Throws at a difference, and says what happened until then. */
 async function play(world: World, name: string, moves: readonly Move[], count: Count): Promise<void> {
   const now = STARTED_AT;
-  const model: Model = { name, now, products: [], customers: [], keys: [], answers: new Map(), sent: [] };
+  const model: Model = {
+    ...{ name, now, products: [], customers: [], keys: [], plans: [], sent: [] },
+    ...{ trials: new Map(), answers: new Map() },
+  };
   world.setNow(instantAt(STARTED_AT));
   for (let index = 0; index < 2; index += 1) {
     model.products.push({ id: (await world.product(`${name}-${index}`)).id, active: true });
@@ -67,12 +73,20 @@ async function play(world: World, name: string, moves: readonly Move[], count: C
   const log: string[] = [];
   const player = createPlayer(world, model, { note: (line) => log.push(line), count });
   try {
-    for (const move of moves) await player.move(move);
+    for (const move of [...trialPlans, ...moves]) await player.move(move);
     for (const key of model.keys) await player.compare(key);
   } catch (error) {
     throw new Error(`${log.join('\n')}\n\n${messageOf(error)}`, { cause: error });
   }
 }
+
+/** Each product has one from the start. */
+const trialPlans = [{ maxActivations: 1 }, { licenseType: 'floating', maxSessions: 2 } as const].map(
+  (own, product): Move => {
+    const terms = { ...own, isTrial: true, duration: { months: 1 }, features: { sso: false, seats: 5 } };
+    return { operation: { kind: 'createPlan', product, name: 0, terms }, isKeyed: false };
+  },
+);
 
 interface Listener {
   note(line: string): void;
@@ -143,14 +157,12 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
   /** Asks whether a step would be allowed, before it is made. */
   async function explain({ why }: Step): Promise<Answer | null> {
     if (why === undefined) return null;
-    const { key, action, hostId } = why;
-    const query = new URLSearchParams({ ...addressOf(key), action, ...(hostId !== null && { hostId }) });
-    return world.call('admin', 'GET', `/key/why?${query}`);
+    return world.call('admin', 'GET', `/key/why?${new URLSearchParams(why)}`);
   }
 
   /** Reads a licence and compares the whole of it. */
   async function compare(key: Key): Promise<void> {
-    const query = new URLSearchParams(addressOf(key));
+    const query = new URLSearchParams(addressOf(key, key.text));
     const { status, body } = await world.call('admin', 'GET', `/key?${query}`);
     deepStrictEqual({ status, code: body.code }, key.isDeleted ? refusals.notFound : { status: 200, code: 0 });
     if (key.isDeleted) return;
@@ -166,6 +178,24 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
     const sessions = await world.call('admin', 'GET', `/session/list?${query}`);
     const live = liveSessions(key, model.now).map((one) => ({ ...one, expiresAt: instantAt(one.expiresAt) }));
     deepStrictEqual(sorted(sessions.body.data, 'id', 'hostId', 'expiresAt'), sorted(live, 'id', 'hostId', 'expiresAt'));
+    for (const { text } of key.previous) await comparePrevious(key, text, { license, sessions: sessions.body.data });
+  }
+
+  /** Asks for a licence by a text that it had before. */
+  async function comparePrevious(key: Key, text: string, { license, sessions }: Parsed): Promise<void> {
+    const address = addressOf(key, text);
+    const query = new URLSearchParams(address);
+    const works = isNamed(key, text, model.now);
+    const [whole, masked, listed, imported] = [
+      await world.call('admin', 'GET', `/key?${query}`),
+      await world.call('client', 'GET', `/key?${query}`),
+      await world.call('admin', 'GET', `/session/list?${query}`),
+      await world.call('admin', 'POST', '/key/import', { productId: key.product.id, key: text }),
+    ];
+    deepStrictEqual(whole.body.data?.license, license);
+    deepStrictEqual([masked.status, masked.text.includes(key.text)], [works ? 200 : 404, false]);
+    deepStrictEqual(listed.body.data, works ? sessions : []);
+    deepStrictEqual({ status: imported.status, code: imported.body.code }, refusals.keyTaken);
   }
 
   return { move, compare };
@@ -213,6 +243,7 @@ function compareChange(key: Key, updatedAt: number): void {
 function endsOf({ keys, answers, now }: Model): number[] {
   const ends = [
     ...keys.flatMap(({ expiresAt, sessions }) => [expiresAt ?? 0, ...sessions.map((session) => session.expiresAt)]),
+    ...keys.flatMap(({ previous }) => previous.map(({ until }) => until)),
     ...[...answers.values()].map(({ at }) => later(at, { days: 1 })),
   ];
   return ends.filter((end) => end > now).sort((a, b) => a - b);

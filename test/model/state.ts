@@ -10,6 +10,9 @@ export interface Model {
   /** Deleted ones stay, here and among the keys, so that requests name what is not there any more. */
   readonly customers: Customer[];
   readonly keys: Key[];
+  readonly plans: Plan[];
+  /** The licence of the one trial that a host has had of a product, by both. */
+  readonly trials: Map<string, Key>;
   /** By idempotency key: what was answered, until it is cleaned up. */
   readonly answers: Map<string, StoredAnswer>;
   /** Requests that were sent under an idempotency key, to be sent again. */
@@ -30,9 +33,39 @@ export interface Customer {
   isDeleted: boolean;
 }
 
-export interface Key {
-  readonly text: string;
+/** What a key has of its own, and gets from the plan that it is issued by. */
+export interface Terms {
+  readonly maxActivations: number | null;
+  /** How long after its end it may still be used. */
+  readonly grace: Span | null;
+  readonly isTrial: boolean;
+  readonly licenseType: 'node-locked' | 'floating';
+  readonly maxSessions: number | null;
+  readonly leaseSeconds: number;
+}
+
+export interface Plan extends Terms {
+  readonly id: string;
+  /** How long its keys last; null: for ever. */
+  readonly duration: Span | null;
+  /** Whether that is from their first use. */
+  readonly fromFirstUse: boolean;
   readonly product: Product;
+  name: string;
+  active: boolean;
+  features: object;
+  readonly createdAt: string;
+  updatedAt: string;
+}
+
+export interface Key extends Terms {
+  text: string;
+  /** The texts that it had before, and until when they work. */
+  readonly previous: { readonly text: string; until: number }[];
+  readonly product: Product;
+  /** Its features are those of the licence, where that has none of the same name. */
+  plan: Plan | null;
+  revoked: { readonly at: number; readonly reason: string | null } | null;
   readonly reference: string | null;
   readonly createdAt: number;
   /** As it was read last. */
@@ -42,20 +75,13 @@ export interface Key {
   /** What `updatedAt` was before. */
   readonly earlier: number[];
   customer: Customer | null;
-  maxActivations: number | null;
   expiresAt: number | null;
   /** How long it lasts from its first use. */
   expiresAfter: Span | null;
-  /** How long after its end it may still be used. */
-  grace: Span | null;
   features: object;
-  isTrial: boolean;
   /** Free entries. */
   metadata: object;
   allowedHosts: readonly string[] | null;
-  licenseType: 'node-locked' | 'floating';
-  maxSessions: number | null;
-  leaseSeconds: number;
   isBlocked: boolean;
   isDeleted: boolean;
   devices: { hostId: string; tag: string | null; activatedAt: number }[];
@@ -95,8 +121,8 @@ export interface Step {
   readonly path: string;
   readonly body?: unknown;
   readonly predict: () => Refusal | Success;
-  /** What `GET /key/why` is asked of the key before. */
-  readonly why?: { readonly key: Key; readonly action: string; readonly hostId: string | null };
+  /** What `GET /key/why` is asked before. */
+  readonly why?: Readonly<Record<string, string>>;
   /** Keys that are read and compared afterwards. */
   touched(): readonly Key[];
 }

@@ -1,9 +1,10 @@
+import { given, merged } from '../fields.ts';
 import type { Operation } from '../operations.ts';
 import { done, type Key, liveSessions, type Model, pick, type Refusal, type Step, type Success } from '../state.ts';
 import { durationText, instantAt, later } from '../time.ts';
 import { givenCustomer } from './customers.ts';
 import { customerViewOf, viewOf } from './keys.ts';
-import { addressOf, refusals } from './use.ts';
+import { addressOf, isNamed, named, refusals, textsOf } from './use.ts';
 
 /** A request that changes a key. */
 interface Changing {
@@ -12,21 +13,23 @@ interface Changing {
   readonly fields: object;
   /** What is refused before the key is looked at. */
   readonly refuse?: () => Refusal | null;
+  /** Whether a revoked key takes it. */
+  readonly evenRevoked?: boolean;
   readonly predict: () => Refusal | Success;
 }
 
 /** Plans a change of the key of a number, unless somebody has changed it since the caller saw it. */
 function changeOf(
-  { keys }: Model,
-  { key: number, seen }: Operation<'renew' | 'update' | 'transfer' | 'block' | 'deleteKey'>,
+  model: Model,
+  { key: number, seen }: Operation<'renew' | 'update' | 'transfer' | 'block' | 'revoke' | 'reissue' | 'deleteKey'>,
   plan: (key: Key) => Changing,
 ): Step | null {
-  const key = pick(keys, number);
-  if (key === undefined) return null;
-  const { method = 'POST', path, fields, refuse = () => null, predict } = plan(key);
+  const { key, text } = named(model, number) ?? {};
+  if (key === undefined || text === undefined) return null;
+  const { method = 'POST', path, fields, refuse = () => null, evenRevoked = false, predict } = plan(key);
   const earlier = key.earlier.at(-1) ?? key.updatedAt - 1;
   const ifUpdatedAt = { nothing: undefined, last: instantAt(key.updatedAt), earlier: instantAt(earlier) }[seen];
-  const sent = { ...addressOf(key), ...fields, ...(ifUpdatedAt && { ifUpdatedAt }) };
+  const sent = { ...addressOf(key, text), ...fields, ...(ifUpdatedAt && { ifUpdatedAt }) };
   return {
     method,
     ...(method === 'DELETE' ? { path: `${path}?${new URLSearchParams(sent)}` } : { path, body: sent }),
@@ -34,8 +37,9 @@ function changeOf(
     predict: () => {
       const refusal = refuse();
       if (refusal !== null) return refusal;
-      if (key.isDeleted) return refusals.notFound;
-      return ifUpdatedAt === undefined || ifUpdatedAt === instantAt(key.updatedAt) ? predict() : refusals.stale;
+      if (!isNamed(key, text, model.now)) return refusals.notFound;
+      if (ifUpdatedAt !== undefined && ifUpdatedAt !== instantAt(key.updatedAt)) return refusals.stale;
+      return key.revoked && !evenRevoked ? refusals.revoked : predict();
     },
   };
 }
@@ -47,6 +51,8 @@ export const update = (model: Model, op: Operation<'update'>): Step | null =>
     const { maxActivations, expires, grace, allowedHosts, maxSessions, leaseSeconds, metadata } = changes;
     const owner = typeof op.customer === 'number' ? pick(model.customers, op.customer) : null;
     const customer = op.customer === null ? undefined : owner;
+    const others = { nothing: undefined, none: null, own: key.plan };
+    const plan = typeof op.plan === 'number' ? pick(model.plans, op.plan) : others[op.plan];
     const expiresAt = expires ? later(model.now, expires) : null;
     const fields = given({
       maxActivations,
@@ -58,6 +64,7 @@ export const update = (model: Model, op: Operation<'update'>): Step | null =>
       maxConcurrentSessions: maxSessions,
       sessionLeaseDuration: leaseSeconds,
       metadata,
+      planId: plan === null ? null : plan?.id,
     });
     return {
       method: 'PATCH',
@@ -74,10 +81,13 @@ export const update = (model: Model, op: Operation<'update'>): Step | null =>
         const changed: Partial<Key> = {
           licenseType,
           maxSessions: maxSessions === undefined ? kept : maxSessions,
-          ...given({ maxActivations, grace, customer, allowedHosts, leaseSeconds }),
+          ...given({ maxActivations, grace, customer, allowedHosts, leaseSeconds, plan }),
           ...(expires !== undefined && { expiresAt, expiresAfter: null }),
           ...mergedMetadata(key, metadata),
         };
+        // One that it has already may be of any state.
+        const isUsable = !plan || plan === key.plan || (plan.active && plan.product === key.product);
+        if (!isUsable) return refusals.notFound;
         if (!force && isBelowUse(key, { ...key, ...changed }, model.now)) return refusals.inUse;
         return changing(key, changed);
       },
@@ -123,12 +133,41 @@ export const block = (model: Model, op: Operation<'block'>): Step | null =>
     },
   }));
 
+/** Ends a licence for ever; the first time counts. */
+export const revoke = (model: Model, op: Operation<'revoke'>): Step | null =>
+  changeOf(model, op, (key) => ({
+    path: '/key/revoke',
+    fields: { reason: op.reason ?? undefined },
+    evenRevoked: true,
+    predict: () => {
+      const revoked = key.revoked ?? { at: model.now, reason: op.reason };
+      return done({ message: 'License revoked' }, changing(key, { revoked, isBlocked: true }).apply);
+    },
+  }));
+
+/** Gives a licence another text. What it had before works until the overlap is over, or its own one if that is earlier. */
+export const reissue = (model: Model, op: Operation<'reissue'>): Step | null =>
+  changeOf(model, op, (key) => ({
+    path: '/key/reissue',
+    fields: { overlap: op.overlap ? durationText(op.overlap) : undefined },
+    predict: () => {
+      const until = later(model.now, op.overlap ?? { days: 7 });
+      return done({ message: 'License key reissued', previousKeyUntil: instantAt(until) }, ({ key: text }) => {
+        if (model.keys.some((other) => textsOf(other).includes(text))) throw new Error('the key is not a new one');
+        for (const earlier of key.previous) earlier.until = Math.min(earlier.until, until);
+        key.previous.push({ text: key.text, until });
+        Object.assign(key, { text, change: 'terms' });
+      });
+    },
+  }));
+
 /** Deletes a licence with its devices and sessions. */
 export const deleteKey = (model: Model, op: Operation<'deleteKey'>): Step | null =>
   changeOf(model, op, (key) => ({
     method: 'DELETE',
     path: '/key',
     fields: op.force ? { force: 'true' } : {},
+    evenRevoked: true,
     predict: () => {
       const isUsed = key.devices.length > 0 || liveSessions(key, model.now).length > 0;
       if (isUsed && !op.force) return refusals.inUse;
@@ -143,7 +182,7 @@ function changing(key: Key, changed: Partial<Key>): Success {
   const after = { ...key, ...changed };
   const { devices: _, ...data } = viewOf(after);
   // What it is shown as, and who has it.
-  const textOf = (one: Key) => JSON.stringify([viewOf(one), one.maxSessions, customerViewOf(one)?.id]);
+  const textOf = (one: Key) => JSON.stringify([viewOf(one), one.features, customerViewOf(one)?.id]);
   const isReal = textOf(after) !== textOf(key);
   return done({ data }, () => {
     Object.assign(key, changed);
@@ -151,21 +190,12 @@ function changing(key: Key, changed: Partial<Key>): Success {
   });
 }
 
-/** The members that are given. */
-const given = <T extends object>(members: T) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
-
 /** Entries by name, of which null removes one. */
 function mergedMetadata(key: Key, metadata: Operation<'update'>['changes']['metadata']): Partial<Key> {
   if (metadata === undefined) return {};
   const { features = {}, is_trial: isTrial = key.isTrial, ...free } = metadata;
   return { features: merged(key.features, features), isTrial, metadata: merged(key.metadata, free) };
 }
-
-const merged = (entries: object, changes: object): object =>
-  Object.fromEntries(Object.entries({ ...entries, ...changes }).filter(([, value]) => value !== null));
 
 /** Whether a limit that is changed would be below what is in use. */
 function isBelowUse(before: Key, after: Key, now: number): boolean {

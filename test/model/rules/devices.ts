@@ -1,6 +1,8 @@
+import { deepStrictEqual } from 'node:assert/strict';
 import type { Operation } from '../operations.ts';
 import { done, type Key, type Model, type Step } from '../state.ts';
 import { instantAt, later } from '../time.ts';
+import { featuresOf } from './keys.ts';
 import {
   begin,
   graceEnd,
@@ -31,6 +33,7 @@ export const activate = (model: Model, { key: number, hostId, tag }: Operation<'
           device: { hostId, deviceTag: device.tag ?? 'No tag', activationTime: instantAt(device.activatedAt) },
           activations: key.devices.length + (held === undefined ? 1 : 0),
           maxActivations: key.maxActivations,
+          metadata: { ...key.metadata, features: featuresOf(key), is_trial: key.isTrial },
           ...warningOf(key, model.now),
         },
         () => takeSlot(key, hostId, tag, model.now),
@@ -40,7 +43,7 @@ export const activate = (model: Model, { key: number, hostId, tag }: Operation<'
 
 /** Signs a licence file, which takes a slot unless the host holds one. */
 export const sign = (model: Model, { key: number, hostId, ttl }: Operation<'sign'>): Step | null =>
-  useOf(model, number, (key) => ({
+  useOf(model, number, (key, text) => ({
     path: '/key/sign',
     fields: { hostId, ttl: ttl ?? undefined },
     action: 'sign',
@@ -54,11 +57,14 @@ export const sign = (model: Model, { key: number, hostId, ttl }: Operation<'sign
         body: warningOf(key, model.now),
         apply: ({ file }) => {
           takeSlot(key, hostId, null, model.now);
-          const { exp, machine } = claimsOf(file);
+          const { exp, machine, ...claims } = claimsOf(file);
           const granted = (isLate ? graceEnd(key) : key.expiresAt) ?? Number.POSITIVE_INFINITY;
           const end = Math.min(granted, ttl === null ? granted : later(model.now, { seconds: ttl }));
           if (exp !== Math.floor(end / 1_000)) throw new Error(`the file ends at ${exp}, not at ${end / 1_000}`);
           if (machine !== hostId) throw new Error(`the file is for ${machine}, not for ${hostId}`);
+          // Who knows an earlier text alone does not learn the present one.
+          const stated = [text, featuresOf(key), key.isTrial, key.licenseType];
+          deepStrictEqual([claims.key, claims.features, claims.is_trial, claims.licenseType], stated);
         },
       };
     },
@@ -100,14 +106,14 @@ export const rebind = (model: Model, { key: number, hostId, newHostId, tag }: Op
     },
   }));
 
-function takeSlot(key: Key, hostId: string, tag: string | null, now: number): void {
+export function takeSlot(key: Key, hostId: string, tag: string | null, now: number): void {
   if (holdsSlot(key, hostId)) return;
   key.devices.push({ hostId, tag, activatedAt: now });
   key.change = 'devices';
   begin(key, now);
 }
 
-function claimsOf(file: string): { exp: number; machine: string } {
+function claimsOf(file: string): Record<string, unknown> {
   const [, claims = ''] = String(JSON.parse(file).licenseToken).split('.');
   return JSON.parse(Buffer.from(claims, 'base64url').toString());
 }

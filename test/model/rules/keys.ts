@@ -1,34 +1,49 @@
+import { given } from '../fields.ts';
 import type { Operation } from '../operations.ts';
-import { done, type Key, type Model, pick, type Step } from '../state.ts';
+import { done, type Key, type Model, type Plan, pick, type Step, type Terms } from '../state.ts';
 import { durationText, instantAt, later } from '../time.ts';
 import { givenCustomer } from './customers.ts';
+import { usualTerms } from './plans.ts';
 import { graceEnd, isActivated, refusals } from './use.ts';
 
 /** Issues a key. */
 export function create(model: Model, op: Operation<'create'>): Step | null {
-  const product = pick(model.products, op.product);
+  const plan = op.plan === null ? null : (pick(model.plans, op.plan) ?? null);
+  const product = plan !== null && !op.ofOtherProduct ? plan.product : pick(model.products, op.product);
   if (product === undefined) return null;
-  const { maxActivations, expires, expiresAfter, grace, maxSessions, leaseSeconds, allowedHosts, metadata } = op;
+  const { isExplicit, expires, expiresAfter, allowedHosts, metadata } = op;
   const customer = givenCustomer(model, op);
   const expiresAt = expires ? later(model.now, expires) : null;
   const reference = op.reference === null ? null : `${model.name}-order-${op.reference}`;
-  const isFloating = maxSessions !== null;
+  const unlimited = isExplicit ? null : undefined;
+  const isFloating = op.maxSessions !== null;
+  const isTyped = isExplicit || (isFloating && plan === null);
+  const said = {
+    maxActivations: op.maxActivations ?? unlimited,
+    grace: op.grace ?? unlimited,
+    licenseType: isTyped ? (isFloating ? 'floating' : 'node-locked') : undefined,
+    maxSessions: isFloating ? op.maxSessions || null : undefined,
+    leaseSeconds: isTyped ? op.leaseSeconds : undefined,
+    isTrial: metadata?.is_trial,
+  } as const;
   return {
     method: 'POST',
     path: '/create-key',
     body: {
       productId: product.id,
-      usesPerKey: maxActivations === null ? undefined : String(maxActivations),
+      planId: plan?.id,
+      usesPerKey: said.maxActivations && String(said.maxActivations),
       reference: reference ?? undefined,
       expiresAfter: expiresAfter ? durationText(expiresAfter) : undefined,
-      gracePeriod: grace ? durationText(grace) : undefined,
+      gracePeriod: said.grace && durationText(said.grace),
       expiryDate: expires === undefined ? undefined : instantOrNull(expiresAt),
       ...customer.fields,
-      ...(isFloating && { licenseType: 'floating', maxConcurrentSessions: maxSessions || null }),
+      licenseType: said.licenseType,
+      maxConcurrentSessions: said.maxSessions,
       allowedHosts: allowedHosts ?? undefined,
       metadata,
-      sessionLeaseDuration: leaseSeconds,
-      heartbeatInterval: 60,
+      sessionLeaseDuration: said.leaseSeconds,
+      heartbeatInterval: plan === null ? 60 : undefined,
     },
     touched: () => model.keys.slice(-1),
     predict: () => {
@@ -36,27 +51,54 @@ export function create(model: Model, op: Operation<'create'>): Step | null {
       if (!product.active) return refusals.notFound;
       if (reference !== null && model.keys.some((key) => !key.isDeleted && key.reference === reference))
         return refusals.referenceTaken;
-      // Without an end its first use sets one, or it comes after a month.
-      const ownEnd = expiresAfter === null ? later(model.now, { months: 1 }) : null;
-      const { features = {}, is_trial: isTrial = false, ...free } = metadata ?? {};
-      return (
-        customer.refuse() ??
-        done({}, ({ key: text }) => {
-          model.keys.push({
-            ...{ text, product, reference, maxActivations, expiresAfter, grace, allowedHosts, leaseSeconds },
-            ...{ createdAt: model.now, updatedAt: model.now, change: 'none', earlier: [] },
-            customer: customer.take(),
-            expiresAt: expires === undefined ? ownEnd : expiresAt,
-            ...{ features, isTrial, metadata: free },
-            licenseType: isFloating ? 'floating' : 'node-locked',
-            maxSessions: maxSessions || null,
-            ...{ isBlocked: false, isDeleted: false, devices: [], sessions: [] },
-          });
-        })
-      );
+      if (plan !== null && !(plan.active && plan.product === product)) return refusals.notFound;
+      const terms = { ...(plan ?? usualTerms), ...given(said) };
+      // Without a plan a key lasts a month.
+      const planned = endOf(plan ?? { duration: { months: 1 }, fromFirstUse: false }, model.now);
+      const end = expires === undefined && expiresAfter === null ? planned : { expiresAt, expiresAfter };
+      const { features = {}, is_trial: _, ...free } = metadata ?? {};
+      const refusal = customer.refuse();
+      if (refusal !== null) return refusal;
+      if (terms.licenseType === 'node-locked' && terms.maxSessions !== null) return refusals.invalid;
+      return done({}, ({ key: text }) => {
+        const fields = { reference, customer: customer.take(), features, metadata: free, allowedHosts };
+        addKey(model, { text, product, plan, ...fields }, { ...terms, ...end });
+      });
     },
   };
 }
+
+/** Adds a licence that is issued now. */
+export function addKey(
+  model: Model,
+  own: Pick<Key, 'text' | 'product' | 'plan' | 'allowedHosts'> & Partial<Key>,
+  terms: Terms & Pick<Key, 'expiresAt' | 'expiresAfter'>,
+): Key {
+  // What else a plan says is not the key's own.
+  const { maxActivations, expiresAt, expiresAfter, grace, isTrial, licenseType, maxSessions, leaseSeconds } = terms;
+  const key: Key = {
+    ...{ maxActivations, expiresAt, expiresAfter, grace, isTrial, licenseType, maxSessions, leaseSeconds },
+    ...{ createdAt: model.now, updatedAt: model.now, change: 'none', earlier: [] },
+    ...{ reference: null, customer: null, features: {}, metadata: {}, revoked: null, previous: [] },
+    ...{ isBlocked: false, isDeleted: false, devices: [], sessions: [] },
+    ...own,
+  };
+  model.keys.push(key);
+  return key;
+}
+
+/** When a key ends that is issued now: its first use may set that. */
+export function endOf(
+  { duration, fromFirstUse }: Pick<Plan, 'duration' | 'fromFirstUse'>,
+  now: number,
+): Pick<Key, 'expiresAt' | 'expiresAfter'> {
+  return fromFirstUse || duration === null
+    ? { expiresAt: null, expiresAfter: duration }
+    : { expiresAt: later(now, duration), expiresAfter: null };
+}
+
+/** What a licence switches on. */
+export const featuresOf = ({ features, plan }: Key): object => ({ ...plan?.features, ...features });
 
 /** The licence as an admin reads it. */
 export const viewOf = (key: Key) => ({
@@ -70,7 +112,7 @@ export const viewOf = (key: Key) => ({
   expiresAfter: key.expiresAfter && durationText(key.expiresAfter),
   gracePeriod: key.grace && durationText(key.grace),
   graceUntil: instantOrNull(graceEnd(key)),
-  metadata: { ...key.metadata, features: key.features, is_trial: key.isTrial },
+  metadata: { ...key.metadata, features: featuresOf(key), is_trial: key.isTrial },
   allowedHosts: key.allowedHosts,
   licenseType: key.licenseType,
   maxConcurrentSessions: key.maxSessions,
@@ -78,6 +120,11 @@ export const viewOf = (key: Key) => ({
   sessionLeaseDuration: key.leaseSeconds,
   customerCanSelfReset: false,
   vendorDisabled: key.isBlocked,
+  revokedAt: instantOrNull(key.revoked?.at ?? null),
+  revocationReason: key.revoked?.reason ?? null,
+  previousKeyUntil: instantOrNull(key.previous.at(-1)?.until ?? null),
+  planId: key.plan?.id ?? null,
+  plan: key.plan && { id: key.plan.id, name: key.plan.name },
   devices: key.devices.map(({ hostId, tag, activatedAt }) => ({
     hostId,
     deviceTag: tag ?? 'No tag',

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Operation } from '../operations.ts';
 import { done, liveSessions, type Model, pick, type Refusal, type Session, type Step, type Success } from '../state.ts';
 import { instantAt, later } from '../time.ts';
-import { addressOf, begin, hasFreeSeat, refusals, refuseUse, useOf, warningOf } from './use.ts';
+import { addressOf, begin, hasFreeSeat, isNamed, refusals, refuseUse, textsOf, useOf, warningOf } from './use.ts';
 
 /** Leases a seat. */
 export const checkout = (model: Model, { key: number, hostId }: Operation<'checkout'>): Step | null =>
@@ -81,23 +81,24 @@ const isLive = ({ key, isEnded, expiresAt }: Session, now: number): boolean =>
 /** A request of a session: the nonce that is meant, signed with its secret or with another one. */
 function signed(
   model: Model,
-  { session: number, nonce, isForged }: Operation<'heartbeat' | 'checkin'>,
+  { session: number, text: which, nonce, isForged }: Operation<'heartbeat' | 'checkin'>,
   path: string,
   predict: (session: Session, nonce: string) => Refusal | Success,
 ): Step | null {
   const session = pick(sessionsOf(model), number);
   if (session === undefined) return null;
   const { id, key, secret } = session;
+  const text = pick(textsOf(key), which) ?? key.text;
   const timestamp = { current: session.nonce, last: session.lastNonce ?? session.nonce, other: 'another' }[nonce];
   const hmac = createHmac('sha256', isForged ? 'forged' : secret);
   const signature = hmac.update(`${id}:${timestamp}`).digest('hex');
   return {
     method: 'POST',
     path,
-    body: { ...addressOf(key), sessionId: id, timestamp, signature },
+    body: { ...addressOf(key, text), sessionId: id, timestamp, signature },
     touched: () => [key],
     predict: () => {
-      if (key.isDeleted) return refusals.notFound;
+      if (!isNamed(key, text, model.now)) return refusals.notFound;
       if (!isLive(session, model.now)) return refusals.sessionNotFound;
       const isKnown = timestamp === session.nonce || timestamp === session.lastNonce;
       return isKnown && !isForged ? predict(session, timestamp) : refusals.notSigned;

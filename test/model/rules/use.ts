@@ -10,6 +10,7 @@ export const refusals = {
   hostNotAllowed: { status: 403, code: 4 },
   expired: { status: 403, code: 5 },
   blocked: { status: 403, code: 6 },
+  revoked: { status: 403, code: 14 },
   customerInactive: { status: 403, code: 7 },
   wrongType: { status: 403, code: 8 },
   seatsTaken: { status: 403, code: 9 },
@@ -22,11 +23,28 @@ export const refusals = {
   inUse: { status: 409, code: 6 },
   noEnd: { status: 409, code: 7 },
   hostHoldsSlot: { status: 409, code: 8 },
+  keyTaken: { status: 409, code: 9 },
+  planTaken: { status: 409, code: 18 },
+  trialUsed: { status: 409, code: 19 },
   referenceTaken: { status: 409, code: 10 },
 } as const satisfies Record<string, Refusal>;
 
 /** The fields that name one licence. */
-export const addressOf = ({ product, text }: Key) => ({ productId: product.id, licenseKey: text });
+export const addressOf = ({ product }: Key, licenseKey: string) => ({ productId: product.id, licenseKey });
+
+/** All texts that a licence has had, the present one first. */
+export const textsOf = ({ text, previous }: Key): string[] => [text, ...previous.map((earlier) => earlier.text)];
+
+/** The key of a number, by one of its texts. */
+export const named = ({ keys }: Model, number: number) =>
+  pick(
+    keys.flatMap((key) => textsOf(key).map((text) => ({ key, text }))),
+    number,
+  );
+
+/** Whether a text names a licence: the present one, and each that it had before until that ends. */
+export const isNamed = ({ text: present, previous, isDeleted }: Key, text: string, now: number): boolean =>
+  !isDeleted && (text === present || previous.some((earlier) => earlier.text === text && now < earlier.until));
 
 /** A request that uses a key. */
 interface Use {
@@ -38,18 +56,19 @@ interface Use {
 }
 
 /** Plans a request that uses the key of a number; null where there is none. A key that is deleted is not found. */
-export function useOf({ keys }: Model, number: number, plan: (key: Key) => Use): Step | null {
-  const key = pick(keys, number);
-  if (key === undefined) return null;
-  const { path, fields, action, predict } = plan(key);
+export function useOf(model: Model, number: number, plan: (key: Key, text: string) => Use): Step | null {
+  const { key, text } = named(model, number) ?? {};
+  if (key === undefined || text === undefined) return null;
+  const { path, fields, action, predict } = plan(key, text);
   const { hostId } = fields;
+  const address = addressOf(key, text);
   return {
     method: 'POST',
     path,
-    body: { ...addressOf(key), ...fields, hostId: hostId ?? undefined },
-    ...(action !== undefined && { why: { key, action, hostId } }),
+    body: { ...address, ...fields, hostId: hostId ?? undefined },
+    ...(action !== undefined && { why: { ...address, action, ...(hostId !== null && { hostId }) } }),
     touched: () => [key],
-    predict: () => (key.isDeleted ? refusals.notFound : predict()),
+    predict: () => (isNamed(key, text, model.now) ? predict() : refusals.notFound),
   };
 }
 
@@ -81,6 +100,7 @@ export const isActivated = ({ devices, isBlocked }: Key): boolean => devices.len
 /** Why a licence may not be used by a host at all; limits come after this. */
 export function refuseUse(key: Key, hostId: string | null, now: number): Refusal | null {
   const end = graceEnd(key) ?? key.expiresAt;
+  if (key.revoked) return refusals.revoked;
   if (key.isBlocked) return refusals.blocked;
   if (end !== null && now >= end) return refusals.expired;
   if (key.customer !== null && !key.customer.active) return refusals.customerInactive;
