@@ -19,6 +19,7 @@ import { benchWebhooks } from './webhooks.ts';
 //   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory; then the next one
 //   npm run bench -- lists [N] lists and numbers of 1 000 000 keys, or N, on SQLite and PostgreSQL, beside GET /health
 //   npm run bench -- webhooks  create under a key with three webhooks beside without; deliveries per second, and their lag
+//   npm run bench -- twice     beside two servers with a database each: what a second thread could give at most
 //   npm run bench -- since REV beside an earlier version, which is built first: rates, time to start, memory, commands
 
 const [mode = '', given] = process.argv.slice(2);
@@ -30,6 +31,7 @@ const modes: Readonly<Record<string, () => Promise<void>>> = {
   },
   lists: () => listsOf(Number(given ?? 1_000_000)),
   webhooks: benchWebhooks,
+  twice: besideTwo,
   since: () => since(given ?? 'HEAD~1'),
 };
 const all = async () => {
@@ -60,6 +62,12 @@ async function besideBareHttp(): Promise<void> {
   print('', 'bare node:http', 'lkm serve', 'ratio', 'goal');
   const goals = { 'create-key': [0.85], 'create-key once': [0.85], get: [0.7], sign: [0.75] };
   await compare(goals, { server: 'bare', fixture }, { server: 'lkm serve', fixture });
+}
+
+async function besideTwo(): Promise<void> {
+  const one: Side = { server: 'lkm serve', fixture: () => makeDatabase(1_000) };
+  print('', 'one server', 'two, not one', 'ratio');
+  await compare({ 'create-key': [], 'create-key once': [], get: [], sign: [] }, one, { ...one, copies: 2 });
 }
 
 async function atSizes(count: number, name: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
@@ -21,6 +21,8 @@ export interface Side {
   readonly root?: string;
   /** How many servers share the database; they share the connections too. */
   readonly replicas?: number;
+  /** How many servers with a copy of the database each; they share the connections. */
+  readonly copies?: number;
   /** Where its events are sent: a webhook for each address. */
   readonly receivers?: readonly string[];
 }
@@ -48,7 +50,11 @@ const SAMPLE_MS = 50;
 /** Starts the servers of a side in processes of their own. */
 export async function start(side: Side): Promise<Running> {
   const fixture = typeof side.fixture === 'function' ? await side.fixture() : side.fixture;
-  const servers = await Promise.all(Array.from({ length: side.replicas ?? 1 }, () => startServer(side, fixture)));
+  const databases = Array.from({ length: side.copies ?? 0 }, (_, at) => `${fixture.db}-${at}`);
+  for (const copy of databases) copyFileSync(fixture.db, copy);
+  const fixtures =
+    databases.length > 0 ? databases.map((db) => ({ ...fixture, db })) : Array(side.replicas ?? 1).fill(fixture);
+  const servers = await Promise.all(fixtures.map((each: Fixture) => startServer(side, each)));
   const urls = servers.map((server) => server.url);
   const [url = ''] = urls;
   const call = <T>(method: string, path: string, body?: object) => ask<T>(`${url}${path}`, fixture.token, method, body);
