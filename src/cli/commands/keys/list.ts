@@ -7,15 +7,19 @@ import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
-import { checkFiltersExist, productNames } from '../../request/look-ups.ts';
+import { checkFiltersExist, customerNames, productNames } from '../../request/look-ups.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseStart } from '../../values/instant.ts';
 import { parseBoolean, parseMetadata } from '../../values/scalars.ts';
 import { customerOption, limit, planOption, readCommand } from '../forms.ts';
 import { fieldsShown, firstOf } from '../results.ts';
 
-/** A key in a list, with its status in a word, and the name of its product where that is shown. */
-export type ListedRow = ListedLicense & { readonly status: KeyStatus; readonly product: string | undefined };
+/** A key in a list, with its status in a word, and the names of its product and its customer where they are shown. */
+export type ListedRow = ListedLicense & {
+  readonly status: KeyStatus;
+  readonly product: string | undefined;
+  readonly customer: string | undefined;
+};
 
 /** The names of what the service says of a key besides. */
 export const otherNames = (
@@ -37,7 +41,7 @@ const columns: readonly Field<ListedRow>[] = [
   { name: 'expirationDate', label: 'expires', show: expiryInBrief, drops: 4 },
   { name: 'createdAt', label: 'created', show: relative, drops: 3 },
   { name: 'productId', label: 'product', show: (id, _, { product }) => String(product ?? id), drops: 2 },
-  { name: 'customerId', label: 'customer', show: (id) => String(id ?? nothing), drops: 1 },
+  { name: 'customerId', label: 'customer', show: (id, _, { customer }) => String(customer ?? id ?? nothing), drops: 1 },
 ];
 
 export const listedFields: readonly Field<ListedRow>[] = [
@@ -99,10 +103,18 @@ export async function listOfKeys(
   empty: string,
   { io, settings }: CommandContext,
 ): Promise<CommandResult> {
-  const names = items.length > 0 ? await productNames(client, settings) : new Map<string, string>();
+  const products = items.length > 0 ? await productNames(client, settings) : new Map<string, string>();
+  const customers = await customerNames(
+    client,
+    settings,
+    items.map(({ customerId }) => customerId),
+  );
   const now = io.now();
   const keys = items.map(({ key }) => key);
-  const rows = items.map((key) => ({ ...key, status: statusOf(key, now), product: names.get(key.productId) }));
+  const rows = items.map((key) => ({
+    ...{ ...key, status: statusOf(key, now), product: products.get(key.productId) },
+    customer: customers.get(key.customerId ?? ''),
+  }));
   return { kind: 'rows', rows, data: items, quiet: keys, secrets: keys, secret: true, empty, notes };
 }
 
