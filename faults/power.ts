@@ -45,11 +45,14 @@ type Call =
 class File {
   readonly #path: string;
   #safe: Buffer;
+  /** Behind it there is room: a log that grows page by page would else be copied as often. */
+  #length: number;
   #pending: Exclude<Call, { name: 'fsync' }>[] = [];
 
   constructor(path: string) {
     this.#path = path;
     this.#safe = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+    this.#length = this.#safe.length;
   }
 
   apply(call: Call): void {
@@ -74,18 +77,21 @@ class File {
         this.#settle({ ...call, bytes: call.bytes.subarray(from, from + SECTOR_BYTES), offset: call.offset + from });
       }
     }
-    writeFileSync(this.#path, this.#safe);
+    writeFileSync(this.#path, this.#safe.subarray(0, this.#length));
     return lost;
   }
 
   #settle(call: Exclude<Call, { name: 'fsync' }>): void {
     if (call.name === 'ftruncate') {
-      this.#safe = Buffer.concat([this.#safe], call.length);
+      // What a file is made longer by is zeros.
+      this.#safe = Buffer.concat([this.#safe.subarray(0, Math.min(this.#length, call.length))], call.length);
+      this.#length = call.length;
       return;
     }
     const end = call.offset + call.bytes.length;
-    if (end > this.#safe.length) this.#safe = Buffer.concat([this.#safe], end);
+    if (end > this.#safe.length) this.#safe = Buffer.concat([this.#safe], 2 * end);
     call.bytes.copy(this.#safe, call.offset);
+    this.#length = Math.max(this.#length, end);
   }
 }
 
