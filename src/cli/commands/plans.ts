@@ -1,11 +1,10 @@
-import { licenseTypes } from '../../contract/keys/licenses.ts';
 import { argument, flag, many, option, productFilter, productNeeded, required } from '../command.ts';
 import type { Field } from '../output/result.ts';
 import { nothing, relative, yesNo } from '../output/words.ts';
-import { parseCalendarDuration, parseSeconds } from '../values/duration.ts';
+import { parseCalendarDuration } from '../values/duration.ts';
 import { orNone, parseBoolean, parseFeature, parseLimit } from '../values/scalars.ts';
 import { changeCommand, ifUpdatedAt, showCommand } from './forms.ts';
-import { fingerprintMatch } from './keys/key-options.ts';
+import { fingerprintMatch, seatOptions } from './keys/key-options.ts';
 import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
 
 const orWord = (word: string) => (value: unknown) => String(value ?? word);
@@ -45,14 +44,7 @@ const terms = {
     'how long a key may be used after it expires',
     orNone(parseCalendarDuration),
   ),
-  licenseType: option('--type <TYPE>', 'what a key is bound to', { choices: licenseTypes }),
-  maxConcurrentSessions: option(
-    '--max-sessions <N|unlimited>',
-    'how many sessions a floating key may have',
-    parseLimit,
-  ),
-  heartbeatInterval: option('--heartbeat <DUR>', 'how often a session reports itself', parseSeconds),
-  sessionLeaseDuration: option('--lease <DUR>', 'how long a session lasts without a report', parseSeconds),
+  ...seatOptions,
   customerCanSelfReset: option('--self-reset <true|false>', 'whether customers may free devices', parseBoolean),
   fingerprintMatch,
   feature: many('--feature <NAME[=VALUE]>', 'switch a feature on, or give it a value', {

@@ -1,8 +1,10 @@
 import { fingerprintOf } from '../../../client/fingerprint.ts';
+import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { many, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
-import { parseComponent, parseFeature, parseMetadata, parseRateLimit } from '../../values/scalars.ts';
+import { parseSeconds } from '../../values/duration.ts';
+import { parseComponent, parseFeature, parseLimit, parseMetadata, parseRateLimit } from '../../values/scalars.ts';
 
 /** The options that create the customer of a key along with a change. */
 export const newCustomerOptions = {
@@ -19,6 +21,18 @@ export const fingerprintMatch = option(
   'how many equal components of its fingerprint make a host a known device',
   parseRateLimit,
 );
+
+/** What a key is bound to, and the sessions of one that is not bound to a device. */
+export const seatOptions = {
+  licenseType: option('--type <TYPE>', 'what a key is bound to', { choices: licenseTypes }),
+  maxConcurrentSessions: option(
+    '--max-sessions <N|unlimited>',
+    'how many sessions a floating key may have',
+    parseLimit,
+  ),
+  heartbeatInterval: option('--heartbeat <DUR>', 'how often a session reports itself', parseSeconds),
+  sessionLeaseDuration: option('--lease <DUR>', 'how long a session lasts without a report', parseSeconds),
+};
 
 /** The components of a host's fingerprint. */
 export const components = many(

@@ -1,13 +1,12 @@
 import { writeDuration } from '../../../contract/fields.ts';
-import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { bulkOptions, orInBulk } from '../../bulk/options.ts';
 import { flag, many, option, productOfKeyOrRows } from '../../command.ts';
-import { parseCalendarDuration, parseSeconds } from '../../values/duration.ts';
+import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
 import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
 import { orNone, parseBoolean, parseLimit, parseMetadataName, textOrNone } from '../../values/scalars.ts';
 import { changeCommand, ifUpdatedAt } from '../forms.ts';
-import { fingerprintMatch, metadataOptions } from './key-options.ts';
+import { fingerprintMatch, metadataOptions, seatOptions } from './key-options.ts';
 import { changedFields, changedKey } from './renew.ts';
 
 export const keysUpdate = changeCommand({
@@ -33,14 +32,7 @@ export const keysUpdate = changeCommand({
       field: 'customerId',
       takesName: true,
     }),
-    licenseType: option('--type <TYPE>', 'what it is bound to', { choices: licenseTypes }),
-    maxConcurrentSessions: option(
-      '--max-sessions <N|unlimited>',
-      'how many sessions a floating key may have',
-      parseLimit,
-    ),
-    heartbeatInterval: option('--heartbeat <DUR>', 'how often a session reports itself', parseSeconds),
-    sessionLeaseDuration: option('--lease <DUR>', 'how long a session lasts without a report', parseSeconds),
+    ...seatOptions,
     ...metadataOptions('set an entry of its metadata'),
     removeFeature: many('--remove-feature <NAME>', 'take a feature away', {
       parse: (name: string) => [name, null] as const,
