@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type * as customers from '../contract/customers.ts';
 import type { AnyEndpoint, InputOf, PayloadOf } from '../contract/endpoint.ts';
 import type * as events from '../contract/events.ts';
+import type { Duration } from '../contract/fields.ts';
 import { type Contract, contract } from '../contract/index.ts';
 import type * as licenses from '../contract/keys/licenses.ts';
 import type * as products from '../contract/products.ts';
@@ -74,11 +75,13 @@ export type Plain<T> = T extends string & z.$brand
   ? string
   : T extends number & z.$brand
     ? number
-    : T extends readonly (infer Item)[]
-      ? readonly Plain<Item>[]
-      : T extends object
-        ? { [Name in keyof T]: Plain<T[Name]> }
-        : T;
+    : T extends Duration
+      ? Duration
+      : T extends readonly (infer Item)[]
+        ? readonly Plain<Item>[]
+        : T extends object
+          ? { [Name in keyof T]: Plain<T[Name]> }
+          : T;
 
 /**
  * Makes a client. Its operations resolve to the payload and reject with `InputError` (nothing was sent), `ApiError` (the

@@ -102,7 +102,7 @@ export function listField<const V extends readonly string[]>(values: V) {
 const units = ['years', 'months', 'weeks', 'days', 'hours', 'minutes', 'seconds'] as const;
 
 /** A length of time in calendar units, as ISO 8601 writes it: how long a month is depends on where it begins. */
-export type Duration = Readonly<Record<(typeof units)[number], number>>;
+export interface Duration extends Readonly<Record<(typeof units)[number], number>> {}
 
 const durationShape =
   /^P(?=[0-9T])([0-9]{1,4}Y)?([0-9]{1,4}M)?([0-9]{1,4}W)?([0-9]{1,4}D)?(?:T(?=[0-9])([0-9]{1,4}H)?([0-9]{1,4}M)?([0-9]{1,4}S)?)?$/;
@@ -113,7 +113,8 @@ export function durationField({ pattern = durationShape.source } = {}) {
     .string()
     .regex(durationShape)
     .meta({ pattern, examples: ['P30D'] });
-  return z.codec(written, z.record(z.enum(units), z.int()), { decode: readDuration, encode: writeDuration });
+  const parts: z.ZodType<Duration, Duration> = z.record(z.enum(units), z.int());
+  return z.codec(written, parts, { decode: readDuration, encode: writeDuration });
 }
 
 /** A duration that is longer than nothing. */
@@ -122,7 +123,7 @@ export function positiveDurationField() {
   return durationField({ pattern }).refine(isPositive, 'Too small: must be longer than nothing');
 }
 
-const isPositive = (duration: Duration): boolean => Object.values(duration).some((amount) => amount > 0);
+const isPositive = (duration: Duration): boolean => units.some((unit) => duration[unit] > 0);
 
 /** Reads an ISO 8601 duration such as `P1Y`, of at most four digits for a unit. Throws `RangeError`. */
 export function parseIsoDuration(written: string): Duration {

@@ -43,7 +43,7 @@ export function parseCalendarDuration(text: string): Duration {
   refuseAmbiguous(text);
   const duration = readDuration(text);
   if (duration === null) throw new UsageError(`'${text}' is not a duration such as P1Y, P14D, 1y, 30d or 12h`);
-  if (Object.values(duration).some((amount) => amount > 9_999)) throw new UsageError(`'${text}' is too long`);
+  if (Object.values({ ...duration }).some((amount) => amount > 9_999)) throw new UsageError(`'${text}' is too long`);
   return duration;
 }
 
