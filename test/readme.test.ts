@@ -65,7 +65,7 @@ function readSteps(text: string): Step[] {
 const inBackground = [
   '"$LKM_CHECKOUT/node_modules/.bin/node" "$LKM_CHECKOUT/bin/lkm.js" serve --db lkm.db --port 0 --json > ready 2> log &',
   'SERVER=$!',
-  'for try in $(seq 200); do grep -q ready ready && break; sleep 0.1; done',
+  'for try in $(seq 200); do grep -qs ready ready && break; sleep 0.1; done',
   `sed 's/.*"url":"\\([^"]*\\)".*/\\1/' ready > url`,
 ].join('\n');
 
