@@ -139,6 +139,21 @@ scenarios<Subject>(
           ...{ plan: { name: 'Pro' }, metadata: { features: { sso: true } }, fingerprintMatch: 2 },
         }),
     }),
+    row('follows its plan also where the file names what that switches on', imported, {
+      send: { plan: 'Pro', metadata: { features: { sso: true, seats: 5, own: 1 } } },
+      given: async (world, { productId }) =>
+        void (await world.call('admin', 'POST', '/plan', {
+          productId,
+          name: 'Pro',
+          features: { sso: true, seats: 3 },
+        })),
+      afterwards: async (world, { productId }) => {
+        const { license } = await shown(world, productId);
+        const change = { features: { sso: null, seats: null } };
+        await world.call('admin', 'PUT', `/plan/by-id?planId=${license.planId}`, change);
+        expect((await shown(world, productId)).license.metadata.features).toEqual({ seats: 5, own: 1 });
+      },
+    }),
     ...refuses('invalidParams', {
       'a revocation of the future': { revokedAt: '2027-01-01T00:00:00Z' },
       'a reason without a revocation': { revocationReason: 'fraud' },
