@@ -15,7 +15,7 @@ interface Described {
   readonly field?: string;
   readonly choices?: readonly string[];
   readonly pick?: Pickable;
-  /** Whether the e-mail address or the name of a customer, or the name of a plan, may stand for its id, which is then looked up. */
+  /** Whether the name of a customer or a plan, or the e-mail address, may stand for the id, which is then looked up. */
   readonly takesName?: boolean;
 }
 

@@ -87,7 +87,7 @@ export const plans = {
     errors: ['planNotFound'],
   }),
 
-  /** Changes a plan: its features for all keys that have it, the rest for keys that are issued from then on. Source: decision 0099. */
+  /** Changes a plan: its features for all keys that have it, the rest for those issued from then on. Source: decision 0099. */
   update: endpoint('PUT /plan/by-id', 'product:write', {
     summary: 'Update a plan',
     description:

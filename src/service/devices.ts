@@ -11,7 +11,7 @@ import { featuresOf } from '../domain/plan.ts';
 import { addSeconds, EPOCH, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
 import { findLicense } from './keys/find.ts';
-import { linksOf, showDevice, showLicense } from './keys/show.ts';
+import { linksOf, planOf, showDevice, showLicense } from './keys/show.ts';
 import { revokeFiles, signFile } from './license-files.ts';
 import { found, type Operations, onProduct, sameForAll, unlessUnmasked } from './operation.ts';
 import { deviceEvent } from './record.ts';
@@ -82,10 +82,9 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const held = { license, device: await lockDevice(context, facts) };
       const device = await holdSlot(context, held, { hostId: input.hostId, fingerprint, publicKey });
       // The first use has set the end: this one, or another at the same time.
-      const { plan } = await linksOf(context, license);
       const after = isWaiting(license) ? await findLicense(context, input) : license;
       // The file states the key that was given, which its holder knows: also where that has been replaced.
-      const used = { ...after, key: input.licenseKey, features: featuresOf(after, plan) };
+      const used = { ...after, key: input.licenseKey, features: featuresOf(after, await planOf(context, after)) };
       const expiresAt = found(earlier(grantEnd(used, now), ends), 'invalidParams', { fields: ['ttl'] });
       const file = await signFile(context, used, { hostId: device.hostId as HostId, customer, expiresAt });
       return { file, ...graceWarning(used, now) };

@@ -81,7 +81,10 @@ export async function productNames(
 /** The most customers that are asked for by their ids, one by one, to show their names. */
 const MAX_NAMED = 20;
 
-/** The names of customers by their ids, for a table; none in another format, of more than a screen of them, or where the token may not know. */
+/**
+ * The names of customers by their ids, for a table; none in another format, of more than a screen of them, or where the token
+ * may not know.
+ */
 export async function customerNames(
   client: Client,
   { fileFormat, quiet }: Pick<Settings, 'fileFormat' | 'quiet'>,

@@ -123,7 +123,7 @@ export const keyChanges = {
     description:
       'Gives a licence a new key; its id, devices, sessions, files and history stay. Every operation takes the old key ' +
       'too until `overlap` is over, and after that only `GET /key`, from tokens other than those of kind `client`, and ' +
-      '`POST /key/deactivate-offline`. A key that was replaced is not issued or imported again while its licence is there. Keep the new one: it is ' +
+      '`POST /key/deactivate-offline`. No other licence gets the old key while this one is there. Keep the new key: it is ' +
       'shown in full here.',
     body: request('ReissueKeyRequest', {
       ...licenseAddress,
@@ -166,8 +166,9 @@ export const keyChanges = {
   revoke: endpoint('POST /key/revoke', 'license:write', {
     summary: 'Revoke a licence key for ever',
     description:
-      'Ends a licence for ever: it cannot be used, changed, unblocked or renewed any more, only deleted, and freed by a proof. Its ' +
-      'licence files stand in the revocation list. One that is revoked keeps its date and its reason.',
+      'Ends a licence for ever: it cannot be used, changed, unblocked or renewed any more. It can be deleted, and a proof ' +
+      'still frees its device. Its licence files stand in the revocation list. One that is revoked keeps its date and its ' +
+      'reason.',
     body: request('RevokeKeyRequest', {
       ...licenseAddress,
       reason: text(1, 500).optional().describe('Why; shown with the licence'),

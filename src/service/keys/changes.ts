@@ -133,8 +133,11 @@ const DEFAULT_OVERLAP = { years: 0, months: 0, weeks: 0, days: 7, hours: 0, minu
 
 const limits = ['maxActivations', 'maxConcurrentSessions', 'licenseType'] as const;
 
-/** The licence, which nobody else changes until this transaction ends. Throws ApiError `licenseRevoked` for one that has ended for ever. */
-export async function lockLicense(context: Context, input: Addressed): Promise<License> {
+/**
+ * The licence, which nobody else changes until this transaction ends. Throws ApiError `licenseRevoked` for one that has
+ * ended for ever.
+ */
+async function lockLicense(context: Context, input: Addressed): Promise<License> {
   const license = await lockAny(context, input);
   if (license.revokedAt !== null) throw apiError('licenseRevoked');
   return license;

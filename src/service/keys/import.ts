@@ -35,7 +35,7 @@ export const importOperations: Operations<typeof keyImport> = {
         throw apiError('inUse', { inUse: describeUse({ devices: devices.length, sessions: 0 }) ?? '' });
       }
       const versionId = await versionIdOf(context, input);
-      const plan = await planOf(context, input);
+      const plan = await namedPlan(context, input);
       await countIssue(context, input);
       const license: License = {
         id: input.id ?? newId('lic', createdAt, random(10)),
@@ -97,7 +97,7 @@ async function versionIdOf({ repositories, caller }: Context, { productId, versi
 }
 
 /** The plan of the product that has this name; keys need not be issued by it any more. */
-async function planOf({ repositories, caller }: Context, { productId, plan }: Input): Promise<Plan | null> {
+async function namedPlan({ repositories, caller }: Context, { productId, plan }: Input): Promise<Plan | null> {
   if (plan == null) return null;
   return found(await repositories.plans.findByName(caller.accountId, productId, plan), 'planNotFound');
 }

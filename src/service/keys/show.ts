@@ -65,12 +65,13 @@ export interface Links {
   readonly plan: Plan | null;
 }
 
-export async function linksOf(context: Context, license: License): Promise<Links> {
-  const { repositories, caller } = context;
-  const version = await versionOf(context, license);
-  const plan = license.planId === null ? null : await repositories.plans.find(caller.accountId, license.planId);
-  return { version, plan };
-}
+export const linksOf = async (context: Context, license: License): Promise<Links> => ({
+  version: await versionOf(context, license),
+  plan: await planOf(context, license),
+});
+
+export const planOf = async ({ repositories, caller }: Context, { planId }: License): Promise<Plan | null> =>
+  planId === null ? null : repositories.plans.find(caller.accountId, planId);
 
 export async function showListed(context: Context, licenses: readonly License[]): Promise<ListedLicense[]> {
   const known = new Map<string, Links>();

@@ -63,12 +63,12 @@ async function start(context: Context, input: Input): Promise<boolean> {
   return true;
 }
 
-/** What refuses the slot of a trial that ran a moment ago has ended it. */
+/** Between two look-ups a trial may end: whatever then refuses its slot has ended it. */
 function refuseEnded(error: unknown): never {
   throw error instanceof ApiError ? apiError('trialUsed') : error;
 }
 
-/** The licence of a trial with its device. Throws ApiError `trialUsed` once it is over, was ended, or has become another licence. */
+/** The licence of a trial with its device. Throws ApiError `trialUsed` once it is over or is no trial any more. */
 async function running(context: Context, license: License | null, { productId, hostId }: Input): Promise<LoadedFacts> {
   if (!license?.isTrial) throw apiError('trialUsed');
   const facts = await loadFacts(context, 'activate', { productId, licenseKey: license.key, hostId }, 'trialUsed');

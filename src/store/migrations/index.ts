@@ -1,6 +1,6 @@
 import type { Connection, Engine } from '../engine/driver.ts';
 import { up as schema } from './0001-schema.ts';
-import { up as plansAndMoves } from './0002-plans-and-moves.ts';
+import { up as plansAndTrials } from './0002-plans-and-trials.ts';
 
 /** Brings the schema one step further. */
 export interface Migration {
@@ -10,7 +10,7 @@ export interface Migration {
 /** Every migration in order; one that has been released is never changed. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-schema': { up: schema },
-  '0002-plans-and-moves': { up: plansAndMoves },
+  '0002-plans-and-trials': { up: plansAndTrials },
 };
 
 /** The last of those that `0001-schema` has taken the place of: a database that has run it has that schema. */

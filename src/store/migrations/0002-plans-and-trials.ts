@@ -1,7 +1,7 @@
 import type { Connection, Engine } from '../engine/driver.ts';
 import { raw } from '../engine/sql.ts';
 
-/** Revoked licences, new keys for old ones, plans, slugs of products, trials, fingerprints, keys of devices, and the signatures of webhooks. */
+/** Plans, trials, revoked and reissued keys, slugs, fingerprints, keys of devices, forms of signatures. */
 export async function up(db: Connection, engine: Engine): Promise<void> {
   const clustered = engine === 'SQLite' ? 'without rowid' : '';
   for (const statement of [...columns, ...tables(clustered)]) await db.run(raw(statement));
@@ -24,7 +24,7 @@ const tables = (clustered: string) => [
     (account_id, (case when revoked_at is not null then 1 end), id) where revoked_at is not null`,
   `create index licenses_by_plan on licenses (account_id, plan_id, id) where plan_id is not null`,
   `create unique index products_slug on products (account_id, slug) where slug is not null`,
-  // A string that has named a licence is never given to another one.
+  // A key that a licence had before is given to no other one while that licence is there.
   `create table previous_keys (
     account_id text not null, license_key text not null, license_id text not null, valid_until text not null,
     constraint previous_keys_pk primary key (account_id, license_key),
