@@ -64,14 +64,19 @@ export const plans = {
       'Creates an active plan: what keys of a product are issued with where the request says nothing else, and the ' +
       'features of all of them.',
     body: agreeing(
-      z.object({
-        productId: ProductId,
-        name: PlanName,
-        ...terms,
-        features: record(FeatureName, Feature, MAX_FEATURES)
-          .optional()
-          .describe('What its keys switch on; 4096 bytes as JSON at most'),
-      }),
+      z
+        .object({
+          productId: ProductId,
+          name: PlanName,
+          ...terms,
+          features: record(FeatureName, Feature, MAX_FEATURES)
+            .optional()
+            .describe('What its keys switch on; 4096 bytes as JSON at most'),
+        })
+        .refine(({ isTrial, fromFirstUse, duration }) => duration != null || !(isTrial || fromFirstUse), {
+          message: 'duration goes with isTrial and fromFirstUse',
+          path: ['duration'],
+        }),
     ).meta({ id: 'CreatePlanRequest' }),
     reply: acted('CreatePlanResponse', 'plans.create', Plan, 201),
     example: { maxActivations: 3, duration: 'P1Y', features: { sso: true } },

@@ -30,6 +30,13 @@ describe('lkm plans', () => {
     expect(await at('keys create --plan Pro')).toMatchObject({ code: 6, stdout: '' });
   });
 
+  it('need a term where they are for trials, which is said before anything is sent', async () => {
+    const { at } = await openShop();
+    const ran = await at('plans create --name Trial --trial true');
+    expect(ran).toMatchObject({ code: 2, stdout: '', stderr: says('--lasts') });
+    expect(ran.stderr).not.toContain('answered');
+  });
+
   it('say what a key is issued with, unless its options do', async () => {
     const { at, json, names, id } = await withPlan();
     const { stdout, stderr } = await at('keys create --plan Pro');
