@@ -81,7 +81,12 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
   const insertion = raw(`insert into ${name} (${fields.map(([, column]) => column.name).join(', ')}) values`);
   const read = readerOf<Shown>(fields.filter(([field]) => !hidden.includes(field as Hidden)));
 
-  const rowOf = (record: Full): Sql => sql`(${join(fields.map(([field, column]) => column.toSql(record[field])))})`;
+  const rowTexts = ['(', ...fields.slice(1).map(() => ', '), ')'];
+  const rowOf = (record: Full): Sql =>
+    new Sql(
+      rowTexts,
+      fields.map(([field, column]) => column.toSql(record[field])),
+    );
   const texts = new Map<string, readonly string[]>();
   /** `column = value` for each field; at least one. */
   function assignments(values: readonly (readonly [field: string, value: unknown])[], separator: string): Sql {

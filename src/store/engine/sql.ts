@@ -56,11 +56,20 @@ export function write(statement: Sql, place: (position: number) => string): stri
   return textOf(statement);
 }
 
-/** A step in what is known of statements: where it goes on after a value, or with the texts of a part. */
+/** A step in what is known of statements: where it goes on after a value, after all values of a part, or with the texts of one. */
 interface Step<T> {
   value?: Step<T>;
+  lastValue?: Step<T>;
   readonly parts: Map<readonly string[], Step<T>>;
   prepared?: T;
+}
+
+const isPart = (part: SqlValue | Sql): part is Sql => part instanceof Sql;
+
+function checked(value: SqlValue): SqlValue {
+  // PostgreSQL would take it for null.
+  if (value === undefined) throw new TypeError('a value of a statement is undefined');
+  return value;
 }
 
 /** Callers choose the filters of lists and what is changed together: when there are more statements, all are forgotten. */
@@ -77,13 +86,16 @@ export function prepareOnce<T>(prepare: (statement: Sql) => T) {
 
   function follow(from: Step<T>, { texts, parts }: Sql, values: SqlValue[]): Step<T> {
     let step = once(from.parts, texts, newStep);
+    if (!parts.some(isPart)) {
+      for (const part of parts) values.push(checked(part as SqlValue));
+      step.lastValue ??= newStep();
+      return step.lastValue;
+    }
     for (const part of parts) {
       if (part instanceof Sql) {
         step = follow(step, part, values);
       } else {
-        // PostgreSQL would take it for null.
-        if (part === undefined) throw new TypeError('a value of a statement is undefined');
-        values.push(part);
+        values.push(checked(part));
         step.value ??= newStep();
         step = step.value;
       }

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ConstraintError, StorageError } from '../../errors.ts';
+import type { Row } from '../../table.ts';
 import type { OutboxRecord } from '../../tables/record/outbox.ts';
 import type { Connection } from '../driver.ts';
 import { prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
@@ -16,28 +17,29 @@ interface ConnectOptions {
 export function connect(database: DatabaseSync, { before, undo }: ConnectOptions = {}): Connection {
   const prepared = prepareOnce((command) => {
     const text = write(command, () => '?');
-    return {
-      // SQLite has one writer at a time, and so no clauses that lock rows.
-      statement: database.prepare(text.replace(/ for (?:update|key share)$/, '')),
-      // An update can return rows too.
-      writes: !/^\s*select/.test(text),
-    };
+    // SQLite has one writer at a time, and so no clauses that lock rows.
+    const statement = database.prepare(text.replace(/ for (?:update|key share)$/, ''));
+    statement.setReturnArrays(true);
+    // An update can return rows too.
+    return { statement, writes: !/^\s*select/.test(text), toRow: rowMaker(statement) };
   });
 
-  async function execute<T>(command: Sql, work: (statement: StatementSync, values: SqlValue[]) => T): Promise<T> {
-    return attempt(() => {
-      const [{ statement, writes }, values] = prepared(command);
+  async function execute<T>(command: Sql, work: (prepared: Prepared, values: SqlValue[]) => T): Promise<T> {
+    try {
+      const [statement, values] = prepared(command);
       before?.();
       const result = work(statement, values);
-      if (writes && result !== 0) undo?.noteChange();
+      if (statement.writes && result !== 0) undo?.noteChange();
       return result;
-    });
+    } catch (error) {
+      throw toStorageError(error);
+    }
   }
 
   return {
-    all: <R>(command: Sql) => execute(command, (statement, values) => statement.all(...values) as R[]),
-    first: <R>(command: Sql) => execute(command, (statement, values) => statement.get(...values) as R | undefined),
-    run: (command) => execute(command, (statement, values) => Number(statement.run(...values).changes)),
+    all: <R>(command: Sql) => execute(command, allRows) as Promise<R[]>,
+    first: <R>(command: Sql) => execute(command, firstRow) as Promise<R | undefined>,
+    run: (command) => execute(command, countChanges),
     nested: (work) => (undo === undefined ? work() : undo.nested(work)),
     // Transactions of the one process that owns the file run one after the other.
     tryLock: async () => true,
@@ -45,20 +47,59 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
   };
 }
 
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly writes: boolean;
+  readonly toRow: (values: Values) => Row;
+}
+
+type Values = readonly SqlValue[];
+
+function allRows({ statement, toRow }: Prepared, values: Values): Row[] {
+  return (statement.all(...values) as unknown as Values[]).map(toRow);
+}
+
+function firstRow({ statement, toRow }: Prepared, values: Values): Row | undefined {
+  const found = statement.get(...values) as unknown as Values | undefined;
+  return found && toRow(found);
+}
+
+const countChanges = ({ statement }: Prepared, values: Values): number => Number(statement.run(...values).changes);
+
+/**
+ * Makes rows of the values of a statement. The function is compiled from its columns, which a migration may change: SQLite
+ * itself takes three times as long to make a row of a licence.
+ */
+function rowMaker(statement: StatementSync): (values: Values) => Row {
+  let columns = 0;
+  let make: (values: Values) => Row;
+  return (values) => {
+    if (values.length !== columns) {
+      const members = statement.columns().map(({ name }, at) => `${JSON.stringify(name)}: values[${at}]`);
+      make = new Function('values', `return { ${members.join(', ')} }`) as typeof make;
+      columns = values.length;
+    }
+    return make(values);
+  };
+}
+
 /** `SQLITE_CONSTRAINT`, and that of a trigger, which may raise it for any reason (sqlite.org/rescode.html). */
 const CONSTRAINT = 19;
 const CONSTRAINT_TRIGGER = 1811;
 
-/** What the database throws becomes a StorageError, or a ConstraintError. */
-function attempt<T>(work: () => T): T {
+/** What the database throws, as a StorageError, or a ConstraintError. */
+function toStorageError(error: unknown): Error {
+  if (error instanceof StorageError) return error;
+  const { errcode } = codesOf(error);
+  const isConstraint = (errcode & 0xff) === CONSTRAINT && errcode !== CONSTRAINT_TRIGGER;
+  return error instanceof Error && isConstraint ? new ConstraintError(error) : new StorageError(error);
+}
+
+function attempt(work: () => void): void {
   try {
-    return work();
+    work();
   } catch (error) {
-    if (error instanceof StorageError) throw error;
-    const { errcode } = codesOf(error);
-    const isConstraint = (errcode & 0xff) === CONSTRAINT && errcode !== CONSTRAINT_TRIGGER;
-    if (error instanceof Error && isConstraint) throw new ConstraintError(error);
-    throw new StorageError(error);
+    throw toStorageError(error);
   }
 }
 
