@@ -14,27 +14,27 @@ export interface RateCounter {
   look(name: string, rate: Rate): Taken;
 }
 
-/** Names that are kept at one time. When there are more, those that were used longest ago are forgotten. */
+/** Names that are kept at one time. */
 const MAX_NAMES = 100_000;
 
-/** Counts in this process; `now` gives microseconds on a clock that only goes forward. */
+/**
+ * Counts in this process; `now` gives microseconds on a clock that only goes forward. Names are kept in two halves, and a
+ * name that is used is in the newer one: when that is full, the older one is forgotten.
+ */
 export function createMemoryCounter(now: () => number, maxNames = MAX_NAMES): RateCounter & { size(): number } {
-  /** The name that was used last comes last. */
-  const known = new Map<string, number>();
+  let newer = new Map<string, number>();
+  let older = new Map<string, number>();
+  const emptyAtOf = (name: string) => newer.get(name) ?? older.get(name);
   return {
-    size: () => known.size,
+    size: () => newer.size + older.size,
     async take(name, rate) {
       const at = now();
-      const { allowed, emptyAt } = admit(rate, known.get(name), at);
-      known.delete(name);
-      known.set(name, emptyAt);
-      for (const [oldest, end] of known) {
-        if (known.size <= maxNames && end > at) break;
-        known.delete(oldest);
-      }
+      const { allowed, emptyAt } = admit(rate, emptyAtOf(name), at);
+      if (newer.size >= maxNames / 2 && !newer.has(name)) [older, newer] = [newer, new Map()];
+      newer.set(name, emptyAt);
       return { allowed, emptyAt, now: at };
     },
-    look: (name, rate) => found(rate, known.get(name), now()),
+    look: (name, rate) => found(rate, emptyAtOf(name), now()),
   };
 }
 
