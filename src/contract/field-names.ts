@@ -43,7 +43,14 @@ export function misplacedFields(endpoint: Inputs, names: readonly string[]): rea
 /** `metadata.features` → `metadata`. */
 const topOf = (path: string): string => path.split('.', 1)[0] ?? '';
 
-const fieldsOf = ({ query, body }: Inputs): ReadonlySet<string> => new Set([...namesIn(query), ...namesIn(body)]);
+function fieldsOf(endpoint: Inputs): ReadonlySet<string> {
+  const fields = fieldsByEndpoint.get(endpoint) ?? new Set([...namesIn(endpoint.query), ...namesIn(endpoint.body)]);
+  fieldsByEndpoint.set(endpoint, fields);
+  return fields;
+}
+
+/** Each request is looked through. */
+const fieldsByEndpoint = new WeakMap<Inputs, ReadonlySet<string>>();
 
 /** The fields of an object schema, also behind a codec or a check of its size. */
 export function namesIn(schema: z.core.$ZodType | undefined): readonly string[] {

@@ -4,6 +4,10 @@ export function canonicalJson(value: unknown): string {
   return isCanonical(value) ? JSON.stringify(value) : write(value);
 }
 
+/** An object with the names of its own members in order, so that it is quick to write. */
+export const inOrder = <T>(members: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(members).sort(([one], [other]) => (one < other ? -1 : 1)));
+
 /** Whether a value is JSON, and all names are in order already. */
 function isCanonical(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();

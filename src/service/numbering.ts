@@ -1,7 +1,7 @@
 import { apiVersion } from '../contract/index.ts';
 import type { AccountId } from '../contract/scalars.ts';
 import { FIRST_HASH, linkOf } from '../domain/audit-chain.ts';
-import { canonicalJson } from '../domain/canonical-json.ts';
+import { canonicalJson, inOrder } from '../domain/canonical-json.ts';
 import type { Repositories } from '../store/store.ts';
 import type { AuditRecord } from '../store/tables/record/audit.ts';
 import type { EventRecord } from '../store/tables/record/events.ts';
@@ -86,7 +86,7 @@ function toAudit({ id, at, entry }: OutboxRecord, seq: number) {
     actor: { id: actor.id, type: actor.type },
     address,
     at,
-    details,
+    details: inOrder(details),
     door,
     id,
     operation,

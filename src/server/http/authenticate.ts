@@ -62,15 +62,17 @@ export async function readTrustedBody(
   parts: Validating & { monotonic(): number },
   request: Authenticated & { readonly route: { readonly endpoint: Pick<AnyEndpoint, 'method'> } },
 ) {
+  if (request.route.endpoint.method === 'GET') return NO_BODY;
   const authenticated = parts.monotonic();
-  const isEmpty = request.route.endpoint.method === 'GET';
-  const bytes = isEmpty ? new Uint8Array() : await request.httpRequest.readBody();
+  const bytes = await request.httpRequest.readBody();
   const refuseUntrusted = async (): Promise<void> => {
     const isTrusted = parts.monotonic() - authenticated < TRUSTED_MS || (await isStillValid(parts, request));
     if (!isTrusted) throw apiError('invalidToken');
   };
   return { bytes, refuseUntrusted };
 }
+
+const NO_BODY = { bytes: new Uint8Array(), refuseUntrusted: async (): Promise<void> => {} };
 
 /** Whether the token of a request has not been revoked, and has not expired, since the request began. */
 export async function isStillValid(

@@ -33,15 +33,16 @@ export function readInput(
 }
 
 /** The fields of a body by the names that are preferred, with what an alias sets, and the name that was sent for each. */
-function withPreferredNames({ query, otherNames, sets }: AnyEndpoint, sent: unknown) {
+function withPreferredNames({ query, otherNames = {}, sets }: AnyEndpoint, sent: unknown) {
   const names = new Map<string, string>();
   const nameOf = (preferred: string): string => names.get(preferred) ?? preferred;
-  if (!isObject(sent) || (otherNames === undefined && sets === undefined)) return { fields: sent, nameOf };
+  if (!isObject(sent)) return { fields: sent, nameOf };
+  const others = Object.entries(otherNames).filter(([name]) => Object.hasOwn(sent, name));
+  if (others.length === 0 && sets === undefined) return { fields: sent, nameOf };
   const isFixed = sets !== undefined && Object.keys(sets).length > 0;
   const taken = isFixed ? namesIn(query).filter((name) => Object.hasOwn(sent, name)) : Object.keys(sent);
   const fields = { ...Object.fromEntries(taken.map((name) => [name, sent[name]])), ...sets };
-  for (const [name, [preferred, convert = (value: unknown) => value]] of Object.entries(otherNames ?? {})) {
-    if (!Object.hasOwn(sent, name)) continue;
+  for (const [name, [preferred, convert = (value: unknown) => value]] of others) {
     if (name !== preferred && Object.hasOwn(sent, preferred)) throw apiError('invalidParams', { fields: [name] });
     delete fields[name];
     fields[preferred] = convert(sent[name]);
