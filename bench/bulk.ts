@@ -33,7 +33,7 @@ async function compareWith(server: Running): Promise<void> {
     await server.load('create-key once', LOAD_SECONDS);
     const ratios: number[] = [];
     for (let turn = 1; turn <= turns; turn++) {
-      const loaded = await server.load('create-key once', LOAD_SECONDS);
+      const { rate: loaded } = await server.load('create-key once', LOAD_SECONDS);
       const startedAt = performance.now();
       const argv = ['keys', 'create', '--count', String(rows), '--run', `turn-${turn}`, '--format', 'csv'];
       await run([...lkm, ...argv, '-o', join(folder, `${turn}.csv`)], { env });

@@ -1,6 +1,11 @@
+export const sum = (figures: readonly number[]): number => figures.reduce((all, figure) => all + figure, 0);
+
 /** The one in the middle. */
-export function middle(figures: readonly number[]): number {
-  const figure = figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)];
+export const middle = (figures: readonly number[]): number => quantile(figures, 0.5);
+
+/** The one that such a part of them does not exceed. */
+export function quantile(figures: readonly number[], part: number): number {
+  const figure = figures.toSorted((a, b) => a - b)[Math.floor(figures.length * part)];
   if (figure === undefined) throw new Error('nothing was measured');
   return figure;
 }

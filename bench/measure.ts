@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { startListening } from '../faults/process.ts';
 import type { Fixture } from './database.ts';
+import { sum } from './figures.ts';
 
 /** What is asked of a server. */
 export type Operation = 'create-key' | 'create-key once' | 'get' | 'sign';
@@ -33,13 +34,21 @@ export interface Running {
   readonly readyMs: number;
   /** The address of the first of them. */
   readonly url: string;
-  /** Loads them for so long over 32 connections in all, and answers requests per second. `rate`: no more than so many. */
-  load(operation: Operation, seconds: number, rate?: number): Promise<number>;
+  /** Loads them for so long over 32 connections in all. `rate`: with no more requests per second than so many. */
+  load(operation: Operation, seconds: number, rate?: number): Promise<Loaded>;
   /** Asks the first of them for something. Throws when it refuses. */
   call<T>(method: string, path: string, body?: object): Promise<T>;
   /** The largest resident memory that a server has had, in MiB. */
   peakMemoryMib(): number;
   stop(): Promise<void>;
+}
+
+/** What a load has got. */
+export interface Loaded {
+  /** Requests per second. */
+  readonly rate: number;
+  /** How long each response took, in milliseconds. */
+  readonly latencies: readonly number[];
 }
 
 const CONNECTIONS = 32;
@@ -114,9 +123,10 @@ async function load(
   fixture: Fixture,
   seconds: number,
   rate?: number,
-): Promise<number> {
+): Promise<Loaded> {
+  const latencies: number[] = [];
   const rates = urls.map(async (url) => {
-    const run = await autocannon({
+    const options = {
       url,
       connections: CONNECTIONS / urls.length,
       duration: seconds,
@@ -125,11 +135,19 @@ async function load(
       headers: { authorization: `Bearer ${fixture.token}`, 'content-type': 'application/json' },
       requests: requestsOf(operation, fixture),
       idReplacement: operation === 'sign',
-    });
+    };
+    const { promise, resolve, reject } = Promise.withResolvers<autocannon.Result>();
+    autocannon(options, (error, result) => (error ? reject(error) : resolve(result))).on(
+      'response',
+      (...[, , , ms]) => {
+        latencies.push(ms);
+      },
+    );
+    const run = await promise;
     if (run.non2xx > 0 || run.errors > 0) throw new Error(`${operation}: ${run.non2xx} refused, ${run.errors} failed`);
     return run['2xx'] / run.duration;
   });
-  return (await Promise.all(rates)).reduce((sum, rate) => sum + rate, 0);
+  return { rate: sum(await Promise.all(rates)), latencies };
 }
 
 function requestsOf(operation: Operation, { productId, keys }: Fixture): autocannon.Request[] {
