@@ -80,13 +80,10 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
   const table = raw(name);
   const insertion = raw(`insert into ${name} (${fields.map(([, column]) => column.name).join(', ')}) values`);
   const read = readerOf<Shown>(fields.filter(([field]) => !hidden.includes(field as Hidden)));
+  const valuesOf = writerOf<Full>(fields);
 
   const rowTexts = ['(', ...fields.slice(1).map(() => ', '), ')'];
-  const rowOf = (record: Full): Sql =>
-    new Sql(
-      rowTexts,
-      fields.map(([field, column]) => column.toSql(record[field])),
-    );
+  const rowOf = (record: Full): Sql => new Sql(rowTexts, valuesOf(record));
   const texts = new Map<string, readonly string[]>();
   /** `column = value` for each field; at least one. */
   function assignments(values: readonly (readonly [field: string, value: unknown])[], separator: string): Sql {
@@ -150,23 +147,38 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
   };
 }
 
+type Fields = readonly (readonly [field: string, column: Column<unknown>])[];
+
+/** Makes a function that reads fields of a row. */
+const readerOf = <T>(fields: Fields): ((row: Row) => T) =>
+  compile(
+    fields.map(([field, { name, fromSql }]) => [field, name, fromSql]),
+    (members) => `({ ${members.map((value, at) => `${fields[at]?.[0]}: ${value}`).join(', ')} })`,
+  );
+
+/** Makes a function that returns what a record has in the columns, in their order. */
+const writerOf = <T>(fields: Fields): ((record: T) => SqlValue[]) =>
+  compile(
+    fields.map(([field, { toSql }]) => [field, field, toSql]),
+    (members) => `[${members.join(', ')}]`,
+  );
+
 /**
- * Reads fields of a row. The function is compiled from the columns, with the first row: a loop over them, with names that are
- * not known before, takes five times as long, and every look-up reads rows.
+ * Makes a function of the members of an object, each converted. It is compiled when it is called first: a loop over them, with
+ * names that are not known before, takes five times as long, and every request reads and writes rows.
  */
-function readerOf<T>(fields: readonly (readonly [string, Column<unknown>])[]): (row: Row) => T {
-  const compile = (): ((row: Row) => T) => {
-    const decode = Object.fromEntries(fields.map(([field, column]) => [field, column.fromSql]));
-    const members = fields.map(([field, column]) => {
-      const value = `row.${column.name}`;
-      return `${field}: ${column.fromSql === asItIs ? value : `decode.${field}(${value})`}`;
-    });
-    return new Function('decode', `return (row) => ({ ${members.join(', ')} })`)(decode);
-  };
-  let reader: ((row: Row) => T) | undefined;
-  return (row) => {
-    reader ??= compile();
-    return reader(row);
+function compile<From, To>(
+  members: readonly (readonly [name: string, member: string, convert: Column<unknown>['toSql' | 'fromSql']])[],
+  toExpression: (values: readonly string[]) => string,
+): (from: From) => To {
+  const values = members.map(([name, member, convert]) =>
+    convert === asItIs ? `from.${member}` : `convert.${name}(from.${member})`,
+  );
+  const convert = Object.fromEntries(members.map(([name, , each]) => [name, each]));
+  let compiled: ((from: From) => To) | undefined;
+  return (from) => {
+    compiled ??= new Function('convert', `return (from) => ${toExpression(values)}`)(convert) as (from: From) => To;
+    return compiled(from);
   };
 }
 
