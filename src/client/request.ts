@@ -51,8 +51,8 @@ export function checkIdempotencyKey(key: string): void {
 }
 
 /** The schemas of query and body each parse the whole input and keep the fields they name. */
-function encodePart(schema: z.ZodType = z.object({}), input: unknown) {
-  const { data, error } = z.safeEncode(schema, input);
+function encodePart(schema: z.ZodType | undefined, input: unknown) {
+  const { data, error } = schema === undefined ? {} : z.safeEncode(schema, input);
   const issues = error?.issues ?? [];
   return {
     fields: { ...Object(data) } as Readonly<Record<string, unknown>>,

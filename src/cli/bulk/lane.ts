@@ -11,27 +11,32 @@ export function openLane(max: number, { timing = systemTiming, stop }: Pick<Io, 
 
   /** Takes each item when its turn comes. After an error no other one is begun; rejects with it once all have ended. */
   async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
-    const running = new Set<Promise<void>>();
     const failures: unknown[] = [];
-    const hasRoom = async (): Promise<boolean> => {
-      while (pause !== null || running.size >= limit) await (pause ?? Promise.race(running));
-      return failures.length === 0 && !stop.aborted;
-    };
+    let running = 0;
+    let noteEnd = () => {};
+    /** Resolves when the next of those that are running ends. */
+    const nextEnd = () =>
+      new Promise<void>((resolve) => {
+        noteEnd = resolve;
+      });
+    async function run(item: T): Promise<void> {
+      running += 1;
+      await work(item).catch((error: unknown) => void failures.push(error));
+      running -= 1;
+      limit = Math.min(max, limit + 1 / limit);
+      noteEnd();
+    }
     try {
       const iterator = Iterator.from(items);
-      while (await hasRoom()) {
+      for (;;) {
+        while (pause !== null || running >= limit) await (pause ?? nextEnd());
+        if (failures.length > 0 || stop.aborted) break;
         const { value, done } = iterator.next();
         if (done) break;
-        const task = work(value)
-          .catch((error: unknown) => void failures.push(error))
-          .finally(() => {
-            running.delete(task);
-            limit = Math.min(max, limit + 1 / limit);
-          });
-        running.add(task);
+        void run(value);
       }
     } finally {
-      await Promise.all(running);
+      while (running > 0) await nextEnd();
     }
     if (stop.aborted) throw new InterruptedError(stop.reason);
     if (failures.length > 0) throw failures[0];
