@@ -8,6 +8,7 @@ import { buildEarlier, seed } from './earlier.ts';
 import { print } from './figures.ts';
 import { type TimedRequest, timeLists } from './lists.ts';
 import type { Operation, Side } from './measure.ts';
+import { besideBarePool } from './postgres.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 // Prints requests per second over 32 connections. Only the ratios mean anything on another machine: the servers of both
@@ -18,6 +19,7 @@ import { benchWebhooks } from './webhooks.ts';
 //   npm run bench -- bare      the first of these alone
 //   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory; then the next one
 //   npm run bench -- lists [N] lists and numbers of 1 000 000 keys, or N, on SQLite and PostgreSQL, beside GET /health
+//   npm run bench -- postgres  on PostgreSQL: statements of each operation; create beside a pool that sends the same ones
 //   npm run bench -- webhooks  create under a key with three webhooks beside without; deliveries per second, and their lag
 //   npm run bench -- twice     beside two servers with a database each: what a second thread could give at most
 //   npm run bench -- since REV beside an earlier version, which is built first: rates, time to start, memory, commands
@@ -30,6 +32,7 @@ const modes: Readonly<Record<string, () => Promise<void>>> = {
     await listsOf(1_000_000);
   },
   lists: () => listsOf(Number(given ?? 1_000_000)),
+  postgres: besideBarePool,
   webhooks: benchWebhooks,
   twice: besideTwo,
   since: () => since(given ?? 'HEAD~1'),

@@ -51,7 +51,8 @@ export interface Loaded {
   readonly latencies: readonly number[];
 }
 
-const CONNECTIONS = 32;
+/** Of a load, in all. */
+export const CONNECTIONS = 32;
 
 /** How exactly the load keeps to its time. */
 const SAMPLE_MS = 50;

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { mintKey } from '../src/domain/license-key.ts';
+import { createLogSink, startServer } from '../src/server/serve.ts';
+import { nameOf, recordStatements, type SentStatement } from '../test/support/statements.ts';
+import { type Fixture, makeDatabase, onCluster } from './database.ts';
+import { middle, print } from './figures.ts';
+import { CONNECTIONS, type Running, start } from './measure.ts';
+
+/** Connections of the bare pool: as many as two replicas have for their transactions. */
+const POOL_SIZE = 20;
+
+const TURNS = 10;
+const TURN_SECONDS = 2;
+const WARM_UP_SECONDS = 8;
+
+/** Creating keys through two replicas, beside a pool that sends the statements of it with nothing around them. */
+export async function besideBarePool(): Promise<void> {
+  await onCluster(async (cluster) => {
+    const fixture = await makeDatabase(1_000, cluster);
+    const recorded = await statementsOf(fixture);
+    print('\nPostgreSQL', 'statements');
+    for (const [name, { length }] of Object.entries(recorded)) print(name, length);
+    const pool = new pg.Pool({ connectionString: fixture.db, max: POOL_SIZE });
+    const replicas = await start({ server: 'lkm serve', fixture, replicas: 2 });
+    try {
+      print('', 'bare pool', 'two replicas', 'ratio', 'goal');
+      const { bare, served } = await compare(pool, recorded['create-key'] ?? [], replicas);
+      print('create-key', middle(bare), middle(served), middle(served.map((rate, at) => rate / (bare[at] ?? 0))), 0.8);
+    } finally {
+      await replicas.stop();
+      await pool.end();
+      await fixture.remove();
+    }
+  });
+}
+
+async function compare(pool: pg.Pool, statements: readonly SentStatement[], replicas: Running) {
+  await sendFor(WARM_UP_SECONDS, pool, statements);
+  await replicas.load('create-key', WARM_UP_SECONDS);
+  const [bare, served]: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    bare.push(await sendFor(TURN_SECONDS, pool, statements));
+    served.push((await replicas.load('create-key', TURN_SECONDS)).rate);
+  }
+  return { bare, served };
+}
+
+/** What a server sends for a request of each operation, with the look-up of its token and its rate limit. */
+async function statementsOf({ db, token, productId, keys: [licenseKey] }: Fixture) {
+  const logTo = createLogSink(2);
+  const server = await startServer({ db, host: '127.0.0.1', port: 0, logFormat: 'none', logTo });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const ask = async (path: string, body?: object, more: Record<string, string> = {}) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const init = { method, headers: { ...headers, ...more }, ...(body && { body: JSON.stringify(body) }) };
+    const response = await fetch(`${server.url}${path}`, init);
+    if (!response.ok) throw new Error(`${path} was answered with ${response.status}`);
+  };
+  const sign = { productId, licenseKey, hostId: 'host', ttl: 86_400 };
+  const operations: Record<string, () => Promise<void>> = {
+    'create-key': () => ask('/create-key', { productId }),
+    'create-key once': () => ask('/create-key', { productId }, { 'idempotency-key': randomBytes(16).toString('hex') }),
+    get: () => ask(`/key?${new URLSearchParams({ productId, licenseKey: licenseKey ?? '' })}`),
+    sign: () => ask('/key/sign', sign),
+  };
+  try {
+    const recorded: Record<string, SentStatement[]> = {};
+    for (const [name, work] of Object.entries(operations)) recorded[name] = await mostOftenOf(work);
+    return recorded;
+  } finally {
+    await server.close();
+  }
+}
+
+/** Jobs send statements too, now and then: what is recorded most often has none of theirs. */
+async function mostOftenOf(work: () => Promise<void>): Promise<SentStatement[]> {
+  const records = await Array.fromAsync({ length: 9 }, async () => {
+    const sent = await recordStatements(work);
+    const commit = sent.findIndex(({ text }) => text === 'COMMIT');
+    return commit === -1 ? sent : sent.slice(0, commit + 1);
+  });
+  const alike = Map.groupBy(records, (record) => record.map(nameOf).join());
+  return [...alike.values()].reduce((most, group) => (group.length > most.length ? group : most))[0] ?? [];
+}
+
+/** Sends them over and over, as many at a time as a load has connections; returns how often in a second. */
+async function sendFor(seconds: number, pool: pg.Pool, statements: readonly SentStatement[]): Promise<number> {
+  const started = performance.now();
+  let done = 0;
+  const worker = async () => {
+    while (performance.now() - started < seconds * 1_000) {
+      await sendOnce(pool, statements);
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, worker));
+  return (done * 1_000) / (performance.now() - started);
+}
+
+async function sendOnce(pool: pg.Pool, statements: readonly SentStatement[]): Promise<void> {
+  const fresh = new Map<unknown, string>();
+  const client = await pool.connect();
+  try {
+    for (const { text, name, values = [] } of statements) {
+      const renewed = values.map((value) => {
+        const made = fresh.get(value) ?? renew(value);
+        if (made === null) return value;
+        fresh.set(value, made);
+        return made;
+      });
+      await client.query({ text, ...(name !== undefined && { name }), values: renewed });
+    }
+  } finally {
+    client.release();
+  }
+}
+
+/** Another value for what only one row may have: the id of what is written, and a licence key. */
+function renew(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const [, prefix] = /^(lic|aud)_[0-9a-z]{26}$/.exec(value) ?? [];
+  if (prefix !== undefined) return `${prefix}_${randomBytes(13).toString('hex')}`;
+  return /^[0-9A-Z]{5}(-[0-9A-Z]{5}){4}$/.test(value) ? mintKey(randomBytes(15)) : null;
+}
