@@ -7,6 +7,7 @@ import type { Context } from './context.ts';
 import { productsOf } from './keys/lists.ts';
 import { showListed } from './keys/show.ts';
 import { anyone, type Operations } from './operation.ts';
+import { recentCounts } from './recent-counts.ts';
 
 const MAX_NAMED = 20;
 
@@ -22,15 +23,18 @@ export const statsOperations: Operations<typeof stats> = {
       const { accountId } = caller;
       const products = productsOf(caller, productId);
       const scopes = (products ?? [null]).map((one): StatsScope => ({ accountId, productId: one }));
-      const keys = await countKeys(context, scopes);
-      const sessions = await sumOf(scopes, (scope) => repositories.stats.countSessions(scope, now));
+      const name = [accountId, ...(products ?? []).toSorted()].join();
+      const counts = await recentCounts(context, name, async () => ({
+        countedAt: now,
+        ...(await countKeys(context, scopes)),
+        sessions: await sumOf(scopes, (scope) => repositories.stats.countSessions(scope, now)),
+        customers: products === null ? await repositories.customers.list(accountId).count() : null,
+        activatedPerWeek: await countActivations(context, scopes),
+      }));
       const fullest = await firstOf(scopes, (scope) => repositories.stats.fullest(scope, now, MAX_NAMED), isFuller);
       const next = await firstOf(scopes, (scope) => repositories.stats.nextToExpire(scope, now, MAX_NAMED), isSooner);
       return {
-        ...keys,
-        sessions,
-        customers: products === null ? await repositories.customers.list(accountId).count() : null,
-        activatedPerWeek: await countActivations(context, scopes),
+        ...counts,
         fullest: await showListed(context, fullest),
         nextToExpire: await showListed(context, next),
       };

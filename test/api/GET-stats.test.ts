@@ -21,6 +21,7 @@ const perWeek = (counts: Readonly<Record<string, number>> = {}) =>
   mondays.map((week) => ({ week, count: counts[week] ?? 0 }));
 
 const empty = {
+  countedAt: NOW,
   ...{ keys: none, products: [], devices: 0, sessions: 0, customers: 0, fullest: [], nextToExpire: [] },
   ...{ issuedPerWeek: perWeek(), activatedPerWeek: perWeek() },
 };
@@ -73,6 +74,7 @@ const viewerOnly = {
 const everything = {
   body: ({ editor, viewer }: Shop) => ({
     data: {
+      countedAt: NOW,
       keys: all,
       products: expect.arrayContaining([
         { productId: editor, ...ofEditor },
