@@ -23,7 +23,7 @@ export const statsOperations: Operations<typeof stats> = {
       const { accountId } = caller;
       const products = productsOf(caller, productId);
       const scopes = (products ?? [null]).map((one): StatsScope => ({ accountId, productId: one }));
-      const name = [accountId, ...(products ?? []).toSorted()].join();
+      const name = JSON.stringify([accountId, products?.toSorted() ?? null]);
       const counts = await recentCounts(context, name, async () => ({
         countedAt: now,
         ...(await countKeys(context, scopes)),
