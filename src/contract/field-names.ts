@@ -49,7 +49,7 @@ function fieldsOf(endpoint: Inputs): ReadonlySet<string> {
   return fields;
 }
 
-/** Each request is looked through. */
+/** Collected once for each endpoint: the fields of every request are compared with them. */
 const fieldsByEndpoint = new WeakMap<Inputs, ReadonlySet<string>>();
 
 /** The fields of an object schema, also behind a codec or a check of its size. */

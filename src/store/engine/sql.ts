@@ -59,7 +59,7 @@ export function write(statement: Sql, place: (position: number) => string): stri
 /** A step in what is known of statements: where it goes on after a value, after all values of a part, or with the texts of one. */
 interface Step<T> {
   value?: Step<T>;
-  lastValue?: Step<T>;
+  allValues?: Step<T>;
   readonly parts: Map<readonly string[], Step<T>>;
   prepared?: T;
 }
@@ -88,8 +88,8 @@ export function prepareOnce<T>(prepare: (statement: Sql) => T) {
     let step = once(from.parts, texts, newStep);
     if (!parts.some(isPart)) {
       for (const part of parts) values.push(checked(part as SqlValue));
-      step.lastValue ??= newStep();
-      return step.lastValue;
+      step.allValues ??= newStep();
+      return step.allValues;
     }
     for (const part of parts) {
       if (part instanceof Sql) {
