@@ -1,4 +1,4 @@
-import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempDisposableSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,13 +14,15 @@ const CUSTOMERS = 97;
 /** How often the command is killed; its server once. */
 const KILLS = 3;
 const MAX_STARTS = 20;
+/** How often it is looked whether a command is at work, and how many milliseconds are in between. */
+const [MAX_LOOKS, LOOK_MS] = [2_000, 10];
 /** Requests a minute; the service refuses more with 429. */
 const RATE_LIMIT = 20_000;
 
 const forms = [
   {
     words: ['keys', 'create'],
-    header: 'reference,maxActivations,metadata.plan,customerName,customerEmail',
+    header: 'metadata.order,maxActivations,metadata.plan,customerName,customerEmail',
     row: (n: number) =>
       `order-${n},${(n % 5) + 1},plan ${n % 7},Customer ${n % CUSTOMERS},c${n % CUSTOMERS}@example.com`,
   },
@@ -32,6 +34,17 @@ const forms = [
       `2020-01-01T00:00:00Z,${n % 10 === 0 ? `host-${n} spare-${n}` : ''}`,
   },
 ];
+
+/** When a command last wrote down what it does, in milliseconds; 0 when none has. */
+const lastWrite = (folder: string): number =>
+  Math.max(
+    0,
+    ...globSync(join(folder, '*-wal')).map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
+  );
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let looks = 0; looks < MAX_LOOKS && !isSo(); looks += 1) await sleep(LOOK_MS);
+}
 
 /** A bulk command on a file, killed and started again until it ends by itself. */
 export const bulk: Scenario = {
@@ -54,7 +67,8 @@ async function play({ run: { sabotage }, report, random, index }: Round, world: 
   using folder = mkdtempDisposableSync(join(tmpdir(), 'lkm-faults-home-'));
   const cwd = folder.path;
   writeFileSync(join(cwd, 'rows.csv'), `${[header, ...lines].join('\n')}\n`);
-  const home = { PATH: process.env.PATH, HOME: cwd, LKM_STATE_DIR: join(cwd, 'state') };
+  const state = join(cwd, 'state');
+  const home = { PATH: process.env.PATH, HOME: cwd, LKM_STATE_DIR: state };
   const port = String(await freePort());
   const limits = ['--json', '--log-format', 'none', '--rate-limit', String(RATE_LIMIT)];
   const startServer = () =>
@@ -63,7 +77,7 @@ async function play({ run: { sabotage }, report, random, index }: Round, world: 
   const env = { ...home, LKM_BASE_URL: server.url, LKM_TOKEN: world.token, LKM_PRODUCT: world.productId };
   const argv = (turn: number) => [
     ...[...lkm, ...words, '-f', 'rows.csv', '--format', 'csv', '-o', 'out.csv'],
-    ...(sabotage === 'run-per-start' ? ['--run', `start-${turn}`] : []),
+    ...(sabotage === 'run-per-start' ? ['--run', `start-${turn}`, '--force'] : []),
   ];
   const killServer = sleep(random.between(500, 1_500)).then(async () => {
     await server.end('SIGKILL');
@@ -72,12 +86,15 @@ async function play({ run: { sabotage }, report, random, index }: Round, world: 
   let kills = 0;
   let ended: { readonly code: number | string; readonly said: string } = { code: -1, said: '' };
   for (let turn = 1; ended.code !== 0 && turn < MAX_STARTS; turn += 1) {
-    const child = start(argv(turn), {
-      cwd,
-      env,
-      ...(turn <= KILLS && { timeout: random.between(150, 1_000) }),
-    });
+    const before = lastWrite(state);
+    const child = start(argv(turn), { cwd, env });
     child.stdout.resume();
+    if (turn <= KILLS) {
+      // However fast the machine is, the command is then at work.
+      await Promise.race([child.ended, until(() => lastWrite(state) > before)]);
+      await Promise.race([child.ended, sleep(random.between(0, 600))]);
+      child.signal('SIGKILL');
+    }
     ended = { code: await child.ended, said: child.said() };
     if (ended.code === 'SIGKILL') kills += 1;
   }
