@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { ListedLicense } from './keys/lists.ts';
 import { data } from './reply.ts';
-import { Count, InstantText, ProductId, resource, shownId } from './scalars.ts';
+import { Count, ProductId, resource, shownId } from './scalars.ts';
 
 const counts = {
   total: Count.describe('All keys: active, expired, blocked and revoked ones'),
@@ -23,7 +23,7 @@ const Monday = z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2
 const Weeks = z.array(z.looseObject({ week: Monday, count: Count }));
 
 export const Stats = resource('Stats', 'Statistics of keys, devices, sessions and customers', {
-  countedAt: InstantText.describe('When all of this was counted: up to an hour ago where there are many keys'),
+  age: Count.describe('How many seconds ago all of this was counted: 0 for few keys, up to 3 600 for many'),
   keys: z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' }),
   products: z.array(z.looseObject({ productId: shownId(ProductId), ...counts })).describe('The same by product'),
   devices: Count.describe('How many devices hold a slot'),
@@ -43,7 +43,7 @@ export const stats = {
     description:
       'Counts keys by product and status, devices, sessions and customers, and names the keys that run full or expire ' +
       'next. A token that is limited to some products gets the statistics of these only. Where there are more than 25 000 ' +
-      'keys, they are counted at most once a minute: `countedAt` says when.',
+      'keys, they are counted at most once a minute: `age` says how long ago.',
     query: z.object({ productId: ProductId.optional().describe('Only this product') }),
     reply: data('GetStatsResponse', Stats),
     example: { productId: 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t' },

@@ -2,9 +2,8 @@ import type { Instant } from '../contract/scalars.ts';
 import { epochSeconds } from '../domain/time.ts';
 import type { Context } from './context.ts';
 
-/** What was counted of keys, and when. */
+/** What was counted of keys. */
 interface Counts {
-  readonly countedAt: Instant;
   readonly keys: { readonly total: number };
 }
 
@@ -18,28 +17,28 @@ const [FRESH_SECONDS, USABLE_SECONDS] = [60, 3_600];
 const MAX_KEPT = 100;
 
 /** By repositories, and by the name of what is counted. */
-const kept = new WeakMap<Context['repositories'], Map<string, { counts: Counts; isRunning: boolean }>>();
+const kept = new WeakMap<Context['repositories'], Map<string, { counts: Counts; at: Instant; isRunning: boolean }>>();
 
 /**
- * Counts keys, or gives what was counted for the same name a while ago where they are many. Few are counted each time.
- * Decision 0052.
+ * Counts keys, or gives what was counted for the same name a while ago where they are many, with its age in seconds. Few are
+ * counted each time. Decision 0052.
  */
 export async function recentCounts<C extends Counts>(
   { repositories, now }: Pick<Context, 'repositories' | 'now'>,
   name: string,
   count: () => Promise<C>,
-): Promise<C> {
+): Promise<C & { age: number }> {
   const known = kept.get(repositories) ?? new Map();
   kept.set(repositories, known);
-  const countAnew = async (): Promise<C> => {
+  const countAnew = async (): Promise<C & { age: number }> => {
     const counts = await count();
     known.delete(name);
     if (known.size === MAX_KEPT) known.clear();
-    if (counts.keys.total > MANY) known.set(name, { counts, isRunning: false });
-    return counts;
+    if (counts.keys.total > MANY) known.set(name, { counts, at: now, isRunning: false });
+    return { age: 0, ...counts };
   };
   const last = known.get(name);
-  const age = last === undefined ? -1 : epochSeconds(now) - epochSeconds(last.counts.countedAt);
+  const age = last === undefined ? -1 : epochSeconds(now) - epochSeconds(last.at);
   // A clock that was set back says nothing of an age.
   if (last === undefined || age < 0 || age >= USABLE_SECONDS) return countAnew();
   if (age >= FRESH_SECONDS && !last.isRunning) {
@@ -49,5 +48,5 @@ export async function recentCounts<C extends Counts>(
       last.isRunning = false;
     });
   }
-  return last.counts;
+  return { age, ...last.counts };
 }

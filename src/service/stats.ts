@@ -25,7 +25,6 @@ export const statsOperations: Operations<typeof stats> = {
       const scopes = (products ?? [null]).map((one): StatsScope => ({ accountId, productId: one }));
       const name = JSON.stringify([accountId, products?.toSorted() ?? null]);
       const counts = await recentCounts(context, name, async () => ({
-        countedAt: now,
         ...(await countKeys(context, scopes)),
         sessions: await sumOf(scopes, (scope) => repositories.stats.countSessions(scope, now)),
         customers: products === null ? await repositories.customers.list(accountId).count() : null,

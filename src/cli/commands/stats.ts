@@ -3,7 +3,7 @@ import type { Stats } from '../../contract/stats.ts';
 import { option, productFilter } from '../command.ts';
 import { renderBars } from '../output/bars.ts';
 import type { Field, View } from '../output/result.ts';
-import { count, relative } from '../output/words.ts';
+import { count } from '../output/words.ts';
 import { checkFiltersExist, unlessRefused } from '../request/look-ups.ts';
 import { parsePositive } from '../values/scalars.ts';
 import { readCommand } from './forms.ts';
@@ -40,9 +40,8 @@ export const stats = readCommand({
     ['lkm stats -o keys.csv', 'the counts of each product, for a spreadsheet'],
   ],
 
-  async read(client, { product }, { io }) {
+  async read(client, { product }) {
     const data = await client.stats.get({ productId: product });
-    const isOld = io.now() - Date.parse(data.countedAt) >= RECENT_MS;
     if (data.keys.total === 0) await checkFiltersExist(client, { productId: product });
     return {
       kind: 'rows',
@@ -51,15 +50,12 @@ export const stats = readCommand({
       empty: '',
       quiet: [String(data.keys.total)],
       secret: true,
-      notes: isOld ? [{ tone: 'hint', text: `counted ${relative(data.countedAt, io.now())}` }] : [],
+      notes: data.age < 60 ? [] : [{ tone: 'hint', text: `counted ${count(Math.floor(data.age / 60), 'minute')} ago` }],
       draw: async (view) =>
         renderStats(data, (await unlessRefused('scopeMissing', client.products.list()))?.items ?? [], view),
     };
   },
 });
-
-/** Counts that are older are shown with their age. */
-const RECENT_MS = 60_000;
 
 /** As many as a glance takes in. */
 const MAX_SHOWN = 5;
