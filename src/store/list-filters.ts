@@ -1,15 +1,20 @@
+import type { Connection } from './engine/driver.ts';
 import { and, join, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
 
-/** A condition on the rows of a list, met by few: an index finds them in the order of another column. */
-export interface Sorted {
-  readonly condition: Sql;
-  readonly inOrderOf: string;
+/** An expression that has one of some values; an index has the rows of each in the order of the list. */
+export interface OneOf {
+  readonly value: Sql;
+  readonly oneOf: readonly SqlValue[];
 }
 
-/** A column that has one of some values; an index has the rows of each in the order of the list. */
-export interface OneOf {
-  readonly column: string;
-  readonly oneOf: readonly SqlValue[];
+/** A condition that only rows of some groups meet; an index has the rows of each group in the order of the list. */
+export interface Grouped {
+  readonly condition: Sql;
+  readonly group: Sql;
+  /** Whether a row has a group, in the words of the index. */
+  readonly hasGroup: Sql;
+  readonly first?: string | undefined;
+  readonly last?: string | undefined;
 }
 
 /**
@@ -22,7 +27,7 @@ export interface Found {
 }
 
 /** What limits the rows of a list. Conditions name their columns with their tables. */
-export type Filter = Sql | Sorted | OneOf | Found;
+export type Filter = Sql | OneOf | Grouped | Found;
 
 /** A list: its table, the column that it is sorted by, and the values that its rows have in common, by column. */
 export interface Listed {
@@ -32,8 +37,8 @@ export interface Listed {
 }
 
 export interface Selection {
-  /** Whether they are found in the list's own table, elsewhere by what it is sorted by, or in the order of a column. */
-  readonly source: 'list' | 'elsewhere' | { readonly inOrderOf: Sql };
+  /** Whether they are found in the list's own table, or elsewhere by what it is sorted by. */
+  readonly source: 'list' | 'elsewhere';
   /** The table that they are looked up in. */
   readonly from: Sql;
   /** The column of that table that the list is sorted by. */
@@ -42,6 +47,9 @@ export interface Selection {
   /** The same condition in parts that have no row in common, one for each value of `OneOf`. */
   readonly parts: readonly Sql[];
 }
+
+/** A statement has a part for each group; SQLite takes 500 of these. */
+const MAX_GROUPS = 120;
 
 /** So large a limit keeps planners from moving a condition into a query, or from leaving out its order. */
 export const WITHOUT_LIMIT = raw(`limit ${Number.MAX_SAFE_INTEGER}`);
@@ -55,9 +63,8 @@ export function selectionOf(list: Listed, filters: readonly Filter[]): Selection
   const finding = filters.filter(isFound);
   const driver = finding.find(({ isInOrder }) => isInOrder !== true) ?? finding[0];
   if (driver === undefined) {
-    const [sorted] = filters.filter((filter) => 'inOrderOf' in filter);
     return {
-      source: sorted === undefined ? 'list' : { inOrderOf: ref(table, sorted.inOrderOf) },
+      source: 'list',
       from: raw(table),
       orderBy: ref(table, order),
       where: fits(list, filters),
@@ -77,7 +84,34 @@ function partsOf(list: Listed, filters: readonly Filter[]): Sql[] {
   const divided = filters.filter(isOneOf).find(({ oneOf }) => oneOf.length > 1);
   if (divided === undefined) return [fits(list, filters)];
   const others = filters.filter((one) => one !== divided);
-  return divided.oneOf.map((value) => fits(list, [...others, sql`${ref(list.table, divided.column)} = ${value}`]));
+  return divided.oneOf.map((one) => fits(list, [...others, sql`${divided.value} = ${one}`]));
+}
+
+/**
+ * Names the groups that a condition leaves, unless another filter finds the rows anyway: a list then merges them, and reads
+ * each only as far as its page goes. What has more groups than `MAX_GROUPS` is left to the planner.
+ */
+export async function withGroups(db: Connection, list: Listed, filters: readonly Filter[]): Promise<readonly Filter[]> {
+  const grouped = filters.find(isGrouped);
+  if (grouped === undefined || filters.some(isFound)) return filters;
+  const oneOf = await groupsOf(db, list, grouped);
+  if (oneOf.length > MAX_GROUPS) return filters;
+  return [{ value: grouped.group, oneOf }, grouped.condition, ...filters.filter((one) => one !== grouped)];
+}
+
+/** The groups there are, at most one more than `MAX_GROUPS`: each is one look into the index. */
+async function groupsOf(db: Connection, list: Listed, { group, hasGroup, first, last }: Grouped): Promise<SqlValue[]> {
+  // One lower bound each: SQLite reads from the first of two on.
+  const next = (bound: Sql) => {
+    const upTo = last === undefined ? [] : [sql`${group} <= ${last}`];
+    return sql`select min(${group}) from ${raw(list.table)} where ${and([...inScope(list), hasGroup, bound, ...upTo])}`;
+  };
+  const rows = await db.all<{ value: SqlValue }>(sql`
+    with recursive one (value) as (
+      ${next(sql`${group} >= ${first ?? ''}`)}
+      union all select (${next(sql`${group} > one.value`)}) from one where one.value is not null)
+    select value from one where value is not null limit ${MAX_GROUPS + 1}`);
+  return rows.map(({ value }) => value);
 }
 
 /**
@@ -89,15 +123,25 @@ function isListed(list: Listed, by: Sql, filters: readonly Filter[]): Sql {
   return sql`exists (select 1 from ${raw(list.table)} where ${same} and ${fits(list, filters)}) is true`;
 }
 
-function fits({ table, order, scope }: Listed, filters: readonly Filter[]): Sql {
-  const inScope = scope.map(([column, value]) => sql`${ref(table, column)} = ${value}`);
+const inScope = ({ table, scope }: Listed): Sql[] =>
+  scope.map(([column, value]) => sql`${ref(table, column)} = ${value}`);
+
+function fits(list: Listed, filters: readonly Filter[]): Sql {
   const conditions = filters.map((filter) => {
     if (filter instanceof Sql) return filter;
-    if (isOneOf(filter)) return isAmong(ref(table, filter.column), filter.oneOf);
-    if (!isFound(filter)) return filter.condition;
-    return sql`exists (select 1 from (${filter.found}) as other where other.id = ${ref(table, order)})`;
+    if (isOneOf(filter)) return isAmong(filter.value, filter.oneOf);
+    if (isGrouped(filter)) return isInGroups(filter);
+    return sql`exists (select 1 from (${filter.found}) as other where other.id = ${ref(list.table, list.order)})`;
   });
-  return and([...inScope, ...conditions]);
+  return and([...inScope(list), ...conditions]);
+}
+
+/** The condition, with a range that the index has. */
+function isInGroups({ condition, group, first, last }: Grouped): Sql {
+  const bounds = [condition];
+  if (first !== undefined) bounds.push(sql`${group} >= ${first}`);
+  if (last !== undefined) bounds.push(sql`${group} <= ${last}`);
+  return and(bounds);
 }
 
 /** Whether a column has one of some values; none has one of no values. */
@@ -105,6 +149,8 @@ export const isAmong = (column: Sql, values: readonly SqlValue[]): Sql =>
   values.length === 0 ? raw('1 = 0') : sql`${column} in (${join(values)})`;
 
 const isFound = (filter: Filter): filter is Found => 'found' in filter;
+
+const isGrouped = (filter: Filter): filter is Grouped => 'group' in filter;
 
 const isOneOf = (filter: Filter): filter is OneOf => 'oneOf' in filter;
 

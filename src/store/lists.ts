@@ -1,6 +1,6 @@
 import type { Connection } from './engine/driver.ts';
 import { and, join, raw, type Sql, type SqlValue, sql } from './engine/sql.ts';
-import { type Filter, type Listed, type Selection, selectionOf, WITHOUT_LIMIT } from './list-filters.ts';
+import { type Filter, type Listed, type Selection, selectionOf, withGroups } from './list-filters.ts';
 import type { Columns, Row } from './table.ts';
 
 /** Which part of a list is wanted: at most `limit` rows, those after the row `after`, without the first `offset` of them. */
@@ -55,9 +55,9 @@ export function listsOf<T>({ name, columns, read }: ListedTable<T>, order: strin
     scope: Object.entries(scope).map(([field, value]) => [columnOf(field), value] as const),
   });
 
-  function rowsOf(db: Connection, scope: Scope, page: Page, filters: readonly Filter[]): Promise<Row[]> {
+  async function rowsOf(db: Connection, scope: Scope, page: Page, filters: readonly Filter[]): Promise<Row[]> {
     const list = listed(scope);
-    const selection = selectionOf(list, filters);
+    const selection = selectionOf(list, await withGroups(db, list, filters));
     const { source, from, orderBy, where, parts } =
       page.after === undefined ? selection : behind(selection, page.after);
     const range = sql`limit ${page.limit} offset ${page.offset ?? 0}`;
@@ -82,20 +82,12 @@ export function listsOf<T>({ name, columns, read }: ListedTable<T>, order: strin
 
   function inOrder({ source, from, orderBy, where, parts }: Selection): Sql {
     const find = (condition: Sql) => sql`select ${orderBy} from ${from} where ${condition}`;
-    const inListOrder = raw(`order by ${orderColumn} ${descending ? 'desc' : 'asc'}`);
-    if (source === 'list') {
-      // Each part in order by itself: only so does PostgreSQL merge them, and read them as far as the page goes.
-      const sorted = parts.map(
-        (part) => sql`select part.${raw(orderColumn)} from (${find(part)} order by ${orderBy} ${direction}) as part`,
-      );
-      return sql`${join(sorted, ' union all ')} ${inListOrder}`;
-    }
-    if (source === 'elsewhere') return sql`${find(where)} order by ${orderBy} ${direction}`;
-    // In a query of its own, so that no planner reads the whole list in its order for the few rows that an index finds. What
-    // comes last in one order mostly comes last in the other: a sort that keeps as many rows as a page has then finds them
-    // early, and only compares all others.
-    const sorted = sql`${find(where)} order by ${source.inOrderOf} ${direction} ${WITHOUT_LIMIT}`;
-    return sql`select found.${raw(orderColumn)} from (${sorted}) as found ${inListOrder}`;
+    if (source === 'elsewhere' || parts.length === 0) return sql`${find(where)} order by ${orderBy} ${direction}`;
+    // Each part in order by itself: only so does PostgreSQL merge them, and read them as far as the page goes.
+    const sorted = parts.map(
+      (part) => sql`select part.${raw(orderColumn)} from (${find(part)} order by ${orderBy} ${direction}) as part`,
+    );
+    return sql`${join(sorted, ' union all ')} order by ${raw(orderColumn)} ${direction}`;
   }
 
   /** The sum of some counts, less others, of one state of the database. */

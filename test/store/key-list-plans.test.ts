@@ -26,7 +26,7 @@ const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegEx
   ['status unused', status('unused'), /licenses_unused/],
   ['status full', status('full'), /licenses_full/],
   ['status expiring', status('expiring'), /licenses_by_end/],
-  ['status expired', status('expired'), /licenses_by_end/],
+  ['status expired', status('expired'), /(MERGE|Merge Append).*licenses_by_end.*licenses_by_end/s],
   ['status blocked', status('blocked'), /licenses_blocked/],
   ['status revoked', status('revoked'), /licenses_revoked/],
   ['planId', { planId: 'plan_7' }, /licenses_by_plan/],
@@ -151,7 +151,7 @@ async function planOfKey(opened: Database, productId: ProductId, key: LicenseKey
   return plans.join('\n');
 }
 
-/** A connection that has statements explained, and finds nothing. */
+/** A connection that has statements explained before it sends them. */
 function explainer({ engine, connection: explaining }: Database) {
   const plans: string[] = [];
   async function explain(statement: Sql): Promise<void> {
@@ -160,8 +160,8 @@ function explainer({ engine, connection: explaining }: Database) {
     plans.push(rows.map((row) => row.detail ?? row['QUERY PLAN']).join('\n'));
   }
   const connection: Pick<Connection, 'all' | 'first'> = {
-    all: (statement) => explain(statement).then(() => []),
-    first: (statement) => explain(statement).then(() => undefined),
+    all: (statement) => explain(statement).then(() => explaining.all(statement)),
+    first: (statement) => explain(statement).then(() => explaining.first(statement)),
   };
   return { connection: connection as Connection, plans };
 }

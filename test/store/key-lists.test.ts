@@ -30,16 +30,20 @@ async function fill(store: Store): Promise<void> {
 }
 
 /** The lists of a filled database, and how many rows each statement read; `between` runs after each of them. */
-async function openLists(engine: Engine, between: string | null = null) {
+async function openLists(
+  engine: Engine,
+  { between, addMore }: { between?: string; addMore?: (store: Store) => Promise<void> } = {},
+) {
   const database = await engine.createDatabase();
   await fill(database.store);
+  await addMore?.(database.store);
   await database.store.close();
   const { connection: reading, close } = await openDatabase(database.location);
   const read: number[] = [];
   async function all<R>(statement: Sql): Promise<R[]> {
     const rows = await reading.all<R>(statement);
     read.push(rows.length);
-    if (between !== null) await reading.run(raw(between));
+    if (between !== undefined) await reading.run(raw(between));
     return rows;
   }
   const connection: Pick<Connection, 'all' | 'first'> = {
@@ -102,7 +106,7 @@ describe.each(engines)('a list of the keys of some products on $name', (engine) 
 describe.each(engines)('a count of keys on $name', (engine) => {
   it('is of one moment, while keys are changed', async () => {
     // Each read is followed by trials that were no trials before.
-    await using database = await openLists(engine, `update licenses set is_trial = 1`);
+    await using database = await openLists(engine, { between: `update licenses set is_trial = 1` });
     expect(await database.lists.count(accountId, { productIds: null, trial: false })).toBe(60);
   });
 
@@ -113,5 +117,51 @@ describe.each(engines)('a count of keys on $name', (engine) => {
     expect(await database.lists.count(accountId, all)).toBe(61);
     expect(await database.lists.count(accountId, { ...all, trial: false, licenseType: 'node-locked' })).toBe(60);
     expect(await database.lists.count(accountId, { ...all, trial: true, licenseType: 'floating' })).toBe(0);
+  });
+});
+
+describe.each(engines)('a list of keys by their ends on $name', (engine) => {
+  const monthLater = (months: number) => new Date(Date.UTC(2020, months, 15)).toISOString() as Instant;
+
+  it.each([
+    ['some months', 7],
+    ['more months than are merged', 200],
+  ])('has them newest first, whichever month they end in: %s', async (_, months) => {
+    const endOf = (at: number) => monthLater((at * 37) % months);
+    const addMore = (store: Store) =>
+      store.transaction(async (repositories) => {
+        for (let at = 100; at < 300; at += 1) {
+          await repositories.keys.insert({ ...add(at), expirationDate: endOf(at), vendorDisabled: at % 2 === 0 });
+        }
+      });
+    await using opened = await openLists(engine, { addMore });
+    const [from, before] = [monthLater(2), monthLater(5)];
+    const newestFirst = Array.from({ length: 200 }, (_, i) => 299 - i);
+    const cases: [Partial<KeyFilters>, (at: number) => boolean][] = [
+      [{ expiresFrom: from }, (at) => endOf(at) >= from],
+      [{ expiresBefore: before }, (at) => endOf(at) < before],
+      [{ expiresFrom: from, expiresBefore: before }, (at) => endOf(at) >= from && endOf(at) < before],
+      [{ status: { is: 'expired', now: from, until: from } }, (at) => at % 2 === 1 && endOf(at) <= from],
+      [
+        { ...ofTwo, status: { is: 'expiring', now: from, until: before } },
+        (at) => at % 2 === 1 && at % 3 < 2 && endOf(at) > from && endOf(at) <= before,
+      ],
+      [{ expiresFrom: before, expiresBefore: from }, () => false],
+    ];
+    for (const [filter, fits] of cases) {
+      const filters = { productIds: null, ...filter };
+      const expected = newestFirst.filter(fits).map(idOf);
+      const walked: string[] = [];
+      for (let after: string | undefined; ; after = walked.at(-1)) {
+        const part = await opened.lists.page(accountId, filters, { limit: 9, after });
+        walked.push(...part.map(({ id }) => id));
+        if (part.length < 9) break;
+      }
+      expect(walked).toEqual(expected);
+      expect(await opened.lists.count(accountId, filters)).toBe(expected.length);
+      expect((await opened.lists.page(accountId, filters, { limit: 3, offset: 2 })).map(({ id }) => id)).toEqual(
+        expected.slice(2, 5),
+      );
+    }
   });
 });

@@ -65,7 +65,7 @@ const licenseValues: Readonly<Record<string, string>> = {
   customer_id: `case when i % 5 = 0 then '${idOf('cus', 1)}' when i % 5 = 1 then ${id('cus')} end`,
   max_activations: `1 + i % 3`,
   activations: `i % 4`,
-  expires_at: `case when i % 4 = 0 then null when i % 2 = 0 then '2026-01-01T00:00:00.000Z' else '2027-01-01T00:00:00.000Z' end`,
+  expires_at: `case when i % 4 = 0 then null else (2024 + i % 5) || '-' || (10 + i % 3) || '-0' || (1 + i % 7) || 'T00:00:00.000Z' end`,
   is_trial: `case when i % 7 = 0 then 1 else 0 end`,
   license_type: `case when i % 11 = 0 then 'floating' else 'node-locked' end`,
   vendor_disabled: `case when i % 13 = 0 then 1 else 0 end`,

@@ -1,6 +1,7 @@
 import type { Connection, Engine } from '../engine/driver.ts';
 import { up as schema } from './0001-schema.ts';
 import { up as plansAndTrials } from './0002-plans-and-trials.ts';
+import { up as endsByMonth } from './0003-ends-by-month.ts';
 
 /** Brings the schema one step further. */
 export interface Migration {
@@ -11,6 +12,7 @@ export interface Migration {
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-schema': { up: schema },
   '0002-plans-and-trials': { up: plansAndTrials },
+  '0003-ends-by-month': { up: endsByMonth },
 };
 
 /** The last of those that `0001-schema` has taken the place of: a database that has run it has that schema. */

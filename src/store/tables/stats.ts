@@ -15,6 +15,8 @@ import {
   isTrial,
   isUnused,
   licenses,
+  MONTH_LENGTH,
+  monthOfEnd,
 } from './keys/licenses.ts';
 
 /** What is counted: the keys of an account, or of one of its products; null means all. */
@@ -84,7 +86,8 @@ export const statsRepository = (db: Connection) => ({
   /** Active keys with an end, those that expire next first. */
   nextToExpire: (scope: StatsScope, now: Instant, limit: number): Promise<License[]> => licenses.all(db)`
     select * from licenses where ${isIn(scope, PRODUCT)} and vendor_disabled = 0 and expires_at > ${now}
-    order by expires_at, id limit ${limit}`,
+      and ${monthOfEnd} >= ${now.slice(0, MONTH_LENGTH)}
+    order by ${monthOfEnd}, expires_at, id limit ${limit}`,
 });
 
 /** In an expression, so that no planner reads all keys of the product for the first of them. */

@@ -3,7 +3,7 @@ import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { Findable } from '../../../domain/access.ts';
 import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { join, raw, type Sql, sql } from '../../engine/sql.ts';
+import { and, join, raw, Sql, sql } from '../../engine/sql.ts';
 import type { Filter } from '../../list-filters.ts';
 import { listsOf, type Page, type Term } from '../../lists.ts';
 import { beginsWith } from '../../search.ts';
@@ -19,6 +19,8 @@ import {
   isTrial,
   isUnused,
   licenses,
+  MONTH_LENGTH,
+  monthOfEnd,
   shownLength,
   tailOf,
 } from './licenses.ts';
@@ -62,7 +64,7 @@ function termsOf(accountId: AccountId, filters: KeyFilters): Term[] {
   const rest = { ...filters };
   if (text === undefined && !metadata?.length) {
     if (status?.is === 'active') {
-      others.push([isDisabled, byEnd(isExpired(status.now))]);
+      others.push([isDisabled, byEnd([ended(status.now)])]);
       rest.status = undefined;
     }
     if (trial === false) {
@@ -85,17 +87,43 @@ function termsOf(accountId: AccountId, filters: KeyFilters): Term[] {
   );
 }
 
-/** A condition that few keys meet, which an index finds by their end. */
-const byEnd = (condition: Sql): Filter => ({ condition, inOrderOf: 'expires_at' });
+/** A condition that only keys meet which end in a span of time. */
+interface Ends {
+  readonly condition: Sql;
+  readonly from?: Instant;
+  readonly to?: Instant;
+}
+
+/** All of these conditions: an index has keys by the months of their ends. */
+function byEnd(ends: readonly Ends[]): Filter {
+  const months = (instants: readonly Instant[]) => instants.map((one) => one.slice(0, MONTH_LENGTH)).sort();
+  return {
+    condition: and(ends.map(({ condition }) => condition)),
+    group: monthOfEnd,
+    hasGroup: raw('licenses.expires_at is not null'),
+    first: months(ends.flatMap(({ from }) => from ?? [])).at(-1),
+    last: months(ends.flatMap(({ to }) => to ?? []))[0],
+  };
+}
+
+/** Whether other filters leave few keys: each of these is then looked at, in the order of the list. */
+const leavesFew = ({ customerId, planId, status, trial, licenseType }: KeyFilters): boolean =>
+  customerId !== undefined ||
+  planId !== undefined ||
+  trial === true ||
+  licenseType === 'floating' ||
+  (status !== undefined && !['active', 'expiring', 'expired'].includes(status.is));
 
 const ofType = (type: License['licenseType']) => raw(`licenses.license_type = '${type}'`);
 
-const statusFilters: Record<KeyStatus, (now: Instant, until: Instant) => Filter> = {
+const ended = (now: Instant): Ends => ({ condition: isExpired(now), to: now });
+
+const statusFilters: Record<KeyStatus, (now: Instant, until: Instant) => Sql | Ends> = {
   active: isActive,
   unused: isUnused,
   full: (now) => sql`(case when licenses.activations >= licenses.max_activations then 1 end) = 1 and ${isFull(now)}`,
-  expiring: (now, until) => byEnd(isExpiring(now, until)),
-  expired: (now) => byEnd(isExpired(now)),
+  expiring: (now, until) => ({ condition: isExpiring(now, until), from: now, to: until }),
+  expired: ended,
   blocked: () => isBlocked,
   revoked: () => sql`(case when licenses.revoked_at is not null then 1 end) = 1 and ${isRevoked}`,
 };
@@ -103,16 +131,24 @@ const statusFilters: Record<KeyStatus, (now: Instant, until: Instant) => Filter>
 function toFilters(accountId: AccountId, wanted: KeyFilters): Filter[] {
   const { productIds, customerId, status, trial, licenseType, fromId, beforeId, expiresFrom, expiresBefore } = wanted;
   const filters: Filter[] = [];
-  if (productIds !== null) filters.push({ column: 'product_id', oneOf: productIds });
+  const ends: Ends[] = [];
+  if (productIds !== null) filters.push({ value: raw('licenses.product_id'), oneOf: productIds });
   if (customerId !== undefined) filters.push(sql`licenses.customer_id = ${customerId}`);
   if (wanted.planId !== undefined) filters.push(sql`licenses.plan_id = ${wanted.planId}`);
-  if (status !== undefined) filters.push(statusFilters[status.is](status.now, status.until));
+  if (status !== undefined) {
+    const filter = statusFilters[status.is](status.now, status.until);
+    if (filter instanceof Sql) filters.push(filter);
+    else ends.push(filter);
+  }
   if (trial !== undefined) filters.push(trial ? isTrial : sql`licenses.is_trial = 0`);
   if (licenseType !== undefined) filters.push(ofType(licenseType));
   if (fromId !== undefined) filters.push(sql`licenses.id >= ${fromId}`);
   if (beforeId !== undefined) filters.push(sql`licenses.id < ${beforeId}`);
-  if (expiresFrom !== undefined) filters.push(byEnd(sql`licenses.expires_at >= ${expiresFrom}`));
-  if (expiresBefore !== undefined) filters.push(byEnd(sql`licenses.expires_at < ${expiresBefore}`));
+  if (expiresFrom !== undefined)
+    ends.push({ condition: sql`licenses.expires_at >= ${expiresFrom}`, from: expiresFrom });
+  if (expiresBefore !== undefined)
+    ends.push({ condition: sql`licenses.expires_at < ${expiresBefore}`, to: expiresBefore });
+  if (ends.length > 0) filters.push(...(leavesFew(wanted) ? ends.map(({ condition }) => condition) : [byEnd(ends)]));
   if (wanted.text !== undefined) filters.push({ found: idsFoundBy(accountId, wanted.text) });
   for (const [name, value] of wanted.metadata ?? []) {
     const found = sql`select m.license_id as id from license_metadata as m
