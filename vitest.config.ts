@@ -5,8 +5,10 @@ const built = 'test/support/build.ts';
 
 /** Test files by what they need. One that is in no list needs nothing, and is of the project `unit`. */
 const needs = {
-  /** A PostgreSQL server. */
-  engines: ['test/{api,model,server,store}/**/*.test.ts', 'test/cli/postgres.test.ts'],
+  /** A database of each engine. */
+  api: ['test/api/**/*.test.ts'],
+  /** A PostgreSQL server, and a SQLite file. */
+  engines: ['test/{model,server,store}/**/*.test.ts', 'test/cli/postgres.test.ts'],
   /** The built command, or time for processes that run one after the other. */
   built: [
     'test/built/**/*.test.ts',
@@ -18,7 +20,7 @@ const needs = {
   faults: ['test/faults/**/*.test.ts', 'test/cli/killed.test.ts'],
 };
 
-/** What `npm test` runs of them, besides `unit`: what decides whether lkm does its work. */
+/** What `npm test` runs of them, besides `unit` and `api` on SQLite: what decides whether lkm does its work. */
 const short = {
   /** What needs PostgreSQL, and what several do at once there: each key once, each slot once, on replicas too. */
   races: 'test/api/{at-once,create-against-delete,idempotency,replicas,slot-race}.test.ts',
@@ -40,9 +42,14 @@ export default defineConfig({
       project('unit', ['test/**/*.test.ts'], { exclude: Object.values(needs).flat(), isolate: false }),
       project('engines', needs.engines, { globalSetup: postgres }),
       // Many processes start one after the other there, which a busy machine takes long for.
-      project('built', needs.built, { globalSetup: built, testTimeout: 120_000 }),
+      project('built', needs.built, { globalSetup: built, testTimeout: 120_000, exclude: short.tour }),
       project('faults', needs.faults, { globalSetup: [postgres, built] }),
-      project('api', ['test/api/**/*.test.ts'], { exclude: [short.races], env: { LKM_TEST_ENGINE: 'SQLite' } }),
+      project('api', needs.api, { exclude: [short.races], env: { LKM_TEST_ENGINE: 'SQLite' } }),
+      project('postgres', needs.api, {
+        globalSetup: postgres,
+        exclude: [short.races],
+        env: { LKM_TEST_ENGINE: 'PostgreSQL' },
+      }),
       project('races', [short.races], { globalSetup: postgres }),
       project('tour', short.tour, { globalSetup: built, testTimeout: 120_000 }),
     ],
