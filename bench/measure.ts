@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { copyFileSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { startListening } from '../faults/process.ts';
@@ -11,7 +11,7 @@ import { sum } from './figures.ts';
 export type Operation = 'create-key' | 'create-key once' | 'get' | 'sign';
 
 /** The servers that are compared. */
-export type Server = 'bare' | 'lkm serve';
+export type Server = 'bare' | 'bare pool' | 'lkm serve';
 
 /** One side of a comparison. */
 export interface Side {
@@ -20,6 +20,8 @@ export interface Side {
   readonly fixture: Fixture | (() => Promise<Fixture>);
   /** The folder of the checkout whose command is measured; this one unless given. */
   readonly root?: string;
+  /** What a bare one gets besides its database. */
+  readonly argv?: readonly string[];
   /** How many servers share the database; they share the connections too. */
   readonly replicas?: number;
   /** How many servers with a copy of the database each; they share the connections. */
@@ -97,14 +99,16 @@ async function ask<T>(url: string, token: string, method: string, body?: object)
   return JSON.parse(await response.text());
 }
 
-async function startServer({ server, root = dirname(import.meta.dirname), receivers }: Side, fixture: Fixture) {
+async function startServer(side: Side, fixture: Fixture) {
+  const { server, root = dirname(import.meta.dirname), receivers, argv: given = [] } = side;
   // The built command with its checks and its log; its limits are on, but out of reach.
   const options = ['--port', '0', '--json', '--log-format', 'json', '--rate-limit', '999999999'];
   const served = ['serve', '--db', fixture.db, ...options];
   // An earlier version does not know it.
   if (receivers !== undefined) served.push('--allow-private-webhooks');
+  const bare = { bare: 'bare-server.ts', 'bare pool': 'bare-pool-server.ts', 'lkm serve': null }[server];
   const argv =
-    server === 'bare' ? [`${import.meta.dirname}/bare-server.ts`, fixture.db] : [`${root}/bin/lkm.js`, ...served];
+    bare === null ? [`${root}/bin/lkm.js`, ...served] : [join(import.meta.dirname, bare), fixture.db, ...given];
   const started = performance.now();
   // The log goes nowhere, and the settings of whoever measures are left alone.
   const env = { ...process.env, HOME: fixture.folder, XDG_CONFIG_HOME: fixture.folder, XDG_STATE_HOME: fixture.folder };

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
-import { mintKey } from '../src/domain/license-key.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createLogSink, startServer } from '../src/server/serve.ts';
 import { nameOf, recordStatements, type SentStatement } from '../test/support/statements.ts';
+import { openBarePool } from './bare-pool.ts';
 import { type Fixture, makeDatabase, onCluster } from './database.ts';
 import { middle, print } from './figures.ts';
 import { CONNECTIONS, type Running, start } from './measure.ts';
@@ -10,37 +11,50 @@ import { CONNECTIONS, type Running, start } from './measure.ts';
 /** Connections of the bare pool: as many as two replicas have for their transactions. */
 const POOL_SIZE = 20;
 
+type BarePool = ReturnType<typeof openBarePool>;
+
 const TURNS = 10;
 const TURN_SECONDS = 2;
 const WARM_UP_SECONDS = 8;
 
-/** Creating keys through two replicas, beside a pool that sends the statements of it with nothing around them. */
+/**
+ * Creating keys through two replicas, beside a pool that sends the statements of it with nothing around them; and through two
+ * servers that do nothing but send these, which is what HTTP and the load leave of the machine.
+ */
 export async function besideBarePool(): Promise<void> {
   await onCluster(async (cluster) => {
     const fixture = await makeDatabase(1_000, cluster);
     const recorded = await statementsOf(fixture);
     print('\nPostgreSQL', 'statements');
     for (const [name, { length }] of Object.entries(recorded)) print(name, length);
-    const pool = new pg.Pool({ connectionString: fixture.db, max: POOL_SIZE });
-    const replicas = await start({ server: 'lkm serve', fixture, replicas: 2 });
+    const statements = recorded['create-key'] ?? [];
+    const file = join(fixture.folder, 'statements.json');
+    writeFileSync(file, JSON.stringify(statements));
+    const pool = openBarePool(fixture.db, POOL_SIZE, statements);
+    const sides = [
+      ['bare servers', await start({ server: 'bare pool', fixture, replicas: 2, argv: [String(POOL_SIZE / 2), file] })],
+      ['lkm serve', await start({ server: 'lkm serve', fixture, replicas: 2 })],
+    ] as const;
     try {
-      print('', 'bare pool', 'two replicas', 'ratio', 'goal');
-      const { bare, served } = await compare(pool, recorded['create-key'] ?? [], replicas);
-      print('create-key', middle(bare), middle(served), middle(served.map((rate, at) => rate / (bare[at] ?? 0))), 0.8);
+      print('create-key by two', 'bare pool', 'servers', 'ratio', 'goal');
+      for (const [name, servers] of sides) {
+        const { bare, served } = await compare(pool, servers);
+        print(name, middle(bare), middle(served), middle(served.map((rate, at) => rate / (bare[at] ?? 0))), 0.8);
+      }
     } finally {
-      await replicas.stop();
+      for (const [, servers] of sides) await servers.stop();
       await pool.end();
       await fixture.remove();
     }
   });
 }
 
-async function compare(pool: pg.Pool, statements: readonly SentStatement[], replicas: Running) {
-  await sendFor(WARM_UP_SECONDS, pool, statements);
+async function compare(pool: BarePool, replicas: Running) {
+  await sendFor(WARM_UP_SECONDS, pool);
   await replicas.load('create-key', WARM_UP_SECONDS);
   const [bare, served]: [number[], number[]] = [[], []];
   for (let turn = 0; turn < TURNS; turn += 1) {
-    bare.push(await sendFor(TURN_SECONDS, pool, statements));
+    bare.push(await sendFor(TURN_SECONDS, pool));
     served.push((await replicas.load('create-key', TURN_SECONDS)).rate);
   }
   return { bare, served };
@@ -85,41 +99,15 @@ async function mostOftenOf(work: () => Promise<void>): Promise<SentStatement[]> 
 }
 
 /** Sends them over and over, as many at a time as a load has connections; returns how often in a second. */
-async function sendFor(seconds: number, pool: pg.Pool, statements: readonly SentStatement[]): Promise<number> {
+async function sendFor(seconds: number, { sendOnce }: BarePool): Promise<number> {
   const started = performance.now();
   let done = 0;
   const worker = async () => {
     while (performance.now() - started < seconds * 1_000) {
-      await sendOnce(pool, statements);
+      await sendOnce();
       done += 1;
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, worker));
   return (done * 1_000) / (performance.now() - started);
-}
-
-async function sendOnce(pool: pg.Pool, statements: readonly SentStatement[]): Promise<void> {
-  const fresh = new Map<unknown, string>();
-  const client = await pool.connect();
-  try {
-    for (const { text, name, values = [] } of statements) {
-      const renewed = values.map((value) => {
-        const made = fresh.get(value) ?? renew(value);
-        if (made === null) return value;
-        fresh.set(value, made);
-        return made;
-      });
-      await client.query({ text, ...(name !== undefined && { name }), values: renewed });
-    }
-  } finally {
-    client.release();
-  }
-}
-
-/** Another value for what only one row may have: the id of what is written, and a licence key. */
-function renew(value: unknown): string | null {
-  if (typeof value !== 'string') return null;
-  const [, prefix] = /^(lic|aud)_[0-9a-z]{26}$/.exec(value) ?? [];
-  if (prefix !== undefined) return `${prefix}_${randomBytes(13).toString('hex')}`;
-  return /^[0-9A-Z]{5}(-[0-9A-Z]{5}){4}$/.test(value) ? mintKey(randomBytes(15)) : null;
 }
