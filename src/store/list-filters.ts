@@ -96,7 +96,10 @@ export async function withGroups(db: Connection, list: Listed, filters: readonly
   if (grouped === undefined || filters.some(isFound)) return filters;
   const oneOf = await groupsOf(db, list, grouped);
   if (oneOf.length > MAX_GROUPS) return filters;
-  return [{ value: grouped.group, oneOf }, grouped.condition, ...filters.filter((one) => one !== grouped)];
+  // In an expression, so that no planner finds the rows by their other value again for each group.
+  const others = filters.filter((one) => one !== grouped);
+  const hidden = others.map((one) => (isOneOf(one) ? { ...one, value: sql`(${one.value} || '')` } : one));
+  return [{ value: grouped.group, oneOf }, grouped.condition, ...hidden];
 }
 
 /** The groups there are, at most one more than `MAX_GROUPS`: each is one look into the index. */

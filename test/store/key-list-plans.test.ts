@@ -16,7 +16,7 @@ const inListOrder = /licenses_pk|sqlite_autoindex_licenses_1/;
 
 const products = ['prod_0000000000000000000003', 'prod_0000000000000000000005'];
 
-/** Each filter alone, with the index that finds its first page. */
+/** Each filter alone, and some together, with the index that finds their first page. */
 const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegExp][] = [
   ['nothing', {}, inListOrder],
   ['productId', { productIds: ['prod_0000000000000000000003'] }, /licenses_by_product/],
@@ -38,6 +38,11 @@ const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegEx
   ['createdBefore', { beforeId: 'lic_00000000000000000000001000' }, inListOrder],
   ['expiresAfter', { expiresFrom: now }, /licenses_by_end/],
   ['expiresBefore', { expiresBefore: now }, /licenses_by_end/],
+  [
+    'product, paid, expired',
+    { productIds: products.slice(0, 1), trial: false, ...status('expired') },
+    /(MERGE|Merge Append).*licenses_by_end.*licenses_by_end/s,
+  ],
   [
     'text',
     { text: { text: 'engines', key: 'engines', anyKeyEnd: false, customers: true } },
