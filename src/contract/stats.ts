@@ -43,7 +43,7 @@ export const stats = {
     description:
       'Counts keys by product and status, devices, sessions and customers, and names the keys that run full or expire ' +
       'next. A token that is limited to some products gets the statistics of these only. Where there are more than 25 000 ' +
-      'keys, they are counted at most once a minute: `age` says how long ago.',
+      'keys, a server counts them every few minutes: `age` says how long ago.',
     query: z.object({ productId: ProductId.optional().describe('Only this product') }),
     reply: data('GetStatsResponse', Stats),
     example: { productId: 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t' },

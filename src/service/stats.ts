@@ -1,19 +1,24 @@
-import type { Instant } from '../contract/scalars.ts';
+import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { KeyCounts, stats } from '../contract/stats.ts';
 import type { License } from '../domain/license.ts';
-import { addSeconds, toInstant } from '../domain/time.ts';
-import type { StatsScope } from '../store/tables/stats.ts';
-import type { Context } from './context.ts';
+import { addSeconds, epochSeconds, toInstant } from '../domain/time.ts';
+import type { Repositories } from '../store/store.ts';
+import type { AccountCounts, ProductCounts, StatsScope } from '../store/tables/stats.ts';
 import { productsOf } from './keys/lists.ts';
 import { showListed } from './keys/show.ts';
 import { anyone, type Operations } from './operation.ts';
-import { recentCounts } from './recent-counts.ts';
 
 const MAX_NAMED = 20;
 
 const WEEKS = 12;
 const DAY_SECONDS = 86_400;
 const EXPIRING_SECONDS = 30 * DAY_SECONDS;
+
+/** More keys than are counted in about 50 ms. */
+const MANY = 25_000;
+
+/** Counts of many keys are given again for so long; a job counts anew much sooner. */
+const USABLE_SECONDS = 3_600;
 
 export const statsOperations: Operations<typeof stats> = {
   get: {
@@ -22,18 +27,15 @@ export const statsOperations: Operations<typeof stats> = {
       const { repositories, caller, now } = context;
       const { accountId } = caller;
       const products = productsOf(caller, productId);
+      const kept = await repositories.stats.find(accountId);
+      const isUsable = kept !== null && isYounger(kept, USABLE_SECONDS, now);
+      const counts = isUsable ? kept : await countAccount(repositories, { accountId, now });
       const scopes = (products ?? [null]).map((one): StatsScope => ({ accountId, productId: one }));
-      const name = JSON.stringify([accountId, products?.toSorted() ?? null]);
-      const counts = await recentCounts(context, name, async () => ({
-        ...(await countKeys(context, scopes)),
-        sessions: await sumOf(scopes, (scope) => repositories.stats.countSessions(scope, now)),
-        customers: products === null ? await repositories.customers.list(accountId).count() : null,
-        activatedPerWeek: await countActivations(context, scopes),
-      }));
       const fullest = await firstOf(scopes, (scope) => repositories.stats.fullest(scope, now, MAX_NAMED), isFuller);
       const next = await firstOf(scopes, (scope) => repositories.stats.nextToExpire(scope, now, MAX_NAMED), isSooner);
       return {
-        ...counts,
+        age: ageOf(counts, now),
+        ...sumsOf(counts, products),
         fullest: await showListed(context, fullest),
         nextToExpire: await showListed(context, next),
       };
@@ -41,47 +43,105 @@ export const statsOperations: Operations<typeof stats> = {
   },
 };
 
-async function countKeys({ repositories, now }: Context, scopes: readonly StatsScope[]) {
-  const until = addSeconds(now, EXPIRING_SECONDS);
-  const products = new Map<string, KeyCounts>();
-  const weeks = new Map(lastWeeks(now).map(({ week }) => [week, 0]));
-  const keys: KeyCounts = { ...nothing };
-  let devices = 0;
-  for (const scope of scopes) {
-    for await (const found of repositories.stats.countKeys(scope, { now, until })) {
-      const ofProduct = products.get(found.productId) ?? { ...nothing };
-      products.set(found.productId, ofProduct);
-      add(ofProduct, found.counts);
-      add(keys, found.counts);
-      devices += found.devices;
-      const week = mondayOf(found.day);
-      const issued = weeks.get(week);
-      if (issued !== undefined) weeks.set(week, issued + found.counts.total);
+/** In seconds; negative when the clock was set back. */
+const ageOf = ({ countedAt }: AccountCounts, now: Instant): number => epochSeconds(now) - epochSeconds(countedAt);
+
+const isYounger = (counts: AccountCounts, seconds: number, now: Instant): boolean =>
+  ageOf(counts, now) >= 0 && ageOf(counts, now) < seconds;
+
+interface Counting {
+  readonly accountId: AccountId;
+  readonly now: Instant;
+  /** Ends it between two batches, with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Counts the keys of an account anew and keeps what was counted, where they are many and it was not done a moment ago.
+ *
+ * @param transaction keeps it, or forgets what was kept of keys that are few by now
+ */
+export async function countMany(
+  repositories: Repositories,
+  transaction: (work: (inside: Repositories) => Promise<unknown>) => Promise<unknown>,
+  { accountId, now, freshSeconds, signal }: Counting & { readonly freshSeconds: number },
+): Promise<void> {
+  const kept = await repositories.stats.find(accountId);
+  if (kept === null ? !(await repositories.stats.hasMoreThan(accountId, MANY)) : isYounger(kept, freshSeconds, now))
+    return;
+  const counts = await countAccount(repositories, { accountId, now, signal });
+  const isMany = counts.products.reduce((sum, { keys }) => sum + keys.total, 0) > MANY;
+  await transaction(({ stats }) => (isMany ? stats.keep(counts) : stats.forget(accountId)));
+}
+
+async function countAccount(
+  { stats, customers }: Repositories,
+  { accountId, now, signal }: Counting,
+): Promise<AccountCounts> {
+  const products = new Map<string, ReturnType<typeof nothingOf>>();
+  const weeks = lastWeeks(now);
+  const ofProduct = (productId: string) => {
+    const counts = products.get(productId) ?? nothingOf(productId);
+    products.set(productId, counts);
+    return counts;
+  };
+  const addToWeek = (perWeek: number[], day: string, count: number): void => {
+    const at = weeks.indexOf(mondayOf(day));
+    if (at !== -1) perWeek[at] = (perWeek[at] ?? 0) + count;
+  };
+  for await (const batch of stats.count(accountId, { now, until: addSeconds(now, EXPIRING_SECONDS) })) {
+    signal?.throwIfAborted();
+    for (const { productId, day, counts } of batch.keys) {
+      const { keys, issuedPerWeek } = ofProduct(productId);
+      add(keys, counts);
+      addToWeek(issuedPerWeek, day, counts.total);
     }
+    for (const { productId, day, count } of batch.devices) {
+      const counts = ofProduct(productId);
+      counts.devices += count;
+      addToWeek(counts.activatedPerWeek, day, count);
+    }
+    for (const { productId, count } of batch.sessions) ofProduct(productId).sessions += count;
   }
-  const byAge = [...products].sort(([one], [other]) => (one < other ? -1 : 1));
   return {
-    keys,
-    products: byAge.map(([productId, counts]) => ({ productId, ...counts })),
-    devices,
-    issuedPerWeek: [...weeks].map(([week, count]) => ({ week, count })),
+    ...{ accountId, countedAt: now },
+    customers: await customers.list(accountId).count(),
+    products: [...products.values()].sort((one, other) => (one.productId < other.productId ? -1 : 1)),
   };
 }
 
 const nothing = { total: 0, active: 0, unused: 0, full: 0, expiring: 0, expired: 0, blocked: 0, revoked: 0, trial: 0 };
 
+const nothingOf = (productId: string) => ({
+  productId,
+  keys: { ...nothing },
+  ...{ devices: 0, sessions: 0 },
+  issuedPerWeek: Array<number>(WEEKS).fill(0),
+  activatedPerWeek: Array<number>(WEEKS).fill(0),
+});
+
 function add(sums: KeyCounts, counts: Readonly<KeyCounts>): void {
   for (const name of Object.keys(sums) as (keyof KeyCounts)[]) sums[name] += counts[name];
 }
 
-const countActivations = ({ repositories, now }: Context, scopes: readonly StatsScope[]) =>
-  Array.fromAsync(lastWeeks(now), async ({ week, ...range }) => ({
-    week,
-    count: await sumOf(scopes, (scope) => repositories.stats.countDevices(scope, range)),
-  }));
-
-const sumOf = async (scopes: readonly StatsScope[], count: (scope: StatsScope) => Promise<number>): Promise<number> =>
-  (await Array.fromAsync(scopes, count)).reduce((sum, one) => sum + one, 0);
+/** The sums of an account, or of some of its products; null means all. */
+function sumsOf({ countedAt, customers, products: counted }: AccountCounts, products: readonly string[] | null) {
+  const shown = products === null ? counted : counted.filter(({ productId }) => products.includes(productId));
+  const sum = (count: (one: ProductCounts) => number | undefined) =>
+    shown.reduce((total, one) => total + (count(one) ?? 0), 0);
+  const keys = { ...nothing };
+  for (const one of shown) add(keys, one.keys);
+  const weeks = lastWeeks(countedAt);
+  return {
+    keys,
+    products: shown.map((one) => ({ productId: one.productId, ...one.keys })),
+    devices: sum((one) => one.devices),
+    sessions: sum((one) => one.sessions),
+    customers: products === null ? customers : null,
+    issuedPerWeek: weeks.map((week, at) => ({ week, count: sum((one) => one.issuedPerWeek[at]) })),
+    activatedPerWeek: weeks.map((week, at) => ({ week, count: sum((one) => one.activatedPerWeek[at]) })),
+  };
+}
 
 /** The first licences of all scopes, from the first ones of each. */
 const firstOf = async (
@@ -99,13 +159,10 @@ const isSooner = (one: License, other: License): number => (endOf(one) < endOf(o
 
 const endOf = ({ expirationDate, id }: License): string => `${expirationDate ?? ''} ${id}`;
 
-/** The last weeks, oldest first, the one that is not over included: each by its Monday, and from when until when. */
-function lastWeeks(now: Instant) {
+/** The last weeks by their Mondays, oldest first, the one that is not over included. */
+function lastWeeks(now: Instant): string[] {
   const monday = mondayOf(now.slice(0, 10));
-  return Array.from({ length: WEEKS }, (_, at) => {
-    const week = addDays(monday, (at - WEEKS + 1) * 7);
-    return { week, from: startOf(week), before: startOf(addDays(week, 7)) };
-  });
+  return Array.from({ length: WEEKS }, (_, at) => addDays(monday, (at - WEEKS + 1) * 7));
 }
 
 const mondayOf = (day: string): string => addDays(day, -((new Date(startOf(day)).getUTCDay() + 6) % 7));

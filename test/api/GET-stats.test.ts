@@ -1,6 +1,4 @@
-import { describe, expect } from 'vitest';
-import { engines } from '../support/engines.ts';
-import { testsOn } from '../support/fixtures.ts';
+import { expect } from 'vitest';
 import { answers, row, scenarios } from '../support/scenario.ts';
 import type { World } from '../support/world.ts';
 
@@ -120,35 +118,3 @@ scenarios<Shop>('stats.get', { given: openShop }, [
     },
   ),
 ]);
-
-describe.each(engines)('the numbers of many keys on $name', (engine) => {
-  const it = testsOn(engine);
-
-  it('count each key once, over the batches that are read', async ({ world }) => {
-    const productId = (await world.product()).id;
-    const key = await world.key({ productId });
-    await world.sql(
-      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 26000)
-       insert into licenses (account_id, id, product_id, license_key, activations, features, is_trial, license_type,
-         heartbeat_seconds, lease_seconds, customer_can_self_reset, vendor_disabled, created_at, updated_at)
-       select account_id, id || i, product_id, license_key || i, 0, '{}', i % 2, license_type, 300, 900, 0, 0,
-         created_at, updated_at from n, licenses where license_key = '${key}'`,
-    );
-    const { body } = await world.call('admin', 'GET', '/stats');
-    const counted = { total: 26_001, active: 26_001, unused: 26_001, expiring: 1, trial: 13_000 };
-    expect(body.data.keys).toEqual({ ...none, ...counted });
-
-    // Kept by what was counted: a token without the product must not get the numbers of the account.
-    await world.key({ productId });
-    const totalFor = async (productIds: string[], query = '') => {
-      const answer = await world.call({ kind: 'read-only', productIds }, 'GET', `/stats${query}`);
-      return answer.body.data.keys.total;
-    };
-    const other = (await world.product('Viewer')).id;
-    expect((await world.call('admin', 'GET', '/stats')).body.data.keys.total).toBe(26_001);
-    expect(await totalFor([other])).toBe(0);
-    expect(await totalFor([other], `?productId=${productId}`)).toBe(0);
-    expect(await totalFor([productId, other])).toBe(26_002);
-    expect(await totalFor([other, productId])).toBe(26_002);
-  });
-});

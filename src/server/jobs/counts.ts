@@ -1,0 +1,39 @@
+import type { AccountId, Instant } from '../../contract/scalars.ts';
+import { countMany } from '../../service/stats.ts';
+import type { Store } from '../../store/store.ts';
+import type { Job } from './job.ts';
+
+export const COUNTS = 'counts';
+
+const FRESH_SECONDS = 60;
+
+/** A run is followed by so many times as long without one: counting takes a hundredth of the time of a server at most. */
+const REST = 100;
+
+interface CountParts {
+  now(): Instant;
+  /** Milliseconds, by a clock that nobody sets. */
+  steady(): number;
+}
+
+/** The job that counts the keys of accounts which have many, so that nobody waits for it. */
+export function countJob({ repositories }: Pick<Store, 'repositories'>, { now, steady }: CountParts): Job {
+  let due = Number.NEGATIVE_INFINITY;
+  return {
+    name: COUNTS,
+    everyMs: FRESH_SECONDS * 1_000,
+    async run({ transaction, signal }) {
+      const begun = steady();
+      if (begun < due) return false;
+      const next = (after: AccountId | '') => repositories.accounts.next(after);
+      for (let accountId = await next(''); accountId !== null && !signal.aborted; accountId = await next(accountId)) {
+        const at = { accountId, now: now(), freshSeconds: FRESH_SECONDS, signal };
+        await countMany(repositories, transaction, at).catch((error) => {
+          if (!signal.aborted) throw error;
+        });
+      }
+      due = steady() + REST * (steady() - begun);
+      return true;
+    },
+  };
+}
