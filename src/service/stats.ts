@@ -14,9 +14,6 @@ const WEEKS = 12;
 const DAY_SECONDS = 86_400;
 const EXPIRING_SECONDS = 30 * DAY_SECONDS;
 
-/** More keys than are counted in about 50 ms. */
-const MANY = 25_000;
-
 /** Counts of many keys are given again for so long; a job counts anew much sooner. */
 const USABLE_SECONDS = 3_600;
 
@@ -57,20 +54,21 @@ interface Counting {
 }
 
 /**
- * Counts the keys of an account anew and keeps what was counted, where they are many and it was not done a moment ago.
+ * Counts the keys of an account anew and keeps what was counted, where they are more than `many`, and not counted a moment ago.
  *
  * @param transaction keeps it, or forgets what was kept of keys that are few by now
  */
 export async function countMany(
   repositories: Repositories,
   transaction: (work: (inside: Repositories) => Promise<unknown>) => Promise<unknown>,
-  { accountId, now, freshSeconds, signal }: Counting & { readonly freshSeconds: number },
+  { many, freshSeconds, ...counting }: Counting & { readonly many: number; readonly freshSeconds: number },
 ): Promise<void> {
+  const { accountId, now } = counting;
   const kept = await repositories.stats.find(accountId);
-  if (kept === null ? !(await repositories.stats.hasMoreThan(accountId, MANY)) : isYounger(kept, freshSeconds, now))
+  if (kept === null ? !(await repositories.stats.hasMoreThan(accountId, many)) : isYounger(kept, freshSeconds, now))
     return;
-  const counts = await countAccount(repositories, { accountId, now, signal });
-  const isMany = counts.products.reduce((sum, { keys }) => sum + keys.total, 0) > MANY;
+  const counts = await countAccount(repositories, counting);
+  const isMany = counts.products.reduce((sum, { keys }) => sum + keys.total, 0) > many;
   await transaction(({ stats }) => (isMany ? stats.keep(counts) : stats.forget(accountId)));
 }
 

@@ -133,7 +133,10 @@ describe('the lease of a job on PostgreSQL', () => {
 describe('a running server', () => {
   it('shows how its jobs are doing', async ({ service }) => {
     expect(service.server.jobHealth().map(({ name, failures }) => [name, failures])).toEqual(
-      ['cleanup', 'expiry', 'checkpoints', 'deliveries', 'delivery-cleanup', 'token uses'].map((name) => [name, 0]),
+      ['cleanup', 'expiry', 'checkpoints', 'counts', 'deliveries', 'delivery-cleanup', 'token uses'].map((name) => [
+        name,
+        0,
+      ]),
     );
   });
 });

@@ -7,6 +7,9 @@ export const COUNTS = 'counts';
 
 const FRESH_SECONDS = 60;
 
+/** More keys than are counted in about 50 ms. */
+const MANY = 25_000;
+
 /** A run is followed by so many times as long without one: counting takes a hundredth of the time of a server at most. */
 const REST = 100;
 
@@ -14,10 +17,12 @@ interface CountParts {
   now(): Instant;
   /** Milliseconds, by a clock that nobody sets. */
   steady(): number;
+  /** How many keys an account has at most whose keys are counted for each who asks. */
+  readonly many?: number;
 }
 
 /** The job that counts the keys of accounts which have many, so that nobody waits for it. */
-export function countJob({ repositories }: Pick<Store, 'repositories'>, { now, steady }: CountParts): Job {
+export function countJob({ repositories }: Pick<Store, 'repositories'>, { now, steady, many = MANY }: CountParts): Job {
   let due = Number.NEGATIVE_INFINITY;
   return {
     name: COUNTS,
@@ -27,7 +32,7 @@ export function countJob({ repositories }: Pick<Store, 'repositories'>, { now, s
       if (begun < due) return false;
       const next = (after: AccountId | '') => repositories.accounts.next(after);
       for (let accountId = await next(''); accountId !== null && !signal.aborted; accountId = await next(accountId)) {
-        const at = { accountId, now: now(), freshSeconds: FRESH_SECONDS, signal };
+        const at = { accountId, now: now(), freshSeconds: FRESH_SECONDS, many, signal };
         await countMany(repositories, transaction, at).catch((error) => {
           if (!signal.aborted) throw error;
         });
