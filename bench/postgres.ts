@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogSink, startServer } from '../src/server/serve.ts';
-import { nameOf, recordStatements, type SentStatement } from '../test/support/statements.ts';
+import { nameOf, recordStatements, roundTripsOf, type SentStatement } from '../test/support/statements.ts';
 import { openBarePool } from './bare-pool.ts';
 import { type Fixture, makeDatabase, onCluster } from './database.ts';
 import { middle, print } from './figures.ts';
@@ -25,8 +25,8 @@ export async function besideBarePool(): Promise<void> {
   await onCluster(async (cluster) => {
     const fixture = await makeDatabase(1_000, cluster);
     const recorded = await statementsOf(fixture);
-    print('\nPostgreSQL', 'statements');
-    for (const [name, { length }] of Object.entries(recorded)) print(name, length);
+    print('\nPostgreSQL', 'statements', 'round trips');
+    for (const [name, sent] of Object.entries(recorded)) print(name, sent.length, roundTripsOf(sent));
     const statements = recorded['create-key'] ?? [];
     const file = join(fixture.folder, 'statements.json');
     writeFileSync(file, JSON.stringify(statements));

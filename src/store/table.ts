@@ -127,14 +127,16 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
     findAll: (db: Connection, key: Key) => all(db, select(key)),
     /** The record, which nobody else changes until this transaction ends. */
     lock: (db: Connection, key: Key) => first(db, sql`${select(key)} for update`),
+    /** Adds a record, which is not there. */
+    add: (db: Connection, record: Full) => db.send(sql`${insertion} ${rowOf(record)}`),
     /** Adds a record; false when `conflict` says to skip it. */
-    insert: async (db: Connection, record: Full, conflict: Sql = raw('')): Promise<boolean> =>
+    insert: async (db: Connection, record: Full, conflict: Sql): Promise<boolean> =>
       (await db.run(sql`${insertion} ${rowOf(record)} ${conflict}`)) === 1,
     /** Adds any number of records, in few statements. */
     async insertMany(db: Connection, records: readonly Full[], conflict: Sql = raw('')): Promise<void> {
       for (let from = 0; from < records.length; from += MAX_ROWS) {
         const rows = records.slice(from, from + MAX_ROWS).map(rowOf);
-        await db.run(sql`${insertion} ${join(rows)} ${conflict}`);
+        await db.send(sql`${insertion} ${join(rows)} ${conflict}`);
       }
     },
     /** Changes what is given; returns the number of records. */

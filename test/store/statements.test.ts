@@ -5,7 +5,7 @@ import { nameOf, recordStatements } from '../support/statements.ts';
 import { bodyOf, createWorld } from '../support/world.ts';
 
 describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
-  'on $name, which each round trip waits for',
+  'on $name, where a comma is a round trip,',
   (engine) => {
     it('the operations of the main job send these statements and no others', async () => {
       let shared: RateCounter | undefined;
@@ -29,7 +29,10 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
         const statements = await recordStatements(async () =>
           bodyOf(await world.call('admin', method, path, body, headers)),
         );
-        return statements.map(nameOf).join(', ');
+        return statements
+          .map((one) => (one.isWithPrevious ? ' + ' : ', ') + nameOf(one))
+          .join('')
+          .slice(2);
       };
       expect({
         create: await sent('POST', '/create-key', { productId }),
@@ -40,12 +43,12 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
         'sign, once more': await sent('POST', '/key/sign', sign),
       }).toMatchInlineSnapshot(`
         {
-          "create": "select tokens, insert rates, begin, select products, insert licenses, insert outbox, commit",
-          "create, replayed": "select tokens, insert rates, begin, select pg_try_advisory_xact_lock, select idempotency, commit",
-          "create, under a key": "select tokens, insert rates, begin, select pg_try_advisory_xact_lock, select idempotency, savepoint nested, select products, insert licenses, insert outbox, release nested, insert idempotency, commit",
+          "create": "select tokens, insert rates, begin + select products, insert licenses + insert outbox + commit",
+          "create, replayed": "select tokens, insert rates, begin + select pg_try_advisory_xact_lock + select idempotency, commit",
+          "create, under a key": "select tokens, insert rates, begin + select pg_try_advisory_xact_lock + select idempotency, savepoint nested + select products, insert licenses + insert outbox + release nested + insert idempotency + commit",
           "get": "select tokens, insert rates, select licenses",
-          "sign": "select tokens, insert rates, begin, select licenses, select devices, update licenses, insert devices, insert search_phrases, select signing_keys, insert license_files, insert outbox, commit",
-          "sign, once more": "select tokens, insert rates, begin, select licenses, select devices, select licenses, select devices, select signing_keys, insert license_files, insert outbox, commit",
+          "sign": "select tokens, insert rates, begin + select licenses, select devices, update licenses, insert devices, insert search_phrases + select signing_keys, insert license_files + insert outbox + commit",
+          "sign, once more": "select tokens, insert rates, begin + select licenses, select devices, select licenses, select devices, select signing_keys, insert license_files + insert outbox + commit",
         }
       `);
     });

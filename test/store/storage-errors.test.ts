@@ -99,6 +99,7 @@ describe('a commit on PostgreSQL that fails', () => {
   const failing = (error: Error) => {
     const client = {
       query: async (text: string) => (text === 'COMMIT' ? Promise.reject(error) : {}),
+      connection: { stream: { cork() {}, uncork() {} } },
       release: () => {},
     };
     return transact({ connect: async () => client } as never, (() => {}) as never, async () => {});

@@ -17,7 +17,7 @@ const table = tableOf('products', columns);
 async function statementOf(work: (db: Connection) => Promise<unknown>) {
   const statements: Sql[] = [];
   const run = async (statement: Sql) => void statements.push(statement);
-  await work({ first: run, run } as unknown as Connection);
+  await work({ first: run, run, send: run } as unknown as Connection);
   const [text, values] = prepareOnce((one) => write(one, () => '?'))(statements[0] as Sql);
   return { text, values };
 }
@@ -26,7 +26,7 @@ const record = { id: 'a', seats: null, isTrial: true, features: ['x'] };
 
 describe('what is made from the columns of a table', () => {
   it('adds a record, each field as its column keeps it', async () => {
-    const { text, values } = await statementOf((db) => table.insert(db, record));
+    const { text, values } = await statementOf((db) => table.add(db, record));
     expect(text.trim()).toBe('insert into products (id, seats, is_trial, features) values (?, ?, ?, ?)');
     expect(values).toEqual(['a', null, 1, '["x"]']);
   });

@@ -75,8 +75,12 @@ async function runOrReplay(
   perform: (repositories: Repositories) => Promise<StoredResponse>,
   nonce: Uint8Array,
 ): Promise<ExecutionResult> {
-  if (!(await repositories.idempotency.claim(claim.accountId, hash))) throw apiError('requestInProgress');
-  const record = await repositories.idempotency.find(claim.accountId, hash);
+  // Both are sent at once, and done one after the other: the record is as it is once the key is claimed.
+  const [isClaimed, record] = await Promise.all([
+    repositories.idempotency.claim(claim.accountId, hash),
+    repositories.idempotency.find(claim.accountId, hash),
+  ]);
+  if (!isClaimed) throw apiError('requestInProgress');
   if (record !== null) {
     const response = readResponse(record, claim, sealingKey);
     if (record.tokenId !== claim.tokenId) await claim.authorizeReplay(repositories, response, record.tokenId);

@@ -6,7 +6,7 @@ import { type Job, type JobContext, leasedBy } from './job.ts';
 export const SEQUENCER = 'sequencer';
 
 /** How long entries are gathered before they are numbered together. */
-const GATHER_MS = 25;
+const GATHER_MS = 100;
 
 /**
  * Numbers all staged entries of all accounts, a batch at a time.

@@ -8,6 +8,11 @@ export interface Connection {
   first<R>(statement: Sql): Promise<R | undefined>;
   /** Runs a change and counts the rows it touched. */
   run(statement: Sql): Promise<number>;
+  /**
+   * Runs a change whose count nobody needs. Where it has to be sent to a server, that is done together with what comes next,
+   * which throws what it throws.
+   */
+  send(statement: Sql): Promise<unknown>;
   /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
   nested<T>(work: () => Promise<T>): Promise<T>;
   /** Takes a name for this transaction alone; false at once when another transaction has it, on whatever replica. */

@@ -31,7 +31,7 @@ export const idempotencyRepository = (db: Connection) => ({
 
   find: (accountId: AccountId, keyHash: IdempotencyKeyHash) => idempotency.find(db, { accountId, keyHash }),
 
-  insert: (record: IdempotencyRecord) => idempotency.insert(db, record),
+  insert: (record: IdempotencyRecord) => idempotency.add(db, record),
 
   /** Records of one state, oldest first; with `prefix`, in hexadecimal digits, those whose hash begins with it. */
   list: (accountId: AccountId, state: IdempotencyRecord['state'], limit: number, prefix = '') => idempotency.all(db)`

@@ -44,7 +44,7 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
   const open = (session: Session): Session => ({ ...session, secret: openSecret(session.secret, contextOf(session)) });
   return {
     insert: (session: Session) =>
-      sessions.insert(db, { ...session, secret: sealSecret(session.secret, contextOf(session)) }),
+      sessions.add(db, { ...session, secret: sealSecret(session.secret, contextOf(session)) }),
 
     /**
      * Removes sessions whose lease has ended, and returns them, in the order of their ends: all of one licence, or at

@@ -29,7 +29,7 @@ const contextOf = (accountId: string, kid: string): string => secretContext('sig
 export const signingKeyRepository = (db: Connection, { sealSecret, openSecret }: Secrets) => ({
   insert(key: SigningKey) {
     const privatePem = sealSecret(key.privatePem, contextOf(key.accountId, key.kid));
-    return signingKeys.insert(db, { ...key, privatePem });
+    return signingKeys.add(db, { ...key, privatePem });
   },
 
   /** The key that signs now: its id and its private half. */

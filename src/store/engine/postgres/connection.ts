@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg, { type ClientBase, type Pool, type PoolClient, type QueryResult } from 'pg';
+import pg, { type ClientBase, type Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { ConstraintError, causeOf, OutcomeUnknown, ReadTooBroad, StorageError } from '../../errors.ts';
 import { type Connection, commits } from '../driver.ts';
 import { prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
@@ -27,26 +27,38 @@ export function createPrepare(): Prepare {
   });
 }
 
-/** Runs statements on one client, inside its transaction, or on whatever client of the pool is free. */
-export function connect(client: ClientBase | Pool, prepare: Prepare): Connection {
-  async function execute(sql: Sql): Promise<QueryResult> {
-    const [prepared, values] = prepare(sql);
-    return attempt(() => client.query({ ...prepared, values }));
-  }
+type Sent = string | { readonly text: string; readonly name?: string; readonly values: readonly unknown[] };
 
+/** How statements get to the server: in order, and answered in order. */
+interface Line {
+  /** Sends a statement, and waits for its answer. */
+  ask(statement: Sent): Promise<QueryResult>;
+  /** Sends a statement together with the next one that is waited for. What it throws, that throws. */
+  send(statement: Sent): Promise<unknown>;
+}
+
+/** Runs statements on whatever client of the pool is free, or on the client of one transaction. */
+export function connect(client: Pool | ClientBase | Line, prepare: Prepare): Connection {
+  const { ask, send }: Line = 'ask' in client ? client : lineOf(client);
+  const toSent = (sql: Sql): Sent => {
+    const [prepared, values] = prepare(sql);
+    return { ...prepared, values };
+  };
+  const execute = (sql: Sql): Promise<QueryResult> => attempt(() => ask(toSent(sql)));
   return {
     all: async (sql) => (await execute(sql)).rows,
     first: async (sql) => (await execute(sql)).rows[0],
     run: async (sql) => (await execute(sql)).rowCount ?? 0,
+    send: (sql) => attempt(() => send(toSent(sql))),
     async nested(work) {
-      await attempt(() => client.query('SAVEPOINT nested'));
+      await attempt(() => send('SAVEPOINT nested'));
       try {
         const value = await work();
-        await attempt(() => client.query('RELEASE nested'));
+        await attempt(() => send('RELEASE nested'));
         return value;
       } catch (error) {
         // After a lost connection there is nothing to go back to; the error itself says so.
-        await client.query('ROLLBACK TO nested').catch(() => {});
+        await ask('ROLLBACK TO nested').catch(() => {});
         throw error;
       }
     },
@@ -54,11 +66,92 @@ export function connect(client: ClientBase | Pool, prepare: Prepare): Connection
       // 64 bits. Two names with the same bits would exclude each other, which does no harm.
       const id = hash('sha256', name, 'buffer').readBigInt64BE().toString();
       const text = 'select pg_try_advisory_xact_lock($1) as taken';
-      const { rows } = await attempt(() => client.query({ name: 'lkm_lock', text, values: [id] }));
+      const { rows } = await attempt(() => ask({ name: 'lkm_lock', text, values: [id] }));
       return rows[0]?.taken === true;
     },
     // Transactions commit by themselves.
     stage: () => false,
+  };
+}
+
+function lineOf(client: Pool | ClientBase): Line {
+  const ask = (statement: Sent) => client.query(statement as QueryConfig);
+  return { ask, send: ask };
+}
+
+/** The line of one transaction, which begins with its first statement. */
+function openLine(client: PoolClient) {
+  const { stream } = client.connection;
+  const unanswered: Promise<unknown>[] = [];
+  let isHeld = false;
+  let hasBegun = false;
+
+  function query(statement: Sent): Promise<QueryResult> {
+    const answer = client.query(statement as QueryConfig);
+    answer.catch(() => {}); // told to whoever asks next
+    return answer;
+  }
+
+  /** Keeps what is written until {@link release}: it leaves in one piece. */
+  function hold(): void {
+    if (!isHeld) stream.cork();
+    isHeld = true;
+  }
+
+  function release(): void {
+    if (isHeld) stream.uncork();
+    isHeld = false;
+  }
+
+  /** Throws what the first statement to fail throws: those after it fail because of it. */
+  async function settle(): Promise<void> {
+    release();
+    for (const answer of unanswered.splice(0)) await answer;
+  }
+
+  hold();
+  const begun = query('BEGIN').then(() => {
+    hasBegun = true;
+  });
+  begun.catch(() => {});
+  unanswered.push(begun);
+
+  /** A change outside of the transaction would be made at once. What only reads may go together with its beginning. */
+  const begin = async (statement: Sent): Promise<void> => {
+    if (hasBegun || /^\s*select\b/i.test(typeof statement === 'string' ? statement : statement.text)) return;
+    release();
+    await begun;
+  };
+
+  return {
+    async ask(statement: Sent): Promise<QueryResult> {
+      await begin(statement);
+      const answer = query(statement);
+      await settle();
+      return answer;
+    },
+    async send(statement: Sent): Promise<void> {
+      await begin(statement);
+      hold();
+      unanswered.push(query(statement));
+    },
+    /** Undoes it, whatever has become of the statements before; whether that is certain. */
+    rollBack(): Promise<boolean> {
+      release();
+      return client.query('ROLLBACK').then(
+        () => true,
+        () => false,
+      );
+    },
+    /** Sends COMMIT. Resolves to the tag of its answer, and to what a statement before it has thrown, or null. */
+    async commit() {
+      const answer = query('COMMIT');
+      const failure: unknown = await settle().then(
+        () => null,
+        (error: unknown) => error,
+      );
+      return { command: (await answer).command, failure };
+    },
   };
 }
 
@@ -109,21 +202,16 @@ export async function transact<T>(pool: Pool, prepare: Prepare, work: (db: Conne
 
 async function runOnce<T>(pool: Pool, prepare: Prepare, work: (db: Connection) => Promise<T>): Promise<T> {
   const client = await attempt(() => pool.connect());
+  const line = openLine(client);
   let usable = false;
   try {
-    await attempt(() => client.query('BEGIN'));
-    const value = await work(connect(client, prepare));
-    await commit(client);
+    const value = await work(connect(line, prepare));
+    await commit(line);
     usable = true;
     return value;
   } catch (error) {
     // After a commit without an answer there is nothing to take back, and nobody may be listening.
-    if (!(error instanceof OutcomeUnknown)) {
-      usable = await client.query('ROLLBACK').then(
-        () => true,
-        () => false,
-      );
-    }
+    if (!(error instanceof OutcomeUnknown)) usable = await line.rollBack();
     throw error;
   } finally {
     client.release(!usable);
@@ -131,12 +219,13 @@ async function runOnce<T>(pool: Pool, prepare: Prepare, work: (db: Connection) =
 }
 
 /** Commits and checks the command tag: PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. */
-async function commit(client: PoolClient): Promise<void> {
-  const committing = commits.tracePromise(() => client.query('COMMIT'), { size: 1, isSynchronous: false });
-  const { command } = await committing.catch((error: unknown) => {
+async function commit(line: Pick<ReturnType<typeof openLine>, 'commit'>): Promise<void> {
+  const committing = commits.tracePromise(line.commit, { size: 1, isSynchronous: false });
+  const { command, failure } = await committing.catch((error: unknown) => {
     // A lost connection says nothing of the outcome, nor does a server that is shutting down.
     const isRefused = isFromServer(error) && !/^(08|57P)/.test(error.code);
     throw isRefused ? new StorageError(error) : new OutcomeUnknown(error);
   });
+  if (failure !== null) await attempt(() => Promise.reject(failure));
   if (command !== 'COMMIT') throw new StorageError(new Error(`the commit was answered with ${command}`));
 }

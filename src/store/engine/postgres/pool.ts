@@ -46,6 +46,8 @@ export function createPool(url: string, config: pg.PoolConfig, first?: string): 
     connectionString: verifying(url),
     application_name: 'lkm',
     keepAlive: true,
+    // A transaction sends several statements before the first is answered.
+    pipeline: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     ...(first !== undefined && { onConnect: (client) => client.query(first) }),
     ...config,

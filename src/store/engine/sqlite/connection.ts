@@ -40,6 +40,7 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
     all: <R>(command: Sql) => execute(command, allRows) as Promise<R[]>,
     first: <R>(command: Sql) => execute(command, firstRow) as Promise<R | undefined>,
     run: (command) => execute(command, countChanges),
+    send: (command) => execute(command, countChanges),
     nested: (work) => (undo === undefined ? work() : undo.nested(work)),
     // Transactions of the one process that owns the file run one after the other.
     tryLock: async () => true,

@@ -119,7 +119,8 @@ function withCustomer(row: Row) {
 }
 
 async function add(db: Connection, license: License, conflict: Sql | undefined): Promise<boolean> {
-  if (!(await licenses.insert(db, license, conflict))) return false;
+  if (conflict === undefined) await licenses.add(db, license);
+  else if (!(await licenses.insert(db, license, conflict))) return false;
   await writeMetadata(db, license);
   return true;
 }

@@ -32,7 +32,7 @@ export const licenseFileRepository = (db: Connection) => {
       on conflict (account_id) do update set seq = revocation_lists.seq + 1, changed_at = excluded.changed_at`);
 
   return {
-    insert: (file: LicenseFile) => files.insert(db, file),
+    insert: (file: LicenseFile) => files.add(db, file),
 
     /** The files of an account that were signed last, the newest first. */
     listNewest: (accountId: AccountId, limit: number) => files.all(db)`

@@ -43,7 +43,7 @@ const checkpoints = tableOf('checkpoints', {
 
 /** The signed checkpoints of accounts. */
 export const checkpointRepository = (db: Connection) => ({
-  insert: (checkpoint: RecordOf<typeof checkpoints.columns>) => checkpoints.insert(db, checkpoint),
+  insert: (checkpoint: RecordOf<typeof checkpoints.columns>) => checkpoints.add(db, checkpoint),
 
   /** Checkpoints after the row `after`, oldest first. */
   list: (accountId: AccountId, { after, limit }: { readonly after: number; readonly limit: number }) =>

@@ -43,7 +43,7 @@ const BATCH_SIZE = 500;
 export const outboxRepository = (db: Connection) => ({
   /** Keeps an entry for the end of the commit where that is when it gets its number, and else in the table. */
   async insert(row: OutboxRecord): Promise<void> {
-    if (!db.stage(row)) await outbox.insert(db, row);
+    if (!db.stage(row)) await outbox.add(db, row);
   },
 
   /** Entries of all accounts, those of each in the order of their ids. */

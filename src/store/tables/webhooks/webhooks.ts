@@ -73,7 +73,7 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
   const openOrNull = (webhook: WebhookRecord | null) => webhook && open(webhook);
 
   return {
-    insert: (webhook: WebhookRecord) => webhooks.insert(db, withSecrets(webhook, webhook, sealSecret)),
+    insert: (webhook: WebhookRecord) => webhooks.add(db, withSecrets(webhook, webhook, sealSecret)),
 
     find: (accountId: AccountId, id: string) => webhooks.find(db, { accountId, id }).then(openOrNull),
 
