@@ -102,7 +102,8 @@ async function countAccount(
     for (const { productId, count } of batch.sessions) ofProduct(productId).sessions += count;
   }
   return {
-    ...{ accountId, countedAt: now },
+    accountId,
+    countedAt: now,
     customers: await customers.list(accountId).count(),
     products: [...products.values()].sort((one, other) => (one.productId < other.productId ? -1 : 1)),
   };
@@ -113,7 +114,8 @@ const nothing = { total: 0, active: 0, unused: 0, full: 0, expiring: 0, expired:
 const nothingOf = (productId: string) => ({
   productId,
   keys: { ...nothing },
-  ...{ devices: 0, sessions: 0 },
+  devices: 0,
+  sessions: 0,
   issuedPerWeek: Array<number>(WEEKS).fill(0),
   activatedPerWeek: Array<number>(WEEKS).fill(0),
 });

@@ -6,21 +6,11 @@ import type { Repositories } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engineOf, type TestDatabase } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
+import { refuseInserts } from '../support/refuse-inserts.ts';
 import { accountId, databaseWithLicense } from '../support/store-fixture.ts';
 
 const postgres = engineOf('PostgreSQL');
 const it = testsOn(postgres);
-
-/** Refuses the first entries of the outbox. A sequence counts them, since it is not undone with them. */
-async function refuseEntries(database: TestDatabase, times: number, code: string): Promise<void> {
-  await database.query('create sequence entries');
-  await database.query(`create function refuse_entry() returns trigger language plpgsql as $$ begin
-    if nextval('entries') <= ${times} then raise exception 'refused' using errcode = '${code}'; end if;
-    return new; end $$`);
-  await database.query(
-    'create trigger refuse_entry before insert on outbox for each row execute function refuse_entry()',
-  );
-}
 
 /** Adds an entry, whose answer nobody waits for. */
 const addEntry = ({ outbox }: Repositories, id: string) =>
@@ -35,7 +25,7 @@ describe('what a transaction on PostgreSQL sends without waiting for the answer'
     ['the next statement', ({ outbox }: Repositories) => outbox.count()],
   ])('fails with its own error, which %s throws', async (_, follow) => {
     await using database = await databaseWithLicense(postgres);
-    await refuseEntries(database, 1, '22000');
+    await refuseInserts(database, 'outbox', { times: 1, code: '22000' });
     const failing = database.store.transaction(async (repositories) => {
       await addEntry(repositories, 'aud_1');
       await addEntry(repositories, 'aud_2');
@@ -48,7 +38,7 @@ describe('what a transaction on PostgreSQL sends without waiting for the answer'
   });
 
   it('has the transaction run again after a conflict', async ({ database }) => {
-    await refuseEntries(database, 2, '40001');
+    await refuseInserts(database, 'outbox', { times: 2, code: '40001' });
     let attempts = 0;
     await database.store.transaction(async (repositories) => {
       attempts += 1;
@@ -59,7 +49,7 @@ describe('what a transaction on PostgreSQL sends without waiting for the answer'
   });
 
   it('is undone with the part of the transaction that it is in, also when it has failed', async ({ database }) => {
-    await refuseEntries(database, 1, '22000');
+    await refuseInserts(database, 'outbox', { times: 1, code: '22000' });
     await database.store.transaction(async (repositories) => {
       const part = repositories.nested(async () => {
         await addEntry(repositories, 'aud_1');
@@ -69,6 +59,23 @@ describe('what a transaction on PostgreSQL sends without waiting for the answer'
       await addEntry(repositories, 'aud_2');
     });
     expect(await ids(database)).toEqual(['aud_2']);
+  });
+});
+
+describe('a transaction on PostgreSQL that is given up', () => {
+  it.each([
+    ['before it has sent anything', async () => {}],
+    ['before an answer', (repositories: Repositories) => addEntry(repositories, 'aud_1')],
+  ])('%s is undone, and its connection goes on', async (_, before) => {
+    await using database = await databaseWithLicense(postgres);
+    for (let turn = 0; turn < 12; turn += 1) {
+      const givenUp = database.store.transaction(async (repositories) => {
+        await before(repositories);
+        throw new Error('given up');
+      });
+      await expect(givenUp).rejects.toThrow('given up');
+    }
+    expect(await database.query('select id from outbox')).toEqual([]);
   });
 });
 
@@ -92,6 +99,15 @@ describe('a transaction on PostgreSQL that does not begin', () => {
     const { sent, pool } = openPool();
     const work = transact(pool, createPrepare(), (db) => db[method](sql`delete from products`));
     await expect(work).rejects.toMatchObject({ name: 'StorageError', cause: { message: 'cancelled' } });
+    expect(sent).toEqual(['BEGIN', 'ROLLBACK']);
+  });
+
+  plain('and is given up before it has sent anything fails with why it was', async () => {
+    const { sent, pool } = openPool();
+    const work = transact(pool, createPrepare(), async () => {
+      throw new Error('given up');
+    });
+    await expect(work).rejects.toThrow('given up');
     expect(sent).toEqual(['BEGIN', 'ROLLBACK']);
   });
 

@@ -2,8 +2,9 @@ import { describe, expect } from 'vitest';
 import type { License } from '../../src/domain/license.ts';
 import type { Store } from '../../src/store/store.ts';
 import { licenseWith, now } from '../domain/examples.ts';
-import { engineOf, type TestDatabase } from '../support/engines.ts';
+import { engineOf } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
+import { refuseInserts } from '../support/refuse-inserts.ts';
 import { accountId, databaseWithLicense } from '../support/store-fixture.ts';
 
 const postgres = engineOf('PostgreSQL');
@@ -16,24 +17,13 @@ const addCustomer = (store: Store, attempts: string[]) =>
     return 'done';
   });
 
-/** Makes the first `times` inserts of a customer fail. A sequence counts them, since it is not undone with them. */
-async function refuseInserts(database: TestDatabase, times: number, code: string): Promise<void> {
-  await database.query('create sequence inserts');
-  await database.query(`create function refuse_insert() returns trigger language plpgsql as $$ begin
-    if nextval('inserts') <= ${times} then raise exception 'run again' using errcode = '${code}'; end if;
-    return new; end $$`);
-  await database.query(
-    'create trigger refuse_insert before insert on customers for each row execute function refuse_insert()',
-  );
-}
-
 describe('a transaction on PostgreSQL', () => {
   it.each([
     ['a deadlock', '40P01'],
     ['a serialization failure', '40001'],
   ])('is run again after %s, until it succeeds', async (_, code) => {
     await using database = await databaseWithLicense(postgres);
-    await refuseInserts(database, 4, code);
+    await refuseInserts(database, 'customers', { times: 4, code });
     const attempts: string[] = [];
     expect(await addCustomer(database.store, attempts)).toBe('done');
     expect(attempts).toHaveLength(5);
@@ -41,7 +31,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   it('fails after five attempts, and leaves nothing', async ({ database }) => {
-    await refuseInserts(database, 1_000, '40P01');
+    await refuseInserts(database, 'customers', { times: 1_000, code: '40P01' });
     const attempts: string[] = [];
     await expect(addCustomer(database.store, attempts)).rejects.toMatchObject({
       name: 'StorageError',
@@ -52,7 +42,7 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   it('is not run again after any other failure', async ({ database }) => {
-    await refuseInserts(database, 1, '22000');
+    await refuseInserts(database, 'customers', { times: 1, code: '22000' });
     const attempts: string[] = [];
     await expect(addCustomer(database.store, attempts)).rejects.toMatchObject({ cause: { code: '22000' } });
     expect(attempts).toHaveLength(1);

@@ -5,7 +5,10 @@ import type { Job } from './job.ts';
 
 export const COUNTS = 'counts';
 
-const FRESH_SECONDS = 60;
+const LOOK_EVERY_MS = 60_000;
+
+/** What another replica has counted since the last look. */
+const FRESH_SECONDS = 30;
 
 /** More keys than are counted in about 50 ms. */
 const MANY = 25_000;
@@ -26,7 +29,7 @@ export function countJob({ repositories }: Pick<Store, 'repositories'>, { now, s
   let due = Number.NEGATIVE_INFINITY;
   return {
     name: COUNTS,
-    everyMs: FRESH_SECONDS * 1_000,
+    everyMs: LOOK_EVERY_MS,
     async run({ transaction, signal }) {
       const begun = steady();
       if (begun < due) return false;

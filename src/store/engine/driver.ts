@@ -9,8 +9,8 @@ export interface Connection {
   /** Runs a change and counts the rows it touched. */
   run(statement: Sql): Promise<number>;
   /**
-   * Runs a change whose count nobody needs. Where it has to be sent to a server, that is done together with what comes next,
-   * which throws what it throws.
+   * Runs a change whose count nobody needs. On PostgreSQL it resolves before the answer: the next statement, or the commit,
+   * throws what it throws.
    */
   send(statement: Sql): Promise<unknown>;
   /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */

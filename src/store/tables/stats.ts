@@ -108,7 +108,8 @@ export const statsRepository = (db: Connection) => ({
       };
       yield {
         keys: keys.map(({ product_id: productId, day, last: _last, ...sums }) => ({
-          ...{ productId, day },
+          productId,
+          day,
           counts: numbersOf(sums),
         })),
         devices: await heldBy(raw('devices'), raw('substr(held.created_at, 1, 10)')),

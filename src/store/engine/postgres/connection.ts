@@ -29,22 +29,22 @@ export function createPrepare(): Prepare {
 
 type Sent = string | { readonly text: string; readonly name?: string; readonly values: readonly unknown[] };
 
-/** How statements get to the server: in order, and answered in order. */
-interface Line {
+/** Sends statements, which the server does and answers in their order. */
+interface Pipeline {
   /** Sends a statement, and waits for its answer. */
-  ask(statement: Sent): Promise<QueryResult>;
-  /** Sends a statement together with the next one that is waited for. What it throws, that throws. */
+  query(statement: Sent): Promise<QueryResult>;
+  /** Sends a statement together with the next one that is waited for, which throws what this one throws. */
   send(statement: Sent): Promise<unknown>;
 }
 
-/** Runs statements on whatever client of the pool is free, or on the client of one transaction. */
-export function connect(client: Pool | ClientBase | Line, prepare: Prepare): Connection {
-  const { ask, send }: Line = 'ask' in client ? client : lineOf(client);
+/** Runs statements on whatever client of the pool is free, or in one transaction. */
+export function connect(client: Pool | ClientBase | Pipeline, prepare: Prepare): Connection {
+  const { query, send } = 'send' in client ? client : pipelineOf(client);
   const toSent = (sql: Sql): Sent => {
     const [prepared, values] = prepare(sql);
     return { ...prepared, values };
   };
-  const execute = (sql: Sql): Promise<QueryResult> => attempt(() => ask(toSent(sql)));
+  const execute = (sql: Sql): Promise<QueryResult> => attempt(() => query(toSent(sql)));
   return {
     all: async (sql) => (await execute(sql)).rows,
     first: async (sql) => (await execute(sql)).rows[0],
@@ -58,7 +58,7 @@ export function connect(client: Pool | ClientBase | Line, prepare: Prepare): Con
         return value;
       } catch (error) {
         // After a lost connection there is nothing to go back to; the error itself says so.
-        await ask('ROLLBACK TO nested').catch(() => {});
+        await query('ROLLBACK TO nested').catch(() => {});
         throw error;
       }
     },
@@ -66,7 +66,7 @@ export function connect(client: Pool | ClientBase | Line, prepare: Prepare): Con
       // 64 bits. Two names with the same bits would exclude each other, which does no harm.
       const id = hash('sha256', name, 'buffer').readBigInt64BE().toString();
       const text = 'select pg_try_advisory_xact_lock($1) as taken';
-      const { rows } = await attempt(() => ask({ name: 'lkm_lock', text, values: [id] }));
+      const { rows } = await attempt(() => query({ name: 'lkm_lock', text, values: [id] }));
       return rows[0]?.taken === true;
     },
     // Transactions commit by themselves.
@@ -74,70 +74,71 @@ export function connect(client: Pool | ClientBase | Line, prepare: Prepare): Con
   };
 }
 
-function lineOf(client: Pool | ClientBase): Line {
-  const ask = (statement: Sent) => client.query(statement as QueryConfig);
-  return { ask, send: ask };
+/** Outside of a transaction nothing would throw later: each statement is waited for. */
+function pipelineOf(client: Pool | ClientBase): Pipeline {
+  const query = (statement: Sent) => client.query(statement as QueryConfig);
+  return { query, send: query };
 }
 
-/** The line of one transaction, which begins with its first statement. */
-function openLine(client: PoolClient) {
+/** The statements of one transaction. It begins together with the first of them. */
+function openTransaction(client: PoolClient) {
   const { stream } = client.connection;
   const unanswered: Promise<unknown>[] = [];
-  let isHeld = false;
+  let isCorked = false;
   let hasBegun = false;
 
-  function query(statement: Sent): Promise<QueryResult> {
+  function submit(statement: Sent): Promise<QueryResult> {
     const answer = client.query(statement as QueryConfig);
-    answer.catch(() => {}); // told to whoever asks next
+    answer.catch(() => {}); // whoever waits next throws it
     return answer;
   }
 
-  /** Keeps what is written until {@link release}: it leaves in one piece. */
-  function hold(): void {
-    if (!isHeld) stream.cork();
-    isHeld = true;
+  /** Until {@link uncork}, what is sent is gathered, and then written at once. */
+  function cork(): void {
+    if (!isCorked) stream.cork();
+    isCorked = true;
   }
 
-  function release(): void {
-    if (isHeld) stream.uncork();
-    isHeld = false;
+  function uncork(): void {
+    if (isCorked) stream.uncork();
+    isCorked = false;
   }
 
-  /** Throws what the first statement to fail throws: those after it fail because of it. */
-  async function settle(): Promise<void> {
-    release();
+  /** Waits for the answers so far. Throws what the first statement to fail throws: those after it fail because of it. */
+  async function awaitAnswers(): Promise<void> {
+    uncork();
     for (const answer of unanswered.splice(0)) await answer;
   }
 
-  hold();
-  const begun = query('BEGIN').then(() => {
+  cork();
+  const begun = submit('BEGIN').then(() => {
     hasBegun = true;
   });
   begun.catch(() => {});
   unanswered.push(begun);
 
-  /** A change outside of the transaction would be made at once. What only reads may go together with its beginning. */
-  const begin = async (statement: Sent): Promise<void> => {
+  /** Waits until the transaction has begun, for a change: outside of it, it would be made at once. Reads need not wait. */
+  async function awaitBegin(statement: Sent): Promise<void> {
     if (hasBegun || /^\s*select\b/i.test(typeof statement === 'string' ? statement : statement.text)) return;
-    release();
+    uncork();
     await begun;
-  };
+  }
 
   return {
-    async ask(statement: Sent): Promise<QueryResult> {
-      await begin(statement);
-      const answer = query(statement);
-      await settle();
+    async query(statement: Sent): Promise<QueryResult> {
+      await awaitBegin(statement);
+      const answer = submit(statement);
+      await awaitAnswers();
       return answer;
     },
     async send(statement: Sent): Promise<void> {
-      await begin(statement);
-      hold();
-      unanswered.push(query(statement));
+      await awaitBegin(statement);
+      cork();
+      unanswered.push(submit(statement));
     },
-    /** Undoes it, whatever has become of the statements before; whether that is certain. */
+    /** Undoes everything, whatever the statements before have done. Resolves to false when that is not certain. */
     rollBack(): Promise<boolean> {
-      release();
+      uncork();
       return client.query('ROLLBACK').then(
         () => true,
         () => false,
@@ -145,8 +146,8 @@ function openLine(client: PoolClient) {
     },
     /** Sends COMMIT. Resolves to the tag of its answer, and to what a statement before it has thrown, or null. */
     async commit() {
-      const answer = query('COMMIT');
-      const failure: unknown = await settle().then(
+      const answer = submit('COMMIT');
+      const failure: unknown = await awaitAnswers().then(
         () => null,
         (error: unknown) => error,
       );
@@ -161,15 +162,19 @@ const CONSTRAINT = /^23/;
 /** Of a statement that took longer than `statement_timeout`. */
 const QUERY_CANCELED = '57014';
 
-/** Runs one query; what the database or the way to it throws becomes a StorageError, or a ConstraintError. */
+/** Runs one query. */
 async function attempt<T>(query: () => Promise<T>): Promise<T> {
   try {
     return await query();
   } catch (error) {
-    if (error instanceof Error && CONSTRAINT.test(String(codeOf(error)))) throw new ConstraintError(error);
-    if (isFromServer(error) && error.code === QUERY_CANCELED) throw new ReadTooBroad(error);
-    throw new StorageError(error);
+    throw toStorageError(error);
   }
+}
+
+/** What the database or the way to it throws, as a StorageError, a ConstraintError or a ReadTooBroad. */
+function toStorageError(error: unknown): Error {
+  if (error instanceof Error && CONSTRAINT.test(String(codeOf(error)))) return new ConstraintError(error);
+  return isFromServer(error) && error.code === QUERY_CANCELED ? new ReadTooBroad(error) : new StorageError(error);
 }
 
 /** The SQLSTATE of an error of PostgreSQL (`40001`), or the code of one of the system (`ECONNREFUSED`). */
@@ -202,16 +207,16 @@ export async function transact<T>(pool: Pool, prepare: Prepare, work: (db: Conne
 
 async function runOnce<T>(pool: Pool, prepare: Prepare, work: (db: Connection) => Promise<T>): Promise<T> {
   const client = await attempt(() => pool.connect());
-  const line = openLine(client);
+  const transaction = openTransaction(client);
   let usable = false;
   try {
-    const value = await work(connect(line, prepare));
-    await commit(line);
+    const value = await work(connect(transaction, prepare));
+    await commit(transaction);
     usable = true;
     return value;
   } catch (error) {
     // After a commit without an answer there is nothing to take back, and nobody may be listening.
-    if (!(error instanceof OutcomeUnknown)) usable = await line.rollBack();
+    if (!(error instanceof OutcomeUnknown)) usable = await transaction.rollBack();
     throw error;
   } finally {
     client.release(!usable);
@@ -219,13 +224,13 @@ async function runOnce<T>(pool: Pool, prepare: Prepare, work: (db: Connection) =
 }
 
 /** Commits and checks the command tag: PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. */
-async function commit(line: Pick<ReturnType<typeof openLine>, 'commit'>): Promise<void> {
-  const committing = commits.tracePromise(line.commit, { size: 1, isSynchronous: false });
+async function commit(transaction: Pick<ReturnType<typeof openTransaction>, 'commit'>): Promise<void> {
+  const committing = commits.tracePromise(transaction.commit, { size: 1, isSynchronous: false });
   const { command, failure } = await committing.catch((error: unknown) => {
     // A lost connection says nothing of the outcome, nor does a server that is shutting down.
     const isRefused = isFromServer(error) && !/^(08|57P)/.test(error.code);
     throw isRefused ? new StorageError(error) : new OutcomeUnknown(error);
   });
-  if (failure !== null) await attempt(() => Promise.reject(failure));
+  if (failure !== null) throw toStorageError(failure);
   if (command !== 'COMMIT') throw new StorageError(new Error(`the commit was answered with ${command}`));
 }
