@@ -1,4 +1,5 @@
 import type { AccountId } from '../contract/scalars.ts';
+import { coalesce } from './coalesce.ts';
 import type { Connection, Driver, OpenOptions } from './engine/driver.ts';
 import { openSqlite } from './engine/sqlite/driver.ts';
 import { plainSecrets, type Secrets } from './secret-box.ts';
@@ -22,7 +23,7 @@ import { type OutboxRecord, outboxRepository } from './tables/record/outbox.ts';
 import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
 import { statsRepository } from './tables/stats.ts';
-import { tokenRepository } from './tables/tokens.ts';
+import { type TokenRepository, tokenRepository } from './tables/tokens.ts';
 import { trialRepository } from './tables/trials.ts';
 import { deliveryRepository } from './tables/webhooks/deliveries.ts';
 import { webhookRepository } from './tables/webhooks/webhooks.ts';
@@ -66,7 +67,8 @@ export interface Store
 export function createStore(driver: Driver, secrets: Secrets = plainSecrets): Store {
   const memory = driver.isOnlyWriter ? createTokenMemory() : null;
   const onReader = repositoriesOn(driver.reader, secrets, memory?.noteChange);
-  const repositories = memory === null ? onReader : { ...onReader, tokens: memory.inFrontOf(onReader.tokens) };
+  const tokens = memory === null ? coalescedTokens(onReader.tokens) : memory.inFrontOf(onReader.tokens);
+  const repositories = { ...onReader, tokens };
   /** SQLite writes on one connection only, whose repositories are made once. */
   const known = new WeakMap<Connection, Repositories>();
   const inTransaction = (connection: Connection): Repositories => {
@@ -96,6 +98,15 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
       driver.transaction((connection) => work(inTransaction(connection))).finally(memory?.forgetChanged),
   };
 }
+
+/** Tokens that are looked up once for all requests with the same one that wait at the same time. */
+const coalescedTokens = (tokens: TokenRepository): TokenRepository => ({
+  ...tokens,
+  findByHash: coalesce(
+    (hash: string) => hash,
+    async (hash, callers) => Array(callers).fill(await tokens.findByHash(hash)),
+  ),
+});
 
 function repositoriesOn(connection: Connection, secrets: Secrets, onTokenChange?: () => void) {
   return {

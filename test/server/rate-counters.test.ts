@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { intervalOf, type Rate, toleranceOf, waitOf } from '../../src/domain/rate.ts';
+import { intervalOf, type Rate, remainingOf, toleranceOf, waitOf } from '../../src/domain/rate.ts';
 import { createMemoryCounter, createSharedCounter, type RateCounter } from '../../src/server/http/rate-counters.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { engines } from '../support/engines.ts';
+import { nameOf, recordStatements } from '../support/statements.ts';
 import { createWorld } from '../support/world.ts';
 
 const now = () => Math.floor(performance.now() * 1_000);
@@ -62,6 +63,28 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two replicas
     expect((await rates.take(taking)).allowed).toBe(true);
     await rates.removeEmpty();
     expect(await database.query('select name from rates')).toHaveLength(1);
+  });
+
+  it('count those that come at once together, and tell each how many are left behind it', async () => {
+    await using database = await engine.createDatabase();
+    const rates = ratesOf(database.store);
+    const rate: Rate = { perMinute: 1, burst: 8 };
+    const taking = { name: 'who', interval: intervalOf(rate), tolerance: toleranceOf(rate) };
+    const takeAtOnce = async (count: number) => {
+      const taken = await Promise.all(Array.from({ length: count }, () => rates.take(taking)));
+      return taken.map((each) => `${each.allowed} ${remainingOf(rate, each.emptyAt, each.now)}`);
+    };
+    const statements = await recordStatements(async () => {
+      expect(await takeAtOnce(6)).toEqual(['true 7', 'true 6', 'true 5', 'true 4', 'true 3', 'true 2']);
+    });
+    expect(statements.map(nameOf)).toEqual(['insert rates', 'insert rates']);
+    expect(await takeAtOnce(4)).toEqual(['true 1', 'true 0', 'false 0', 'false 0']);
+    await database.query('delete from rates');
+    const oneByOne = await recordStatements(async () => {
+      expect((await takeAtOnce(12)).filter((each) => each.startsWith('true'))).toHaveLength(8);
+    });
+    // More than ever come at once are not tried together, and after the first refusal nobody is.
+    expect(oneByOne.map(nameOf).filter((name) => name === 'insert rates')).toHaveLength(9);
   });
 
   it('make no work for the database while a name is refused, and ask again when its time has come', async () => {

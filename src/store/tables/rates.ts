@@ -1,3 +1,4 @@
+import { coalesce } from '../coalesce.ts';
 import type { Connection } from '../engine/driver.ts';
 import { raw, type SqlValue, sql } from '../engine/sql.ts';
 
@@ -14,6 +15,13 @@ export interface Taken {
   readonly now: number;
 }
 
+/** A limit of requests: what one of them uses up, and how far what is used up may lie ahead of now, in microseconds. */
+interface Limit {
+  readonly name: string;
+  readonly interval: number;
+  readonly tolerance: number;
+}
+
 export type RateRepository = ReturnType<typeof rateRepository>;
 
 /**
@@ -22,20 +30,40 @@ export type RateRepository = ReturnType<typeof rateRepository>;
  * minute.
  */
 export const rateRepository = (db: Connection) => ({
-  /** Takes one request if it is allowed, in one statement: requests that come at once take turns. */
-  async take({ name, interval, tolerance }: { name: string; interval: number; tolerance: number }): Promise<Taken> {
-    type Found = { empty_at: unknown; now: unknown };
-    const after = sql`greatest(rates.empty_at, ${now}) + ${bigint(interval)}`;
-    const taken = await db.first<Found>(sql`
-      insert into rates (name, empty_at) values (${name}, ${now} + ${bigint(interval)})
-      on conflict (name) do update set empty_at = ${after} where ${after} - ${now} <= ${bigint(tolerance)}
-      returning empty_at, ${now} as now`);
-    const row = taken ?? (await db.first<Found>(sql`select empty_at, ${now} as now from rates where name = ${name}`));
-    // Removed since: then it was empty.
-    if (row === undefined) return { allowed: true, emptyAt: 0, now: 0 };
-    return { allowed: taken !== undefined, emptyAt: Number(row.empty_at), now: Number(row.now) };
-  },
+  /** Takes one request if it is allowed; those that come at once are taken together. */
+  take: coalesce(
+    ({ name, interval, tolerance }: Limit) => `${name} ${interval} ${tolerance}`,
+    (limit, count) => takeMany(db, limit, count),
+  ),
 
   /** Forgets what is not used up any more. */
   removeEmpty: () => db.run(sql`delete from rates where empty_at < ${now}`),
 });
+
+/** Takes so many requests: all together if all are allowed, else one by one, until one is not. */
+async function takeMany(db: Connection, limit: Limit, count: number): Promise<Taken[]> {
+  const { interval, tolerance } = limit;
+  if (count > 1 && interval * count <= tolerance) {
+    const last = await take(db, { ...limit, interval: interval * count });
+    const emptyAt = (at: number) => last.emptyAt - interval * (count - 1 - at);
+    if (last.allowed) return Array.from({ length: count }, (_, at) => ({ ...last, emptyAt: emptyAt(at) }));
+  }
+  const taken: Taken[] = [];
+  do taken.push(await take(db, limit));
+  while (taken.length < count && taken.at(-1)?.allowed);
+  return [...taken, ...Array(count - taken.length).fill(taken.at(-1))];
+}
+
+/** Takes what `interval` says, or nothing, in one statement: those that come at once take turns. */
+async function take(db: Connection, { name, interval, tolerance }: Limit): Promise<Taken> {
+  type Found = { empty_at: unknown; now: unknown };
+  const after = sql`greatest(rates.empty_at, ${now}) + ${bigint(interval)}`;
+  const taken = await db.first<Found>(sql`
+    insert into rates (name, empty_at) values (${name}, ${now} + ${bigint(interval)})
+    on conflict (name) do update set empty_at = ${after} where ${after} - ${now} <= ${bigint(tolerance)}
+    returning empty_at, ${now} as now`);
+  const row = taken ?? (await db.first<Found>(sql`select empty_at, ${now} as now from rates where name = ${name}`));
+  // Removed since: now it can be added.
+  if (row === undefined) return take(db, { name, interval, tolerance });
+  return { allowed: taken !== undefined, emptyAt: Number(row.empty_at), now: Number(row.now) };
+}
