@@ -96,9 +96,10 @@ export async function withGroups(db: Connection, list: Listed, filters: readonly
   if (grouped === undefined || filters.some(isFound)) return filters;
   const oneOf = await groupsOf(db, list, grouped);
   if (oneOf.length > MAX_GROUPS) return filters;
-  // In an expression, so that no planner finds the rows by their other value again for each group.
+  // As an expression, so that SQLite does not find the rows by their other value again for each group. PostgreSQL takes this
+  // one for the column itself: of an expression it would not know how many rows have a value, and read whole groups.
   const others = filters.filter((one) => one !== grouped);
-  const hidden = others.map((one) => (isOneOf(one) ? { ...one, value: sql`(${one.value} || '')` } : one));
+  const hidden = others.map((one) => (isOneOf(one) ? { ...one, value: sql`cast(${one.value} as text)` } : one));
   return [{ value: grouped.group, oneOf }, grouped.condition, ...hidden];
 }
 
