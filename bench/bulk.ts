@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { lkm, run } from '../faults/process.ts';
 import { makeDatabase } from './database.ts';
 import { middle } from './figures.ts';
-import { type Running, start } from './measure.ts';
+import { start } from './measure.ts';
 
 // How fast one command works through many rows.
 //
@@ -26,18 +26,18 @@ const fixture = await makeDatabase(1);
 const { folder, token, productId } = fixture;
 const server = await start({ server: 'lkm serve', fixture });
 try {
-  const isReached = isImport ? await importKeys() : await issueKeys(server);
+  const isReached = isImport ? await importKeys() : await issueKeys();
   process.exitCode = isReached ? 0 : 1;
 } finally {
   await server.stop();
   await fixture.remove();
 }
 
-async function issueKeys({ load }: Running): Promise<boolean> {
-  await load('create-key once', LOAD_SECONDS);
+async function issueKeys(): Promise<boolean> {
+  await server.load('create-key once', LOAD_SECONDS);
   const ratios: number[] = [];
   for (let turn = 1; turn <= turns; turn++) {
-    const { rate: loaded } = await load('create-key once', LOAD_SECONDS);
+    const { rate: loaded } = await server.load('create-key once', LOAD_SECONDS);
     const seconds = await timeCommand('create', ['--count', String(rows), '--run', `turn-${turn}`]);
     const issued = rows / seconds;
     ratios.push(issued / loaded);

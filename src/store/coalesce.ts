@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long callers wait for an answer that others asked for, in milliseconds: a connection may have gone silent. */
-const PATIENCE_MS = 100;
+/** How long callers wait until others have their answer, in milliseconds: a connection may have gone silent. */
+const MAX_WAIT_MS = 100;
 
 type Waiting<T> = Pick<PromiseWithResolvers<T>, 'resolve' | 'reject'>;
 
 /**
- * Makes a function that asks the same question once for many: who asks while `ask` is under way waits for that to end, though
- * not for long, and then it is asked once for all of these. So each answer is of a time after its caller has asked.
+ * Makes a function that asks the same question once for many callers: those who come while `ask` runs wait until it ends, at
+ * most `MAX_WAIT_MS`, and then it runs once for all of them. So no caller gets an answer that was asked for before it came.
  *
  * @param nameOf the same name for the same questions
  * @param ask returns as many answers as there are callers
@@ -16,7 +16,7 @@ export function coalesce<Q, T>(
   nameOf: (question: Q) => string,
   ask: (question: Q, callers: number) => Promise<readonly T[]>,
 ): (question: Q) => Promise<T> {
-  /** By name, while it is asked: who waits for the next time. */
+  /** By name, while `ask` runs: who waits for the next time. */
   const waiting = new Map<string, Waiting<T>[]>();
 
   async function answer(question: Q, callers: readonly Waiting<T>[]): Promise<void> {
@@ -32,7 +32,7 @@ export function coalesce<Q, T>(
     for (let callers = [first]; callers.length > 0; ) {
       const next: Waiting<T>[] = [];
       waiting.set(name, next);
-      await Promise.race([answer(question, callers), sleep(PATIENCE_MS, undefined, { ref: false })]);
+      await Promise.race([answer(question, callers), sleep(MAX_WAIT_MS, undefined, { ref: false })]);
       callers = next;
     }
     waiting.delete(name);

@@ -18,7 +18,7 @@ function answeredByHand() {
   return { ask, asked, shape };
 }
 
-describe('a question of many', () => {
+describe('a question that many callers have', () => {
   it('is asked once for all who came while it was asked, and each has an answer of its own', async () => {
     const { ask, asked, shape } = answeredByHand();
     const answers = ['first', 'second', 'third'].map(() => ask('token'));
