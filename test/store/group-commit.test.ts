@@ -39,6 +39,10 @@ function openLog() {
   return { log, add, addInParts, fail, names };
 }
 
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await nextTurn();
+}
+
 describe('the transactions that wait', () => {
   it('share a commit with those that arrive beside them in the turns after', async () => {
     const { log, add } = openLog();
@@ -69,15 +73,40 @@ describe('the transactions that wait', () => {
     await Promise.all(both);
   });
 
-  it('wait a few turns at the most, however many come', async () => {
+  it('wait two turns more when they are fewer than in the last commit', async () => {
+    const { log, add } = openLog();
+    await Promise.all([add('a'), add('b'), add('c')]);
+    const again = [add('a')];
+    await turns(2);
+    again.push(add('b'));
+    await turns(2);
+    again.push(add('c'));
+    await Promise.all(again);
+    expect(log.join(' ')).toBe('a b c commit a b c commit');
+  });
+
+  it('wait no longer than that when no others come back', async () => {
+    const { log, add } = openLog();
+    await Promise.all([add('a'), add('b'), add('c')]);
+    const alone = add('d');
+    await turns(3);
+    expect(log.slice(4)).toEqual(['d', 'commit']);
+    await alone;
+    const next = add('e');
+    await nextTurn();
+    expect(log.slice(6)).toEqual(['e', 'commit']);
+    await next;
+  });
+
+  it('are committed when they are many, though each turn brings more', async () => {
     const { log, add } = openLog();
     const all = [add('0'), add('1')];
-    for (let turn = 2; turn < 20; turn += 1) {
+    for (let turn = 2; turn < 300; turn += 1) {
       await nextTurn();
       all.push(add(String(turn)));
     }
     await Promise.all(all);
-    expect(log.indexOf('commit')).toBe(6);
+    expect(log.indexOf('commit')).toBe(256);
   });
 });
 

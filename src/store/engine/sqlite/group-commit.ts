@@ -14,8 +14,8 @@ interface Waiting {
 /** The limit keeps a batch short, so that reads do not wait for long. */
 const MAX_BATCH_SIZE = 256;
 
-/** How many turns of the event loop a batch waits for more, as long as each turn brings some. */
-const MAX_TURNS = 4;
+/** How many turns of the event loop in a row may bring none to a batch that is smaller than the one before. */
+const MAX_QUIET_TURNS = 2;
 
 const SETTLE_RETRY_MS = 100;
 
@@ -25,8 +25,9 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
 /**
  * Runs all transactions that wait in one turn of the event loop under one durable commit; none resolves before it.
  *
- * While others arrive beside them, they wait a few turns for these too: the fewer commits, the less each one pays for the
- * sync to disk. A transaction that is alone waits for nobody.
+ * The fewer commits, the less each one pays for the sync to disk. So they wait for others as long as each turn brings some,
+ * and a little longer while they are fewer than in the last commit: clients that were answered together do not all send
+ * again in the same turn, and the first one would be committed alone. Where the last one was alone, the next waits for nobody.
  *
  * One that fails is undone alone. Few write before they fail, and a savepoint costs a copy of every page that is changed:
  * so there is none at first, and when what failed has written something, all of the batch are run again with savepoints.
@@ -43,9 +44,10 @@ export function groupCommit(database: DatabaseSync, undo: Undo, atCommit: () => 
   let busy = false;
   let unsettled = false;
   let finishing = false;
-  /** How many waited a turn ago, and for how many turns they have. */
+  let lastSize = 1;
+  /** How many waited a turn ago, and how many turns in a row have brought none. */
   let gathered = 1;
-  let turns = 0;
+  let quietTurns = 0;
 
   return {
     transaction: <T>(work: () => Promise<T>): Promise<T> =>
@@ -75,14 +77,17 @@ export function groupCommit(database: DatabaseSync, undo: Undo, atCommit: () => 
   };
 
   async function drain(): Promise<void> {
-    if (waiting.length > gathered && waiting.length < MAX_BATCH_SIZE && turns < MAX_TURNS) {
-      gathered = waiting.length;
-      turns += 1;
+    const { length } = waiting;
+    quietTurns = length > gathered ? 0 : quietTurns + 1;
+    gathered = length;
+    const mayBringMore = quietTurns <= (length < lastSize ? MAX_QUIET_TURNS : 0);
+    if (mayBringMore && length < MAX_BATCH_SIZE) {
       setImmediate(drain);
       return;
     }
+    lastSize = length;
     gathered = 1;
-    turns = 0;
+    quietTurns = 0;
     await commitTogether(waiting.splice(0, MAX_BATCH_SIZE));
     busy = waiting.length > 0;
     if (busy) setImmediate(drain);
