@@ -17,7 +17,7 @@ export interface TimedRequest {
   readonly healthMs: number;
 }
 
-const REPEATS = 15;
+const ROUNDS = 15;
 
 /** Times lists of so many keys and their statistics: on SQLite, or copied to a PostgreSQL server. */
 export async function timeLists(count: number, cluster?: Cluster): Promise<readonly TimedRequest[]> {
@@ -32,9 +32,14 @@ export async function timeLists(count: number, cluster?: Cluster): Promise<reado
   const fixture = { db, folder, token, productId, keys: [varied.key], remove };
   const server = await start({ server: 'lkm serve', fixture });
   try {
-    const timed: TimedRequest[] = [];
-    for (const [name, path] of requestsOf(productId, varied)) timed.push(await time(server, name, path));
-    return timed;
+    const rounds = await Array.fromAsync({ length: ROUNDS }, () => timeRound(server, requestsOf(productId, varied)));
+    const middleOf = (of: 'ms' | 'healthMs', at: number) =>
+      middle(rounds.map((round) => round[at]?.[of] ?? Number.NaN));
+    return (rounds[0] ?? []).map(({ name }, at) => ({
+      name,
+      ms: middleOf('ms', at),
+      healthMs: middleOf('healthMs', at),
+    }));
   } finally {
     await server.stop();
     await remove();
@@ -93,13 +98,19 @@ function requestsOf(
   ];
 }
 
-async function time({ call }: Running, name: string, path: string): Promise<TimedRequest> {
-  const timed = async (path: string): Promise<number> => {
+/** Sends each request once: so none has the server to itself while it is being compiled, nor all that is in memory. */
+async function timeRound(
+  { call }: Running,
+  requests: readonly (readonly [name: string, path: string])[],
+): Promise<TimedRequest[]> {
+  const time = async (path: string): Promise<number> => {
     const started = performance.now();
     await call('GET', path);
     return performance.now() - started;
   };
-  const rounds = await Array.fromAsync({ length: REPEATS }, async () => [await timed(path), await timed('/health')]);
-  const middleOf = (at: number) => middle(rounds.map((round) => round[at] ?? Number.NaN));
-  return { name, ms: middleOf(0), healthMs: middleOf(1) };
+  return Array.fromAsync(requests, async ([name, path]) => ({
+    name,
+    ms: await time(path),
+    healthMs: await time('/health'),
+  }));
 }
