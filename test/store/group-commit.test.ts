@@ -10,7 +10,13 @@ function openLog() {
   database.exec('create table names (name text)');
   const log: string[] = [];
   const undo = createUndo(database);
-  const { transaction } = groupCommit(database, undo, async () => void log.push('commit'));
+  const clock = { ms: 0 };
+  const { transaction } = groupCommit(
+    database,
+    undo,
+    async () => void log.push('commit'),
+    () => clock.ms,
+  );
   const add = (name: string) => transaction(async () => log.push(name));
   const write = (name: string) => {
     database.prepare('insert into names values (?)').run(name);
@@ -36,7 +42,7 @@ function openLog() {
       throw new Error(`no ${name}`);
     });
   const names = () => database.prepare('select name from names').all();
-  return { log, add, addInParts, fail, names };
+  return { log, clock, add, addInParts, fail, names };
 }
 
 async function turns(count: number): Promise<void> {
@@ -96,6 +102,19 @@ describe('the transactions that wait', () => {
     await nextTurn();
     expect(log.slice(6)).toEqual(['e', 'commit']);
     await next;
+  });
+
+  it('wait five milliseconds at the most, though each turn brings more', async () => {
+    const { log, clock, add } = openLog();
+    const all = [add('0'), add('1')];
+    for (let turn = 2; turn < 20; turn += 1) {
+      await nextTurn();
+      clock.ms += 1;
+      all.push(add(String(turn)));
+    }
+    await Promise.all(all);
+    expect(log.indexOf('commit')).toBe(7);
+    expect(log.lastIndexOf('commit')).toBeGreaterThan(20);
   });
 
   it('are committed when they are many, though each turn brings more', async () => {

@@ -17,6 +17,9 @@ const MAX_BATCH_SIZE = 256;
 /** How many turns of the event loop in a row may bring none to a batch that is smaller than the one before. */
 const MAX_QUIET_TURNS = 2;
 
+/** How long a batch waits for more, in milliseconds: about as long as a commit takes. */
+const MAX_WAIT_MS = 5;
+
 const SETTLE_RETRY_MS = 100;
 
 /** `SQLITE_BUSY`, `SQLITE_FULL`, `SQLITE_CONSTRAINT`: a commit refused for these has not happened (sqlite.org/rescode.html). */
@@ -27,7 +30,8 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
  *
  * The fewer commits, the less each one pays for the sync to disk. So they wait for others as long as each turn brings some,
  * and a little longer while they are fewer than in the last commit: clients that were answered together do not all send
- * again in the same turn, and the first one would be committed alone. Where the last one was alone, the next waits for nobody.
+ * again in the same turn, and the first one would be committed alone. Where the last one was alone, the next waits for nobody;
+ * and none waits through turns that are long, because of reads.
  *
  * One that fails is undone alone. Few write before they fail, and a savepoint costs a copy of every page that is changed:
  * so there is none at first, and when what failed has written something, all of the batch are run again with savepoints.
@@ -36,8 +40,14 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
  * commit that succeeds overwrites it, so until then nothing else is run.
  *
  * @param atCommit called at the end of each commit; what it throws undoes the whole batch
+ * @param monotonic milliseconds since any moment
  */
-export function groupCommit(database: DatabaseSync, undo: Undo, atCommit: () => Promise<void>) {
+export function groupCommit(
+  database: DatabaseSync,
+  undo: Undo,
+  atCommit: () => Promise<void>,
+  monotonic = (): number => performance.now(),
+) {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
   const waiting: Waiting[] = [];
@@ -48,6 +58,7 @@ export function groupCommit(database: DatabaseSync, undo: Undo, atCommit: () => 
   /** How many waited a turn ago, and how many turns in a row have brought none. */
   let gathered = 1;
   let quietTurns = 0;
+  let waitingSince = 0;
 
   return {
     transaction: <T>(work: () => Promise<T>): Promise<T> =>
@@ -59,7 +70,7 @@ export function groupCommit(database: DatabaseSync, undo: Undo, atCommit: () => 
         waiting.push({ run: work, resolve: resolve as Waiting['resolve'], reject });
         if (!busy) {
           busy = true;
-          setImmediate(drain);
+          gather();
         }
       }),
     /** Resolves once no commit is left whose outcome is unknown. */
@@ -76,21 +87,26 @@ export function groupCommit(database: DatabaseSync, undo: Undo, atCommit: () => 
     },
   };
 
+  function gather(): void {
+    gathered = 1;
+    quietTurns = 0;
+    waitingSince = monotonic();
+    setImmediate(drain);
+  }
+
   async function drain(): Promise<void> {
     const { length } = waiting;
     quietTurns = length > gathered ? 0 : quietTurns + 1;
     gathered = length;
     const mayBringMore = quietTurns <= (length < lastSize ? MAX_QUIET_TURNS : 0);
-    if (mayBringMore && length < MAX_BATCH_SIZE) {
+    if (mayBringMore && length < MAX_BATCH_SIZE && monotonic() - waitingSince < MAX_WAIT_MS) {
       setImmediate(drain);
       return;
     }
     lastSize = length;
-    gathered = 1;
-    quietTurns = 0;
     await commitTogether(waiting.splice(0, MAX_BATCH_SIZE));
     busy = waiting.length > 0;
-    if (busy) setImmediate(drain);
+    if (busy) gather();
   }
 
   async function commitTogether(batch: readonly Waiting[]): Promise<void> {
