@@ -98,7 +98,7 @@ function requestsOf(
   ];
 }
 
-/** Sends each request once: so none has the server to itself while it is being compiled, nor all that is in memory. */
+/** Sends each request once. In rounds, none is timed only while its code is compiled, or with all memory for its own pages. */
 async function timeRound(
   { call }: Running,
   requests: readonly (readonly [name: string, path: string])[],

@@ -56,7 +56,6 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'server/metrics.ts': ['performance.now'],
   'service/context.ts': ['randomFillSync'],
   'store/backup/files.ts': ['process'],
-  'store/engine/sqlite/group-commit.ts': ['performance.now'],
   'store/engine/sqlite/lock.ts': ['process'],
 };
 

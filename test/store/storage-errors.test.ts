@@ -171,7 +171,12 @@ describe('a commit that SQLite refuses', () => {
     ['may have happened after a failed write or sync', 10, OutcomeUnknown],
   ])('%s', async (_, errcode, kind) => {
     const database = refusing(errcode);
-    const { transaction } = groupCommit(database, createUndo(database), async () => {});
+    const { transaction } = groupCommit(
+      database,
+      createUndo(database),
+      async () => {},
+      () => 0,
+    );
     const error = await transaction(async () => 'done').catch((thrown: Error) => thrown);
     expect(error).toBeInstanceOf(kind);
     expect(error).toMatchObject({ name: kind.name });

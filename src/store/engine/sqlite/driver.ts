@@ -18,7 +18,7 @@ import {
   rememberFiles,
 } from './file.ts';
 import { groupCommit } from './group-commit.ts';
-import { findOwner, isHeldOnlyByOtherTools, openAlone } from './lock.ts';
+import { findOwner, isHeldOnlyByOtherTools, monotonicMs, openAlone } from './lock.ts';
 import { prepareReader } from './reader.ts';
 
 /**
@@ -38,11 +38,12 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
     const writing = connect(writer, { undo });
     const { beginStatement, releaseSnapshot } = prepareReader(reader);
     let atCommit: AtCommit = async () => {};
-    const commit = groupCommit(writer, undo, async () => {
+    const finishCommit = async () => {
       await atCommit(writing, undo.staged());
       file.check();
       releaseSnapshot();
-    });
+    };
+    const commit = groupCommit(writer, undo, finishCommit, monotonicMs);
     return {
       warnings: file.warnings,
       reader: connect(reader, { before: beginStatement }),

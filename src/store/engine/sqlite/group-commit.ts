@@ -30,8 +30,8 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
  *
  * The fewer commits, the less each one pays for the sync to disk. So they wait for others as long as each turn brings some,
  * and a little longer while they are fewer than in the last commit: clients that were answered together do not all send
- * again in the same turn, and the first one would be committed alone. Where the last one was alone, the next waits for nobody;
- * and none waits through turns that are long, because of reads.
+ * again in the same turn, and the first one would be committed alone. Where the last one was alone, the next waits for nobody.
+ * When reads make turns long, nobody waits for further ones.
  *
  * One that fails is undone alone. Few write before they fail, and a savepoint costs a copy of every page that is changed:
  * so there is none at first, and when what failed has written something, all of the batch are run again with savepoints.
@@ -46,7 +46,7 @@ export function groupCommit(
   database: DatabaseSync,
   undo: Undo,
   atCommit: () => Promise<void>,
-  monotonic = (): number => performance.now(),
+  monotonic: () => number,
 ) {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');

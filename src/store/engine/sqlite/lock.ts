@@ -48,8 +48,8 @@ export async function openAlone(file: LocatedFile, waitMs: number, open: () => D
   return { database, lock: { publishUrl, release } };
 }
 
-/** To load `performance` takes longer than most waits. */
-const monotonicMs = (): number => process.uptime() * 1_000;
+/** Milliseconds since the process began. To load `performance` takes longer than most waits. */
+export const monotonicMs = (): number => process.uptime() * 1_000;
 
 /** Calls `open` until it does not find the file busy; not after the deadline, nor where a server has it. */
 async function whenFree<T>(
