@@ -21,7 +21,7 @@ export interface Power {
 export async function watchPower(pid: number, db: string): Promise<Power> {
   const written = `${db}-trace`;
   rmSync(written, { force: true });
-  const options = ['-y', '-xx', '-s', '70000', '-o', written, '-e', `trace=${CALLS}`];
+  const options = ['-f', '-y', '-xx', '-s', '70000', '-o', written, '-e', `trace=${CALLS}`];
   const detach = await trace(pid, options);
   const disk = new Map([db, `${db}-wal`].map((path) => [path, new File(path)]));
   return {
@@ -39,7 +39,9 @@ export async function watchPower(pid: number, db: string): Promise<Power> {
 type Call =
   | { readonly name: 'pwrite64'; readonly path: string; readonly bytes: Buffer; readonly offset: number }
   | { readonly name: 'ftruncate'; readonly path: string; readonly length: number }
-  | { readonly name: 'fsync'; readonly path: string };
+  | { readonly name: 'fsync begins' | 'fsync'; readonly path: string; readonly thread: string };
+
+type Change = Extract<Call, { name: 'pwrite64' | 'ftruncate' }>;
 
 /** One file as the disk holds it, and what was written to it since it was last synced. */
 class File {
@@ -47,7 +49,9 @@ class File {
   #safe: Buffer;
   /** Behind it there is room: a log that grows page by page would else be copied as often. */
   #length: number;
-  #pending: Exclude<Call, { name: 'fsync' }>[] = [];
+  #pending: Change[] = [];
+  /** What a sync of a thread will have made safe: what was written when it began. */
+  readonly #syncing = new Map<string, readonly Change[]>();
 
   constructor(path: string) {
     this.#path = path;
@@ -56,12 +60,14 @@ class File {
   }
 
   apply(call: Call): void {
-    if (call.name !== 'fsync') {
-      this.#pending.push(call);
-      return;
+    if (!('thread' in call)) this.#pending.push(call);
+    else if (call.name === 'fsync begins') this.#syncing.set(call.thread, [...this.#pending]);
+    else {
+      const synced = new Set(this.#syncing.get(call.thread) ?? this.#pending);
+      this.#syncing.delete(call.thread);
+      for (const change of this.#pending) if (synced.has(change)) this.#settle(change);
+      this.#pending = this.#pending.filter((change) => !synced.has(change));
     }
-    for (const pending of this.#pending) this.#settle(pending);
-    this.#pending = [];
   }
 
   loseRest(random: Random): number {
@@ -81,7 +87,7 @@ class File {
     return lost;
   }
 
-  #settle(call: Exclude<Call, { name: 'fsync' }>): void {
+  #settle(call: Change): void {
     if (call.name === 'ftruncate') {
       // What a file is made longer by is zeros.
       this.#safe = Buffer.concat([this.#safe.subarray(0, Math.min(this.#length, call.length))], call.length);
@@ -99,18 +105,20 @@ class File {
 function* readCalls(file: string): Generator<Call> {
   const begun = new Map<string, string>();
   for (const line of readFileSync(file, 'latin1').split('\n')) {
-    const [, pid = '', text = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
-    if (text.endsWith('<unfinished ...>')) {
-      begun.set(pid, text.slice(0, -'<unfinished ...>'.length));
+    const [, thread = '', text = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
+    if (text.endsWith(' <unfinished ...>')) {
+      begun.set(thread, text.slice(0, -' <unfinished ...>'.length));
+      const path = /^f(?:data)?sync\(\d+<([^>]*)>/.exec(text)?.[1];
+      if (path !== undefined) yield { name: 'fsync begins', path: unhex(path).toString(), thread };
       continue;
     }
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(text);
-    const call = parse(resumed ? `${begun.get(pid) ?? ''}${resumed[1]}` : text);
+    const call = parse(thread, resumed ? `${begun.get(thread) ?? ''}${resumed[1]}` : text);
     if (call !== null) yield call;
   }
 }
 
-function parse(text: string): Call | null {
+function parse(thread: string, text: string): Call | null {
   const write = /^pwrite64\(\d+<([^>]*)>, "([^"]*)", \d+, (\d+)\) += (\d+)/.exec(text);
   if (write !== null) {
     const [, path = '', data = '', offset, length] = write;
@@ -121,7 +129,7 @@ function parse(text: string): Call | null {
   const cut = /^ftruncate\(\d+<([^>]*)>, (\d+)\) += 0/.exec(text);
   if (cut !== null) return { name: 'ftruncate', path: unhex(cut[1] ?? '').toString(), length: Number(cut[2]) };
   const sync = /^f(?:data)?sync\(\d+<([^>]*)>\) += 0/.exec(text);
-  return sync === null ? null : { name: 'fsync', path: unhex(sync[1] ?? '').toString() };
+  return sync === null ? null : { name: 'fsync', path: unhex(sync[1] ?? '').toString(), thread };
 }
 
 const unhex = (text: string): Buffer => Buffer.from(text.replaceAll('\\x', ''), 'hex');

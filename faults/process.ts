@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -99,17 +100,25 @@ export async function run(argv: readonly string[], options: Options): Promise<st
 }
 
 /**
- * Attaches strace to every thread of a process; resolves to what detaches it, once all that was written down is in the file.
+ * Attaches strace to a thread; resolves to what detaches it, once all that was written down is in the file.
  *
- * @param options such as `-e inject=fsync:error=EIO`
+ * @param pid of a process, or of one of its threads
+ * @param options such as `-e inject=fsync:error=EIO`; with `-f` it is attached to all threads of the process
  */
 export async function trace(pid: number, options: readonly string[]): Promise<() => Promise<void>> {
-  const child = start(['strace', '-f', ...options, '-p', String(pid)]);
+  const child = start(['strace', ...options, '-p', String(pid)]);
   while (!child.said().includes('attached')) {
     const code = await Promise.race([child.ended, new Promise<null>((resolve) => setTimeout(resolve, 5, null))]);
     if (code !== null) throw new Error(`strace did not attach: ${child.said()}`);
   }
   return () => child.end('SIGINT');
+}
+
+/** The thread of a server that copies SQLite's log; null while there is none. */
+export function findCopyingThread(pid: number): number | null {
+  const named = (thread: string) => readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8') === 'lkm-copies-log\n';
+  const thread = readdirSync(`/proc/${pid}/task`).find(named);
+  return thread === undefined ? null : Number(thread);
 }
 
 /** What this machine lacks for tracing; null when it can be done. */

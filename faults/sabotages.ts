@@ -2,6 +2,7 @@ import fs, { openSync, type StatSyncOptions, writeSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import threads, { type WorkerOptions } from 'node:worker_threads';
 import pg from 'pg';
 import { createExactlyOnce, type ExactlyOnce, type IdempotencyClaim } from '../src/server/idempotency/exactly-once.ts';
 import { FINGERPRINT_VERSION } from '../src/server/idempotency/fingerprint.ts';
@@ -50,6 +51,14 @@ const table = {
   'synchronous-normal': {
     about: 'SQLite commits without waiting for the disk',
     drivers: () => replaceInSql('synchronous=FULL', 'synchronous=NORMAL'),
+  },
+  'copied-unsynced': {
+    about: 'the thread that copies the log does not wait for the disk',
+    drivers: () => replaceInThread('synchronous=FULL', 'synchronous=OFF'),
+  },
+  'copied-by-thread-alone': {
+    about: 'the log is copied by the thread alone',
+    drivers: () => replaceInSql(/wal_autocheckpoint=\d+/, 'wal_autocheckpoint=0'),
   },
   'lock-by-path': { about: 'a file is locked under its name only', drivers: lockByPath },
   'commit-tag-ignored': {
@@ -138,10 +147,21 @@ export type Sabotage = keyof typeof table;
 /** What can be taken away. */
 export const sabotages: Readonly<Record<Sabotage, Sabotaged>> = table;
 
-function replaceInSql(before: string, after: string): void {
+/** Changes what is sent to SQLite by `exec`. */
+export function replaceInSql(before: string | RegExp, after: string): void {
   const exec = DatabaseSync.prototype.exec;
   DatabaseSync.prototype.exec = function (sql) {
     exec.call(this, sql.replace(before, after));
+  };
+}
+
+/** Changes what a thread runs. */
+function replaceInThread(before: string, after: string): void {
+  const Worker = threads.Worker;
+  threads.Worker = class extends Worker {
+    constructor(source: string | URL, options?: WorkerOptions) {
+      super(String(source).replace(before, after), options);
+    }
   };
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { selfSigned } from '../test/client/self-signed.ts';
-import { type Sabotage, sabotages } from './sabotages.ts';
+import { replaceInSql, type Sabotage, sabotages } from './sabotages.ts';
 import type { ServerSetup } from './stage.ts';
 
 // A server under test: as `lkm serve` runs it, or with one protection taken away. It stops at SIGTERM, and ends with its
@@ -16,6 +16,7 @@ process.stdin.on('end', () => process.exit()).resume();
 
 const sabotage = without === null ? null : sabotages[without];
 sabotage?.drivers?.();
+if (setup.walPages !== undefined) replaceInSql(/wal_autocheckpoint=\d+/, `wal_autocheckpoint=${setup.walPages}`);
 if (sabotage?.createExactlyOnce ?? sabotage?.openLog) {
   const replaced = /\/src\/server\/(log|idempotency\/exactly-once)\.ts$/;
   registerHooks({
@@ -28,7 +29,7 @@ if (sabotage?.createExactlyOnce ?? sabotage?.openLog) {
 }
 const { createLogSink, startServer } = await import('../src/server/serve.ts');
 
-const { isTls, log, webhooks, ...options } = { ...setup, ...sabotage?.setup };
+const { isTls, log, walPages: _walPages, webhooks, ...options } = { ...setup, ...sabotage?.setup };
 const file = log === undefined ? null : openSync(log, 'a');
 const { url, close } = await startServer({
   host: '127.0.0.1',

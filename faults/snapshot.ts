@@ -60,11 +60,16 @@ export function readSqlite(path: string): Snapshot {
   using database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   const all = (sql: string) => database.prepare(sql).all();
   database.exec('BEGIN');
-  const tables = Object.fromEntries(READ.map((table) => [table, all(`select * from ${table}`)]));
-  const damage = [...all('PRAGMA integrity_check'), ...all('PRAGMA foreign_key_check')]
-    .filter((row) => row.integrity_check !== 'ok')
-    .map((row) => JSON.stringify(row));
-  return toSnapshot(tables, damage);
+  try {
+    const tables = Object.fromEntries(READ.map((table) => [table, all(`select * from ${table}`)]));
+    const damage = [...all('PRAGMA integrity_check'), ...all('PRAGMA foreign_key_check')]
+      .filter((row) => row.integrity_check !== 'ok')
+      .map((row) => JSON.stringify(row));
+    return toSnapshot(tables, damage);
+  } catch (error) {
+    // So damaged that it cannot be read.
+    return toSnapshot(Object.fromEntries(READ.map((table) => [table, []])), [String(error)]);
+  }
 }
 
 /** Whether all that was recorded in a SQLite file is numbered: a server that nobody asks then writes nothing more. */

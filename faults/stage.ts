@@ -16,6 +16,8 @@ export interface ServerSetup extends Pick<ServeOptions, 'connections' | 'drainMs
   readonly isTls?: boolean;
   /** The file that its log goes to; without one it has no log. */
   readonly log?: string;
+  /** After how many pages SQLite's log is full; without a number, as on a large disk. */
+  readonly walPages?: number;
 }
 
 /** A server that was started on a stage. */

@@ -89,7 +89,7 @@ async function whileCallsFail(
     await sleep(5);
   }
   const server = await stage.haveServers(1);
-  const detach = await trace(server.pid, injection);
+  const detach = await trace(server.pid, ['-f', ...injection]);
   await send();
   if (random.below(2) === 0) await server.kill();
   await detach();

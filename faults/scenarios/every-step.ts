@@ -49,7 +49,13 @@ export const everyStep: Scenario = {
     const { ledger } = stage;
     const server = await stage.haveServers(1);
     const intent = await ledger.intend(operation, stage.url);
-    const detach = await trace(server.pid, ['-e', `trace=${STEPS}`, '-e', `inject=${STEPS}:signal=KILL:when=${step}`]);
+    const detach = await trace(server.pid, [
+      '-f',
+      '-e',
+      `trace=${STEPS}`,
+      '-e',
+      `inject=${STEPS}:signal=KILL:when=${step}`,
+    ]);
     const answer = await ledger.send(intent, server.url);
     if (answer === null) await server.ended;
     else if (!isSuccess(answer)) fail(report, 'wrong', `${operation.name} was answered ${answer.status}`);

@@ -1,11 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { underLoad } from '../load.ts';
 import { watchPower } from '../power.ts';
-import { lacksStrace } from '../process.ts';
+import { findCopyingThread, lacksStrace } from '../process.ts';
 import { count } from '../report.ts';
 import type { Scenario } from '../scenario.ts';
+import type { ServerSetup } from '../stage.ts';
+import { SHORT_LOG } from './copying.ts';
 
 const CLIENTS = 12;
+
+/** In every other round the log of SQLite is short, so that a thread copies it at any time. */
+const setupOf = (round: number): ServerSetup => (round % 2 === 0 ? {} : { walPages: SHORT_LOG });
 
 /** `kill -9` at a random moment under load: of the only server on SQLite, of one of two on PostgreSQL. */
 export const killLoop: Scenario = {
@@ -24,16 +29,17 @@ export const killLoop: Scenario = {
   shortRounds: 3,
   begin:
     () =>
-    async ({ run, stage, random }) => {
+    async ({ run, stage, random, index }) => {
       const servers = run.engine === 'sqlite' ? 1 : 2;
-      await stage.haveServers(servers);
+      const setup = setupOf(index);
+      await stage.haveServers(servers, setup);
       const turn = random.below(servers);
       const route = (attempt: number) => stage.url(attempt + turn);
       await underLoad(stage.ledger, random, { clients: CLIENTS, route }, async () => {
         await sleep(random.between(20, 800));
         await stage.servers[random.below(servers)]?.kill();
         // On PostgreSQL the other replica alone brings every client to its end.
-        if (run.engine === 'sqlite') await stage.haveServers(1);
+        if (run.engine === 'sqlite') await stage.haveServers(1, setup);
       });
     },
 };
@@ -43,17 +49,21 @@ export const powerLoss: Scenario = {
   name: 'power-loss',
   about: 'a power cut under load: the files keep what was synced, and a random part of the rest',
   engines: ['sqlite'],
-  controls: [['synchronous-normal', 'sqlite']],
+  controls: [
+    ['synchronous-normal', 'sqlite'],
+    ['copied-unsynced', 'sqlite'],
+  ],
   share: 3,
   shortRounds: 2,
   lacks: lacksStrace,
   begin:
     () =>
-    async ({ stage, report, random }) => {
-      const server = await stage.start();
+    async ({ stage, report, random, index }) => {
+      const server = await stage.start(setupOf(index));
       const power = await watchPower(server.pid, stage.world.db);
       await underLoad(stage.ledger, random, { clients: CLIENTS, route: stage.url }, async () => {
         await sleep(random.between(50, 800));
+        if (findCopyingThread(server.pid) !== null) count(report, 'power cuts beside a thread that copies the log', 1);
         await server.kill();
         count(report, 'writes that were not synced when the power was cut', await power.cut(random));
         await stage.start();

@@ -7,6 +7,7 @@ import { ensureSchema, migrate } from '../../migrate.ts';
 import type { AtCommit, Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
 import { sql } from '../sql.ts';
 import { connect, createUndo } from './connection.ts';
+import { copyLogBeside } from './copy-log.ts';
 import {
   explain,
   explainKnown,
@@ -37,11 +38,13 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
     const undo = createUndo(writer);
     const writing = connect(writer, { undo });
     const { beginStatement, releaseSnapshot } = prepareReader(reader);
+    const logCopier = copyLogBeside(path, writer, reader);
     let atCommit: AtCommit = async () => {};
     const finishCommit = async () => {
       await atCommit(writing, undo.staged());
       file.check();
       releaseSnapshot();
+      logCopier.copyLongLog();
     };
     const commit = groupCommit(writer, undo, finishCommit, monotonicMs);
     return {
@@ -59,6 +62,7 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
       publishUrl: file.publishUrl,
       close: async () => {
         await commit.finish();
+        await logCopier.close();
         reader.close();
         await file.close();
       },

@@ -1,0 +1,120 @@
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import { afterEach, expect, it, vi } from 'vitest';
+import { copyLogBeside } from '../../src/store/engine/sqlite/copy-log.ts';
+
+const FULL_SIZE = 100;
+
+const cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** A database whose log is full at 100 pages, and the two connections that a server has to it. */
+function openDatabase() {
+  const folder = mkdtempSync(join(tmpdir(), 'lkm-copy-log-'));
+  cleanups.push(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'with # and ? in it.db');
+  const writer = new DatabaseSync(path);
+  writer.exec(`PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=${FULL_SIZE}; create table numbers (number)`);
+  const reader = new DatabaseSync(path, { readOnly: true });
+  const count = () => Number(reader.prepare('select count(*) as count from numbers').get()?.count);
+  count();
+  const logCopier = copyLogBeside(path, writer, reader);
+  cleanups.push(async () => {
+    await logCopier.close();
+    reader.close();
+    writer.close();
+  });
+  const log = () => reader.prepare('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number };
+  return {
+    path,
+    writer,
+    count,
+    log,
+    logCopier,
+    /** Commits, each with one page, until the log has so many. */
+    commitUpTo(pages: number): void {
+      while (log().log < pages) {
+        writer.exec('insert into numbers values (1)');
+        logCopier.copyLongLog();
+      }
+    },
+  };
+}
+
+/** The threads of this process that copy a log. */
+const threads = (): number =>
+  readdirSync('/proc/self/task').filter((thread) => {
+    try {
+      return readFileSync(`/proc/self/task/${thread}/comm`, 'utf8') === 'lkm-copies-log\n';
+    } catch {
+      return false; // it has ended
+    }
+  }).length;
+
+it('copies a log that is nearly full, all of it, before a commit has to', async () => {
+  const { log, commitUpTo } = openDatabase();
+  commitUpTo(80);
+  expect(threads()).toBe(0);
+  expect(log().checkpointed).toBe(0);
+  commitUpTo(90);
+  await vi.waitFor(() => expect(log()).toMatchObject({ log: 90, checkpointed: 90 }), 5_000);
+});
+
+it('copies it again each time', async () => {
+  const { log, commitUpTo, writer } = openDatabase();
+  for (let time = 0; time < 3; time += 1) {
+    commitUpTo(90);
+    await vi.waitFor(() => expect(log()).toMatchObject({ log: 90, checkpointed: 90 }), 5_000);
+    writer.exec('insert into numbers values (1)');
+    expect(log()).toMatchObject({ log: 1 });
+  }
+  expect(threads()).toBe(1);
+});
+
+it('ends its thread when it is closed', async () => {
+  const { logCopier, commitUpTo } = openDatabase();
+  commitUpTo(90);
+  await vi.waitFor(() => expect(threads()).toBe(1), 5_000);
+  await logCopier.close();
+  expect(threads()).toBe(0);
+});
+
+it('leaves the log to the connection that writes when no thread can be started', () => {
+  vi.spyOn(process, 'getBuiltinModule').mockImplementation(() => {
+    throw new Error('no room for a thread');
+  });
+  const { log, commitUpTo, count, writer } = openDatabase();
+  commitUpTo(FULL_SIZE);
+  writer.exec('insert into numbers values (1)');
+  expect(log().log).toBe(1);
+  expect(count()).toBeGreaterThan(FULL_SIZE / 2);
+});
+
+it('leaves the log to the connection that writes when the thread fails, and starts another for the next one', async () => {
+  const { path, commitUpTo, log, writer } = openDatabase();
+  renameSync(path, `${path}.moved`);
+  commitUpTo(FULL_SIZE);
+  writer.exec('insert into numbers values (1)');
+  expect(log().log).toBe(1);
+  await vi.waitFor(() => expect(threads()).toBe(0), 5_000);
+  renameSync(`${path}.moved`, path);
+  commitUpTo(90);
+  await vi.waitFor(() => expect(log()).toMatchObject({ log: 90, checkpointed: 90 }), 5_000);
+});
+
+it('is asked once more only when the log has grown by as much again, while somebody reads an old state', async () => {
+  const posted = vi.spyOn(Worker.prototype, 'postMessage');
+  const { path, commitUpTo } = openDatabase();
+  using backup = new DatabaseSync(path, { readOnly: true });
+  backup.exec('begin; select 1 from numbers');
+  commitUpTo(170);
+  expect(posted).toHaveBeenCalledTimes(1);
+  commitUpTo(180);
+  expect(posted).toHaveBeenCalledTimes(2);
+});
