@@ -5,7 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { findCopyingThread } from '../../faults/process.ts';
 import { bin as lkm } from '../support/installed.ts';
 
 /** Starts the built server in a home of its own. */
@@ -47,6 +49,31 @@ it('the built command, which has just stored its profile, answers what is in fli
   socket.write(body.slice(5));
   const [answer] = await once(socket, 'data');
   expect(String(answer)).toMatch(/^HTTP\/1.1 201 /);
+  expect(await exited).toEqual([0, null]);
+});
+
+it('the built command copies a long log in a thread, which ends with it', { timeout: 60_000 }, async () => {
+  const home = homeFolder();
+  const db = join(home, 'lkm.db');
+  const { child, url, exited } = await startServer(['--db', db], { home });
+  const { profiles } = JSON.parse(readFileSync(join(home, '.config/lkm/config.json'), 'utf8'));
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${profiles.local.token}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return (await answer.json()) as { data: { id: string } };
+  };
+  const { data: product } = await post('/product', { name: 'Engine' });
+  // So few at a time that the log is never full after one of them without having been nearly full before.
+  while (findCopyingThread(child.pid ?? 0) === null)
+    await post('/create-key', { productId: product.id, amountKeys: 100 });
+  using reader = new DatabaseSync(db, { readOnly: true });
+  const look = () => {
+    reader.exec('SELECT 1 FROM sqlite_master');
+    return reader.prepare('PRAGMA wal_checkpoint(NOOP)').get();
+  };
+  await vi.waitFor(() => expect(look()?.checkpointed).toBeGreaterThan(0), 10_000);
+  expect(look()?.log).toBeLessThan(16_000);
+  child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
 });
 
