@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { underLoad } from '../load.ts';
+import { startLoad, underLoad } from '../load.ts';
+import { watchPower } from '../power.ts';
 import { findCopyingThread, lacksStrace, trace } from '../process.ts';
 import { count, fail } from '../report.ts';
 import type { Scenario } from '../scenario.ts';
@@ -10,6 +11,8 @@ export const SHORT_LOG = 400;
 
 /** More than a log takes whose thread copies nothing: a commit of all clients, and what readers keep from being begun anew. */
 const LONG_LOG = 2_000;
+
+const CLIENTS = 12;
 
 const CALLS = 'pwrite64,fsync,fdatasync';
 
@@ -40,15 +43,14 @@ export const copying: Scenario = {
     async ({ stage, report, random, index }) => {
       const server = await stage.haveServers(1, { walPages: SHORT_LOG });
       const trouble = troubles[index % troubles.length] as (typeof troubles)[number];
-      await underLoad(stage.ledger, random, { clients: 12, route: stage.url }, async () => {
-        let thread = findCopyingThread(server.pid);
-        for (; thread === null; thread = findCopyingThread(server.pid)) await sleep(5);
+      await underLoad(stage.ledger, random, { clients: CLIENTS, route: stage.url }, async () => {
+        const thread = await copyingThread(server.pid);
         const detach = await trace(thread, ['-e', `trace=${CALLS}`, '-e', `inject=${trouble.inject}`]);
         await sleep(random.between(300, 1_500));
-        const pages = pagesInLog(stage.world.db);
-        count(report, `pages in the log at most, when the thread is ${trouble.name}`, pages);
-        if (trouble.bounded && pages > LONG_LOG)
-          fail(report, 'wrong', `${pages} pages in the log, with a thread ${trouble.name}`);
+        const { log } = lookAtLog(stage.world.db);
+        if (trouble.bounded && log > LONG_LOG) {
+          fail(report, 'wrong', `${log} pages in the log, with a thread ${trouble.name}`);
+        }
         if (random.below(2) === 0) await server.kill();
         await detach();
         await stage.haveServers(1, { walPages: SHORT_LOG });
@@ -56,8 +58,62 @@ export const copying: Scenario = {
     },
 };
 
-function pagesInLog(path: string): number {
+/** So long a log that what clients still ask for when they are told to stop does not fill it. */
+const LONGER_LOG = 2_000;
+
+/** A power cut while the thread copies, or when the log has begun anew behind it: what it copied has to be on the disk. */
+export const copiedLoss: Scenario = {
+  name: 'copied-loss',
+  about: 'a power cut while a thread copies the log, or when the log has begun anew after it',
+  engines: ['sqlite'],
+  controls: [['copied-unsynced', 'sqlite']],
+  share: 2,
+  shortRounds: 2,
+  lacks: lacksStrace,
+  begin:
+    () =>
+    async ({ stage, report, random, index }) => {
+      const { ledger, world, url } = stage;
+      const server = await stage.start({ walPages: LONGER_LOG });
+      const power = await watchPower(server.pid, world.db);
+      const options = { clients: CLIENTS, route: url };
+      const filling = startLoad(ledger, random, options);
+      await copyingThread(server.pid);
+      let load = filling;
+      if (index % 2 === 0) {
+        await filling.stop();
+        await untilCopied(world.db);
+        load = startLoad(ledger, random, options);
+      }
+      await sleep(random.between(20, 200));
+      // Nobody waits for a server that may not start again.
+      if (index % 2 === 0) await load.stop();
+      await server.kill();
+      count(report, 'writes that were not synced when the power was cut', await power.cut(random));
+      await stage.start().catch(() => fail(report, 'lost', 'no server starts on what is left'));
+      await load.stop();
+      await stage.servers[0]?.kill();
+    },
+};
+
+async function copyingThread(pid: number): Promise<number> {
+  for (;;) {
+    const thread = findCopyingThread(pid);
+    if (thread !== null) return thread;
+    await sleep(5);
+  }
+}
+
+async function untilCopied(path: string): Promise<void> {
+  for (let looks = 0; looks < 1_000; looks += 1) {
+    const { log, checkpointed } = lookAtLog(path);
+    if (checkpointed === log) return;
+    await sleep(5);
+  }
+}
+
+function lookAtLog(path: string): { readonly log: number; readonly checkpointed: number } {
   using database = new DatabaseSync(path, { readOnly: true });
   database.exec('select 1 from sqlite_master');
-  return Number(database.prepare('PRAGMA wal_checkpoint(NOOP)').get()?.log);
+  return database.prepare('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number };
 }

@@ -3,7 +3,7 @@ import { oneKey, slots } from './at-once.ts';
 import { backups } from './backups.ts';
 import { bulk } from './bulk.ts';
 import { clock } from './clock.ts';
-import { copying } from './copying.ts';
+import { copiedLoss, copying } from './copying.ts';
 import { cutCommit } from './cut-commit.ts';
 import { failingSync, failingWrite } from './disk-errors.ts';
 import { everyMessage, everyStep } from './every-step.ts';
@@ -20,6 +20,7 @@ export const plan: readonly Scenario[] = [
   killLoop,
   powerLoss,
   copying,
+  copiedLoss,
   everyStep,
   everyMessage,
   oneKey,

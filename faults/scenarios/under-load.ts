@@ -1,16 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { underLoad } from '../load.ts';
 import { watchPower } from '../power.ts';
-import { findCopyingThread, lacksStrace } from '../process.ts';
+import { lacksStrace } from '../process.ts';
 import { count } from '../report.ts';
 import type { Scenario } from '../scenario.ts';
-import type { ServerSetup } from '../stage.ts';
 import { SHORT_LOG } from './copying.ts';
 
 const CLIENTS = 12;
-
-/** In every other round the log of SQLite is short, so that a thread copies it at any time. */
-const setupOf = (round: number): ServerSetup => (round % 2 === 0 ? {} : { walPages: SHORT_LOG });
 
 /** `kill -9` at a random moment under load: of the only server on SQLite, of one of two on PostgreSQL. */
 export const killLoop: Scenario = {
@@ -31,7 +27,7 @@ export const killLoop: Scenario = {
     () =>
     async ({ run, stage, random, index }) => {
       const servers = run.engine === 'sqlite' ? 1 : 2;
-      const setup = setupOf(index);
+      const setup = index % 2 === 0 ? {} : { walPages: SHORT_LOG };
       await stage.haveServers(servers, setup);
       const turn = random.below(servers);
       const route = (attempt: number) => stage.url(attempt + turn);
@@ -49,21 +45,17 @@ export const powerLoss: Scenario = {
   name: 'power-loss',
   about: 'a power cut under load: the files keep what was synced, and a random part of the rest',
   engines: ['sqlite'],
-  controls: [
-    ['synchronous-normal', 'sqlite'],
-    ['copied-unsynced', 'sqlite'],
-  ],
+  controls: [['synchronous-normal', 'sqlite']],
   share: 3,
   shortRounds: 2,
   lacks: lacksStrace,
   begin:
     () =>
-    async ({ stage, report, random, index }) => {
-      const server = await stage.start(setupOf(index));
+    async ({ stage, report, random }) => {
+      const server = await stage.start();
       const power = await watchPower(server.pid, stage.world.db);
       await underLoad(stage.ledger, random, { clients: CLIENTS, route: stage.url }, async () => {
         await sleep(random.between(50, 800));
-        if (findCopyingThread(server.pid) !== null) count(report, 'power cuts beside a thread that copies the log', 1);
         await server.kill();
         count(report, 'writes that were not synced when the power was cut', await power.cut(random));
         await stage.start();
