@@ -114,10 +114,15 @@ export async function trace(pid: number, options: readonly string[]): Promise<()
   return () => child.end('SIGINT');
 }
 
-/** The thread of a server that copies SQLite's log; null while there is none. */
+/** The thread of a process that copies SQLite's log; null while there is none. */
 export function findCopyingThread(pid: number): number | null {
-  const named = (thread: string) => readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8') === 'lkm-copies-log\n';
-  const thread = readdirSync(`/proc/${pid}/task`).find(named);
+  const thread = readdirSync(`/proc/${pid}/task`).find((one) => {
+    try {
+      return readFileSync(`/proc/${pid}/task/${one}/comm`, 'utf8') === 'lkm-copies-log\n';
+    } catch {
+      return false; // it has ended
+    }
+  });
   return thread === undefined ? null : Number(thread);
 }
 

@@ -7,12 +7,14 @@ import { count, fail } from '../report.ts';
 import type { Scenario } from '../scenario.ts';
 
 /** A log so short that its thread always has something to copy. */
-export const SHORT_LOG = 400;
+export const SHORT_LOG_PAGES = 400;
 
 /** More than a log takes whose thread copies nothing: a commit of all clients, and what readers keep from being begun anew. */
-const LONG_LOG = 2_000;
+const MOST_LOG_PAGES = 2_000;
 
 const CLIENTS = 12;
+
+const BEGUN_ANEW = 'power cuts after the log had begun anew';
 
 const CALLS = 'pwrite64,fsync,fdatasync';
 
@@ -41,25 +43,25 @@ export const copying: Scenario = {
   begin:
     () =>
     async ({ stage, report, random, index }) => {
-      const server = await stage.haveServers(1, { walPages: SHORT_LOG });
+      const server = await stage.haveServers(1, { walPages: SHORT_LOG_PAGES });
       const trouble = troubles[index % troubles.length] as (typeof troubles)[number];
       await underLoad(stage.ledger, random, { clients: CLIENTS, route: stage.url }, async () => {
         const thread = await copyingThread(server.pid);
         const detach = await trace(thread, ['-e', `trace=${CALLS}`, '-e', `inject=${trouble.inject}`]);
         await sleep(random.between(300, 1_500));
         const { log } = lookAtLog(stage.world.db);
-        if (trouble.bounded && log > LONG_LOG) {
+        if (trouble.bounded && log > MOST_LOG_PAGES) {
           fail(report, 'wrong', `${log} pages in the log, with a thread ${trouble.name}`);
         }
         if (random.below(2) === 0) await server.kill();
         await detach();
-        await stage.haveServers(1, { walPages: SHORT_LOG });
+        await stage.haveServers(1, { walPages: SHORT_LOG_PAGES });
       });
     },
 };
 
 /** So long a log that what clients still ask for when they are told to stop does not fill it. */
-const LONGER_LOG = 2_000;
+const ROOMY_LOG_PAGES = 2_000;
 
 /** A power cut while the thread copies, or when the log has begun anew behind it: what it copied has to be on the disk. */
 export const copiedLoss: Scenario = {
@@ -69,12 +71,13 @@ export const copiedLoss: Scenario = {
   controls: [['copied-unsynced', 'sqlite']],
   share: 2,
   shortRounds: 2,
+  tries: { what: BEGUN_ANEW, rounds: 6 },
   lacks: lacksStrace,
   begin:
     () =>
     async ({ stage, report, random, index }) => {
       const { ledger, world, url } = stage;
-      const server = await stage.start({ walPages: LONGER_LOG });
+      const server = await stage.start({ walPages: ROOMY_LOG_PAGES });
       const power = await watchPower(server.pid, world.db);
       const options = { clients: CLIENTS, route: url };
       const filling = startLoad(ledger, random, options);
@@ -88,6 +91,7 @@ export const copiedLoss: Scenario = {
       await sleep(random.between(20, 200));
       // Nobody waits for a server that may not start again.
       if (index % 2 === 0) await load.stop();
+      if (hasBegunAnew(lookAtLog(world.db).log)) count(report, BEGUN_ANEW, 1);
       await server.kill();
       count(report, 'writes that were not synced when the power was cut', await power.cut(random));
       await stage.start().catch(() => fail(report, 'lost', 'no server starts on what is left'));
@@ -104,13 +108,16 @@ async function copyingThread(pid: number): Promise<number> {
   }
 }
 
+/** Waits until the whole log is copied, or has begun anew; five seconds at most. */
 async function untilCopied(path: string): Promise<void> {
   for (let looks = 0; looks < 1_000; looks += 1) {
     const { log, checkpointed } = lookAtLog(path);
-    if (checkpointed === log) return;
+    if (checkpointed === log || hasBegunAnew(log)) return;
     await sleep(5);
   }
 }
+
+const hasBegunAnew = (pages: number): boolean => pages < ROOMY_LOG_PAGES / 2;
 
 function lookAtLog(path: string): { readonly log: number; readonly checkpointed: number } {
   using database = new DatabaseSync(path, { readOnly: true });

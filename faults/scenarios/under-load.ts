@@ -4,7 +4,7 @@ import { watchPower } from '../power.ts';
 import { lacksStrace } from '../process.ts';
 import { count } from '../report.ts';
 import type { Scenario } from '../scenario.ts';
-import { SHORT_LOG } from './copying.ts';
+import { SHORT_LOG_PAGES } from './copying.ts';
 
 const CLIENTS = 12;
 
@@ -27,7 +27,7 @@ export const killLoop: Scenario = {
     () =>
     async ({ run, stage, random, index }) => {
       const servers = run.engine === 'sqlite' ? 1 : 2;
-      const setup = index % 2 === 0 ? {} : { walPages: SHORT_LOG };
+      const setup = index % 2 === 0 ? {} : { walPages: SHORT_LOG_PAGES };
       await stage.haveServers(servers, setup);
       const turn = random.below(servers);
       const route = (attempt: number) => stage.url(attempt + turn);

@@ -46,15 +46,15 @@ export function copyLogBeside(path: string, writer: DatabaseSync, reader: Databa
   return {
     /** Has the log copied when it is nearly full, or has grown by as much again; to be called with each commit. */
     copyLongLog(): void {
-      const { log, checkpointed } = look.get() as { log: number; checkpointed: number };
-      if (log < askedAt) askedAt = 0;
-      if (log - Math.max(checkpointed, askedAt) < beginsAt) return;
-      askedAt = log;
       try {
+        const { log, checkpointed } = look.get() as { log: number; checkpointed: number };
+        if (log < askedAt) askedAt = 0;
+        if (log - Math.max(checkpointed, askedAt) < beginsAt) return;
+        askedAt = log;
         worker ??= start();
         worker.postMessage(null);
       } catch {
-        // The system has no room for a further thread.
+        // The system has no room for a further thread; or the log cannot be read, which shows at the commit.
       }
     },
     /** Ends the thread; to be called before the connections are closed. */
