@@ -96,8 +96,11 @@ function readBody(
   });
 }
 
-/** A longer text is written in parts of this size, so that it shows whether the other side takes any of it. */
-const PART_BYTES = 16_384;
+/**
+ * A longer text is written in parts of this size, so that it shows whether the other side takes any of it. A page of a list
+ * is shorter: in several parts it would take up to ten times as long.
+ */
+const PART_BYTES = 131_072;
 
 /** How long a caller that was answered before the end of its body may go on sending, in milliseconds. */
 const LINGER_MS = 1_000;
@@ -127,9 +130,10 @@ function send(
   const length = Buffer.byteLength(body);
   // 304 has no body, and a length would be that of the response it stands for.
   response.writeHead(status, status === 304 ? headers : { ...headers, 'Content-Length': length });
-  if (length <= PART_BYTES || isHead) return void response.end(body);
+  if (isHead) return void response.end();
   hold(length);
-  stream(response, split(Buffer.from(body)), fail);
+  if (length <= PART_BYTES) response.end(body);
+  else stream(response, split(Buffer.from(body)), fail);
 }
 
 function stream(
