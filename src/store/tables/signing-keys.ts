@@ -1,6 +1,6 @@
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
-import { raw, sql } from '../engine/sql.ts';
+import { sql } from '../engine/sql.ts';
 import { type Secrets, secretContext } from '../secret-box.ts';
 import { type RecordOf, tableOf, text } from '../table.ts';
 
@@ -20,9 +20,8 @@ export type PublicSigningKey = Pick<SigningKey, 'kid' | 'publicPem' | 'createdAt
 /** More keys than any account rotates through. */
 const MAX_LIST_ROWS = 1_000;
 
-/** The limit is a part of the text: SQLite then finds one row in a third of the time. */
 const newestFirst = (accountId: AccountId, limit: number) => sql`
-  select * from signing_keys where account_id = ${accountId} order by created_at desc, kid limit ${raw(`${limit}`)}`;
+  select * from signing_keys where account_id = ${accountId} order by created_at desc, kid limit ${limit}`;
 
 const contextOf = (accountId: string, kid: string): string => secretContext('signing_keys', accountId, kid);
 
