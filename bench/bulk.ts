@@ -7,8 +7,8 @@ import { start } from './measure.ts';
 
 // How fast one command works through many rows.
 //
-//   npm run bench:bulk                 3 turns of 20 000 keys, beside what the server issues to 32 connections
-//   npm run bench:bulk -- 5000 5       5 turns of 5 000
+//   npm run bench:bulk                 5 turns of 20 000 keys, beside what the server issues to 32 connections
+//   npm run bench:bulk -- 5000 9       9 turns of 5 000
 //   npm run bench:bulk -- import       how long it takes to import 100 000 keys of another system
 //   npm run bench:bulk -- import 5000  5 000
 //
@@ -21,7 +21,7 @@ const LOAD_SECONDS = 4;
 
 const given = process.argv.slice(2);
 const isImport = given[0] === 'import';
-const [rows = isImport ? 100_000 : 20_000, turns = 3] = given.slice(isImport ? 1 : 0).map(Number);
+const [rows = isImport ? 100_000 : 20_000, turns = 5] = given.slice(isImport ? 1 : 0).map(Number);
 const fixture = await makeDatabase(1);
 const { folder, token, productId } = fixture;
 const server = await start({ server: 'lkm serve', fixture });
