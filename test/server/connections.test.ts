@@ -71,13 +71,13 @@ describe('requests that are sent without waiting for responses', () => {
 describe('responses that are not read', () => {
   const MIB = 1_048_576;
 
-  /** Serves responses of 1 MiB, and counts how many were made. */
-  async function serveLarge(limits: NonNullable<ListenOptions['limits']>) {
+  /** Serves responses of so many bytes, and counts how many were made. */
+  async function serveLarge(limits: NonNullable<ListenOptions['limits']>, bytes = MIB) {
     let made = 0;
     const respond = (path: string) => {
       if (path === '/health') return 'ok';
       made += 1;
-      return 'x'.repeat(MIB);
+      return 'x'.repeat(bytes);
     };
     return { server: await serve(respond, { limits, drainMs: 0 }), made: () => made };
   }
@@ -115,18 +115,22 @@ describe('responses that are not read', () => {
     }
   });
 
-  it('close the connection that has held them longest, when all together hold too much', async () => {
-    const service = await serveLarge({ maxBufferedBytes: 3 * MIB });
-    const readers: Socket[] = [];
-    for (let index = 0; index < 6; index += 1) {
-      const reader = (await open(service.server.port)).pause();
-      reader.write(get('/large').repeat(60));
-      readers.push(reader);
-    }
-    await Promise.all(readers.slice(0, 3).map(closing));
-    expect(readers.map(({ closed }) => closed)).toEqual([true, true, true, false, false, false]);
-    expect(await healthOf(service)).toBe(200);
-  });
+  // The shorter ones are written at once.
+  it.for([MIB, 120_000])(
+    'close the connection that has held them longest, when all together hold too much: %i bytes each',
+    async (bytes) => {
+      const service = await serveLarge({ maxBufferedBytes: 3 * bytes, stallMs: 60_000 }, bytes);
+      const readers: Socket[] = [];
+      for (let index = 0; index < 6; index += 1) {
+        const reader = (await open(service.server.port)).pause();
+        reader.write(get('/large').repeat(60));
+        readers.push(reader);
+      }
+      await Promise.all(readers.slice(0, 3).map(closing));
+      expect(readers.map(({ closed }) => closed)).toEqual([true, true, true, false, false, false]);
+      expect(await healthOf(service)).toBe(200);
+    },
+  );
 
   it('are forgotten with their connection', () => {
     const connections = createConnections(DEFAULT_CONNECTION_LIMITS, () => false);
