@@ -63,7 +63,7 @@ export async function finishRun(context: CommandContext, run: BulkRun, how: Fini
   };
 }
 
-const DEFAULT_CONCURRENCY = 128;
+const DEFAULT_CONCURRENCY = 96;
 /** A run can wait longer than a person: for a rate limit that is counted in minutes. */
 const MAX_WAIT_MS = 600_000;
 

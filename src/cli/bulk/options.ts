@@ -18,7 +18,7 @@ export const bulkOptions = {
   run: option('--run <NAME>', 'with -f or --count: tell this run from others that do the same', {
     parse: parseRunName,
   }),
-  concurrency: option('--concurrency <N>', 'with -f or --count: how many rows go at a time at most (128)', {
+  concurrency: option('--concurrency <N>', 'with -f or --count: how many rows go at a time at most (96)', {
     parse: parseConcurrency,
   }),
 };

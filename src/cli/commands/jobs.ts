@@ -8,7 +8,7 @@ import { fieldsShown, listOf } from './results.ts';
 
 const run = argument('<ID>', 'the run: its id or the start of it, or its name');
 
-const concurrency = option('--concurrency <N>', 'how many rows go at a time at most (128)', parseConcurrency);
+const concurrency = option('--concurrency <N>', 'how many rows go at a time at most (96)', parseConcurrency);
 
 export const runFields: readonly Field[] = [
   { name: 'id' },

@@ -96,11 +96,11 @@ function readBody(
   });
 }
 
-/**
- * A longer text is written in parts of this size, so that it shows whether the other side takes any of it. A page of a list
- * is shorter: in several parts it would take up to ten times as long.
- */
-const PART_BYTES = 131_072;
+/** A text of up to this size is written at once: a page of a list, in most cases. */
+const AT_ONCE_BYTES = 131_072;
+
+/** A longer text is written in parts of this size, so that it shows whether the other side takes any of it. */
+const PART_BYTES = 16_384;
 
 /** How long a caller that was answered before the end of its body may go on sending, in milliseconds. */
 const LINGER_MS = 1_000;
@@ -132,7 +132,7 @@ function send(
   response.writeHead(status, status === 304 ? headers : { ...headers, 'Content-Length': length });
   if (isHead) return void response.end();
   hold(length);
-  if (length <= PART_BYTES) response.end(body);
+  if (length <= AT_ONCE_BYTES) response.end(body);
   else stream(response, split(Buffer.from(body)), fail);
 }
 

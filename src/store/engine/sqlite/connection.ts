@@ -52,7 +52,7 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
  * bound as its limit, but not for a sum: of a list that is merged from many parts this takes longer than reading it.
  */
 const forSqlite = (text: string): string =>
-  text.replace(/ for (?:update|key share)$/, '').replaceAll(/ limit \?/g, ' limit ? + 0');
+  text.replace(/ for (?:update|key share)$/, '').replaceAll(/\blimit \?/g, 'limit ? + 0');
 
 interface Prepared {
   readonly statement: StatementSync;
