@@ -96,11 +96,14 @@ it('leaves the log to the connection that writes when no thread can be started',
 
 it('leaves the log to the connection that writes when the thread fails, and starts another for the next one', async () => {
   const { path, commitUpTo, log, writer } = openDatabase();
+  const ended = new Promise((resolve) => {
+    process.once('worker', (worker) => worker.once('exit', resolve));
+  });
   renameSync(path, `${path}.moved`);
   commitUpTo(FULL_SIZE);
   writer.exec('insert into numbers values (1)');
   expect(log().log).toBe(1);
-  await vi.waitFor(() => expect(thread()).toBeNull(), 5_000);
+  await ended;
   renameSync(`${path}.moved`, path);
   commitUpTo(ASKED_AT);
   await vi.waitFor(() => expect(log()).toMatchObject({ log: ASKED_AT, checkpointed: ASKED_AT }), 5_000);
