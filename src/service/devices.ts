@@ -15,7 +15,14 @@ import { linksOf, planOf, showDevice, showLicense } from './keys/show.ts';
 import { revokeFiles, signFile } from './license-files.ts';
 import { found, type Operations, onProduct, sameForAll, unlessUnmasked } from './operation.ts';
 import { deviceEvent } from './record.ts';
-import { type LoadedFacts, loadAllowed, loadFacts, refusalOf, refuseUnlessAllowed } from './rules.ts';
+import {
+  knownByFingerprint,
+  type LoadedFacts,
+  loadAllowed,
+  loadFacts,
+  refusalOf,
+  refuseUnlessAllowed,
+} from './rules.ts';
 
 export const deviceOperations: Operations<typeof keyDevices> = {
   deactivate: {
@@ -154,6 +161,12 @@ export async function holdSlot(
   const told = { fingerprint, publicKey };
   if (device !== null) return noteTold(context, license, device, told);
   const { repositories, now, ipAddress } = context;
+  if (fingerprint && license.fingerprintMatch !== null) {
+    // Another request may have activated this machine by another name since we looked.
+    const locked = await lockUsable(context, license);
+    const known = await knownByFingerprint(context, locked, fingerprint);
+    if (known !== null) return noteTold(context, license, known, told);
+  }
   if (await repositories.keys.takeSlot(license, now, endIfUsed(license, now))) {
     const added = {
       id: newId('dev', now, context.random(10)),
@@ -197,11 +210,15 @@ async function lockDevice(context: Context, { license, device, hostId }: LoadedF
   return context.repositories.devices.find(license, hostId);
 }
 
-/** Keeps all others from changing the licence. Throws ApiError when it was removed, disabled or revoked since we looked. */
-async function lockUsable({ repositories }: Context, license: License): Promise<void> {
-  const { revokedAt, vendorDisabled } = found(await repositories.keys.lock(license), 'licenseNotFound');
-  if (revokedAt !== null) throw apiError('licenseRevoked');
-  if (vendorDisabled) throw apiError('licenseDisabled');
+/**
+ * The licence as it is now, which all others are kept from changing. Throws ApiError when it was removed, disabled or revoked
+ * since we looked.
+ */
+async function lockUsable({ repositories }: Context, license: License): Promise<License> {
+  const locked = found(await repositories.keys.lock(license), 'licenseNotFound');
+  if (locked.revokedAt !== null) throw apiError('licenseRevoked');
+  if (locked.vendorDisabled) throw apiError('licenseDisabled');
+  return locked;
 }
 
 /**

@@ -53,7 +53,7 @@ export async function loadFacts(
 }
 
 /** The device that a host without a slot is by its fingerprint, where the licence compares them. */
-async function knownByFingerprint(
+export async function knownByFingerprint(
   { repositories }: Context,
   license: License,
   fingerprint: Fingerprint | undefined,

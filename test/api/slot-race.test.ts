@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { expect } from 'vitest';
 import { beside } from '../support/at-once.ts';
 import { engineOf } from '../support/engines.ts';
@@ -25,6 +26,18 @@ it('requests of one host that lose the race for its device give their slots back
   const others = [];
   for (const hostId of ['host-2', 'host-3', 'host-4', 'host-5', 'host-6']) others.push((await sign(hostId)).status);
   expect(others).toEqual([200, 200, 200, 200, 403]);
+});
+
+it('one machine that comes under two names at once takes one slot', async ({ world, productId }) => {
+  const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '5', fingerprintMatch: 1 }) };
+  const fingerprint = { disk: hash('sha256', 'disk') };
+  const activate = (hostId: string) =>
+    world.call('client', 'POST', '/key/activate', { ...address, hostId, fingerprint });
+  const locked = ['select 1 from licenses for update'];
+  const activated = await beside(world, locked, () => [activate('host-1'), activate('host-2')], { waiting: 2 });
+  expect(activated.map(({ status }) => status)).toEqual([200, 200]);
+  expect(activated[0]?.body.device).toEqual(activated[1]?.body.device);
+  expect(await query(world.location, 'select activations from licenses')).toEqual([{ activations: 1 }]);
 });
 
 it('a key that is blocked at that moment gives no slot', async ({ world, productId }) => {
