@@ -15,6 +15,13 @@ export interface Grouped {
   readonly hasGroup: Sql;
   readonly first?: string | undefined;
   readonly last?: string | undefined;
+  /** Conditions that divide the first or the last group, in which rows may not meet the condition; an index has these too. */
+  divide(group: string): readonly Sql[];
+}
+
+/** Conditions of which a row meets at most one; an index has the rows of each in the order of the list. */
+interface Parts {
+  readonly parts: readonly Sql[];
 }
 
 /**
@@ -27,7 +34,7 @@ export interface Found {
 }
 
 /** What limits the rows of a list. Conditions name their columns with their tables. */
-export type Filter = Sql | OneOf | Grouped | Found;
+export type Filter = Sql | OneOf | Parts | Grouped | Found;
 
 /** A list: its table, the column that it is sorted by, and the values that its rows have in common, by column. */
 export interface Listed {
@@ -44,7 +51,7 @@ export interface Selection {
   /** The column of that table that the list is sorted by. */
   readonly orderBy: Sql;
   readonly where: Sql;
-  /** The same condition in parts that have no row in common, one for each value of `OneOf`. */
+  /** The same condition in parts that have no row in common. */
   readonly parts: readonly Sql[];
 }
 
@@ -81,11 +88,14 @@ export function selectionOf(list: Listed, filters: readonly Filter[]): Selection
 }
 
 function partsOf(list: Listed, filters: readonly Filter[]): Sql[] {
-  const divided = filters.filter(isOneOf).find(({ oneOf }) => oneOf.length > 1);
+  const divided = filters.find((one) => isParts(one) || (isOneOf(one) && one.oneOf.length > 1));
   if (divided === undefined) return [fits(list, filters)];
   const others = filters.filter((one) => one !== divided);
-  return divided.oneOf.map((one) => fits(list, [...others, sql`${divided.value} = ${one}`]));
+  const parts = isParts(divided) ? divided.parts : equalTo(divided as OneOf);
+  return parts.map((part) => fits(list, [...others, part]));
 }
+
+const equalTo = ({ value, oneOf }: OneOf): Sql[] => oneOf.map((one) => sql`${value} = ${one}`);
 
 /**
  * Names the groups that a condition leaves, unless another filter finds the rows anyway: a list then merges them, and reads
@@ -94,23 +104,27 @@ function partsOf(list: Listed, filters: readonly Filter[]): Sql[] {
 export async function withGroups(db: Connection, list: Listed, filters: readonly Filter[]): Promise<readonly Filter[]> {
   const grouped = filters.find(isGrouped);
   if (grouped === undefined || filters.some(isFound)) return filters;
-  const oneOf = await groupsOf(db, list, grouped);
-  if (oneOf.length > MAX_GROUPS) return filters;
+  const { group, first, last, divide, condition } = grouped;
+  const groups = await groupsOf(db, list, grouped);
+  if (groups.length > MAX_GROUPS) return filters;
+  const parts = groups.flatMap((one) =>
+    db.keepsPlans && (one === first || one === last) ? divide(one) : [sql`${group} = ${one}`],
+  );
   // As an expression, so that SQLite does not find the rows by their other value again for each group. PostgreSQL takes this
   // one for the column itself: of an expression it would not know how many rows have a value, and read whole groups.
   const others = filters.filter((one) => one !== grouped);
   const hidden = others.map((one) => (isOneOf(one) ? { ...one, value: sql`cast(${one.value} as text)` } : one));
-  return [{ value: grouped.group, oneOf }, grouped.condition, ...hidden];
+  return [{ parts }, condition, ...hidden];
 }
 
 /** The groups there are, at most one more than `MAX_GROUPS`: each is one look into the index. */
-async function groupsOf(db: Connection, list: Listed, { group, hasGroup, first, last }: Grouped): Promise<SqlValue[]> {
+async function groupsOf(db: Connection, list: Listed, { group, hasGroup, first, last }: Grouped): Promise<string[]> {
   // One lower bound each: SQLite reads from the first of two on.
   const next = (bound: Sql) => {
     const upTo = last === undefined ? [] : [sql`${group} <= ${last}`];
     return sql`select min(${group}) from ${raw(list.table)} where ${and([...inScope(list), hasGroup, bound, ...upTo])}`;
   };
-  const rows = await db.all<{ value: SqlValue }>(sql`
+  const rows = await db.all<{ value: string }>(sql`
     with recursive one (value) as (
       ${next(sql`${group} >= ${first ?? ''}`)}
       union all select (${next(sql`${group} > one.value`)}) from one where one.value is not null)
@@ -134,6 +148,7 @@ function fits(list: Listed, filters: readonly Filter[]): Sql {
   const conditions = filters.map((filter) => {
     if (filter instanceof Sql) return filter;
     if (isOneOf(filter)) return isAmong(filter.value, filter.oneOf);
+    if (isParts(filter)) return isAny(filter.parts);
     if (isGrouped(filter)) return isInGroups(filter);
     return sql`exists (select 1 from (${filter.found}) as other where other.id = ${ref(list.table, list.order)})`;
   });
@@ -152,9 +167,13 @@ function isInGroups({ condition, group, first, last }: Grouped): Sql {
 export const isAmong = (column: Sql, values: readonly SqlValue[]): Sql =>
   values.length === 0 ? raw('1 = 0') : sql`${column} in (${join(values)})`;
 
+const isAny = (parts: readonly Sql[]): Sql => (parts.length === 0 ? raw('1 = 0') : sql`(${join(parts, ' or ')})`);
+
 const isFound = (filter: Filter): filter is Found => 'found' in filter;
 
 const isGrouped = (filter: Filter): filter is Grouped => 'group' in filter;
+
+const isParts = (filter: Filter): filter is Parts => 'parts' in filter && !(filter instanceof Sql);
 
 const isOneOf = (filter: Filter): filter is OneOf => 'oneOf' in filter;
 

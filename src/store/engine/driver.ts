@@ -4,6 +4,8 @@ import type { Sql } from './sql.ts';
 
 /** What statements run on: a transaction, or the reader. Each method throws StorageError when the database fails. */
 export interface Connection {
+  /** Whether a statement is planned once, and not at each run: then one of many parts takes no longer than what it reads. */
+  readonly keepsPlans: boolean;
   all<R>(statement: Sql): Promise<R[]>;
   first<R>(statement: Sql): Promise<R | undefined>;
   /** Runs a change and counts the rows it touched. */

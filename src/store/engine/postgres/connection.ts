@@ -46,6 +46,7 @@ export function connect(client: Pool | ClientBase | Pipeline, prepare: Prepare):
   };
   const execute = (sql: Sql): Promise<QueryResult> => attempt(() => query(toSent(sql)));
   return {
+    keepsPlans: false,
     all: async (sql) => (await execute(sql)).rows,
     first: async (sql) => (await execute(sql)).rows[0],
     run: async (sql) => (await execute(sql)).rowCount ?? 0,

@@ -36,6 +36,7 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
   }
 
   return {
+    keepsPlans: true,
     all: <R>(command: Sql) => execute(command, allRows) as Promise<R[]>,
     first: <R>(command: Sql) => execute(command, firstRow) as Promise<R | undefined>,
     run: (command) => execute(command, countChanges),

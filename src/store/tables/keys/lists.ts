@@ -8,6 +8,8 @@ import type { Filter } from '../../list-filters.ts';
 import { listsOf, type Page, type Term } from '../../lists.ts';
 import { beginsWith } from '../../search.ts';
 import {
+  DAY_LENGTH,
+  dayOfEnd,
   isActive,
   isBlocked,
   isDisabled,
@@ -46,8 +48,11 @@ const lists = listsOf(licenses, 'id', { descending: true });
 
 /** Newest first. */
 export const keyListRepository = (db: Connection) => ({
-  page: (accountId: AccountId, filters: KeyFilters, page: Page): Promise<License[]> =>
-    lists.of(db, { accountId }, toFilters(accountId, filters)).part(page),
+  page: (accountId: AccountId, { beforeId, ...filters }: KeyFilters, page: Page): Promise<License[]> => {
+    // One bound in place of two: of these SQLite expects that they leave few keys, and then uses no other index.
+    const [after] = [beforeId, page.after].filter((one) => one !== undefined).sort();
+    return lists.of(db, { accountId }, toFilters(accountId, filters)).part({ ...page, after });
+  },
 
   /** On all pages. */
   count: (accountId: AccountId, filters: KeyFilters): Promise<number> =>
@@ -59,10 +64,10 @@ export const keyListRepository = (db: Connection) => ({
  * another filter finds the keys, each of them is looked at anyway.
  */
 function termsOf(accountId: AccountId, filters: KeyFilters): Term[] {
-  const { status, trial, licenseType, text, metadata } = filters;
+  const { customerId, status, trial, licenseType, text, metadata } = filters;
   const others: Filter[][] = [];
   const rest = { ...filters };
-  if (text === undefined && !metadata?.length) {
+  if (customerId === undefined && text === undefined && !metadata?.length) {
     if (status?.is === 'active') {
       others.push([isDisabled, byEnd([ended(status.now)])]);
       rest.status = undefined;
@@ -94,25 +99,44 @@ interface Ends {
   readonly to?: Instant;
 }
 
-/** All of these conditions: an index has keys by the months of their ends. */
+/** All of these conditions: indexes have keys by the months of their ends, and by the days. */
 function byEnd(ends: readonly Ends[]): Filter {
-  const months = (instants: readonly Instant[]) => instants.map((one) => one.slice(0, MONTH_LENGTH)).sort();
+  const from = ends
+    .flatMap((one) => one.from ?? [])
+    .sort()
+    .at(-1);
+  const [to] = ends.flatMap((one) => one.to ?? []).sort();
   return {
     condition: and(ends.map(({ condition }) => condition)),
     group: monthOfEnd,
     hasGroup: raw('licenses.expires_at is not null'),
-    first: months(ends.flatMap(({ from }) => from ?? [])).at(-1),
-    last: months(ends.flatMap(({ to }) => to ?? []))[0],
+    first: from?.slice(0, MONTH_LENGTH),
+    last: to?.slice(0, MONTH_LENGTH),
+    divide: (month) =>
+      daysOf(month)
+        .filter((day) => day >= (from ?? day).slice(0, DAY_LENGTH) && day <= (to ?? day).slice(0, DAY_LENGTH))
+        .map((day) => sql`${dayOfEnd} = ${day}`),
   };
 }
 
-/** Whether other filters leave few keys: each of these is then looked at, in the order of the list. */
-const leavesFew = ({ customerId, planId, status, trial, licenseType }: KeyFilters): boolean =>
-  customerId !== undefined ||
+/** Of any month the 31 days that one may have. */
+const daysOf = (month: string): string[] =>
+  Array.from({ length: 31 }, (_, at) => `${month}-${String(at + 1).padStart(2, '0')}`);
+
+/**
+ * Whether an index has few keys that fit: SQLite would prefer that of a product, of which there may be most keys. Nothing but
+ * an expression keeps it from that; PostgreSQL takes this one for the column itself.
+ */
+const hasRareIndex = ({ planId, status, trial, licenseType }: KeyFilters): boolean =>
   planId !== undefined ||
   trial === true ||
   licenseType === 'floating' ||
-  (status !== undefined && !['active', 'expiring', 'expired'].includes(status.is));
+  status?.is === 'blocked' ||
+  status?.is === 'revoked';
+
+/** Whether other filters leave few keys: each of these is then looked at, in the order of the list. */
+const leavesFew = (filters: KeyFilters): boolean =>
+  hasRareIndex(filters) || filters.status?.is === 'unused' || filters.status?.is === 'full';
 
 const ofType = (type: License['licenseType']) => raw(`licenses.license_type = '${type}'`);
 
@@ -132,8 +156,14 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filter[] {
   const { productIds, customerId, status, trial, licenseType, fromId, beforeId, expiresFrom, expiresBefore } = wanted;
   const filters: Filter[] = [];
   const ends: Ends[] = [];
-  if (productIds !== null) filters.push({ value: raw('licenses.product_id'), oneOf: productIds });
-  if (customerId !== undefined) filters.push(sql`licenses.customer_id = ${customerId}`);
+  if (productIds !== null) {
+    const value = hasRareIndex(wanted) ? raw('cast(licenses.product_id as text)') : raw('licenses.product_id');
+    filters.push({ value, oneOf: productIds });
+  }
+  if (customerId !== undefined) {
+    const found = sql`select l.id from licenses as l where l.account_id = ${accountId} and l.customer_id = ${customerId}`;
+    filters.push({ found, isInOrder: true });
+  }
   if (wanted.planId !== undefined) filters.push(sql`licenses.plan_id = ${wanted.planId}`);
   if (status !== undefined) {
     const filter = statusFilters[status.is](status.now, status.until);
