@@ -23,7 +23,7 @@ export async function openMeter(location: string): Promise<Meter> {
 
 function openSqliteMeter(location: string): Meter {
   const database = new DatabaseSync(location, { readOnly: true });
-  const rowsRead = countRowsRead(database, MAX_METERED);
+  const rowsRead = countRowsRead(database, MAX_METERED, 1);
   let most = 0;
   const note = () => {
     most = Math.max(most, rowsRead.count());
