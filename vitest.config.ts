@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const postgres = 'test/support/postgres.ts';
 const built = 'test/support/build.ts';
@@ -31,8 +32,19 @@ const short = {
 /** Who may do what, tried at every endpoint: that is decided by the same statements on each engine. */
 const rights = 'test/api/{authentication,isolation,replay-rights}.test.ts';
 
+/** Takes longest of all that need a database. Begun at the end, as small files are, it would run alone. */
+const isLong = ({ moduleId }: TestSpecification) => moduleId.endsWith('/every-endpoint.test.ts');
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     globalSetup: 'test/support/temporary-folder.ts',
     // By default one core is left alone; with two that would be half of the machine.
     maxWorkers: '100%',
