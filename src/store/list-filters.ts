@@ -20,8 +20,8 @@ export interface Grouped {
 }
 
 /** Conditions of which a row meets at most one; an index has the rows of each in the order of the list. */
-interface Parts {
-  readonly parts: readonly Sql[];
+interface AnyOf {
+  readonly anyOf: readonly Sql[];
 }
 
 /**
@@ -34,7 +34,7 @@ export interface Found {
 }
 
 /** What limits the rows of a list. Conditions name their columns with their tables. */
-export type Filter = Sql | OneOf | Parts | Grouped | Found;
+export type Filter = Sql | OneOf | AnyOf | Grouped | Found;
 
 /** A list: its table, the column that it is sorted by, and the values that its rows have in common, by column. */
 export interface Listed {
@@ -88,10 +88,10 @@ export function selectionOf(list: Listed, filters: readonly Filter[]): Selection
 }
 
 function partsOf(list: Listed, filters: readonly Filter[]): Sql[] {
-  const divided = filters.find((one) => isParts(one) || (isOneOf(one) && one.oneOf.length > 1));
+  const divided = filters.find((one) => isAnyOf(one) || (isOneOf(one) && one.oneOf.length > 1));
   if (divided === undefined) return [fits(list, filters)];
   const others = filters.filter((one) => one !== divided);
-  const parts = isParts(divided) ? divided.parts : equalTo(divided as OneOf);
+  const parts = isAnyOf(divided) ? divided.anyOf : equalTo(divided as OneOf);
   return parts.map((part) => fits(list, [...others, part]));
 }
 
@@ -107,14 +107,14 @@ export async function withGroups(db: Connection, list: Listed, filters: readonly
   const { group, first, last, divide, condition } = grouped;
   const groups = await groupsOf(db, list, grouped);
   if (groups.length > MAX_GROUPS) return filters;
-  const parts = groups.flatMap((one) =>
+  const anyOf = groups.flatMap((one) =>
     db.keepsPlans && (one === first || one === last) ? divide(one) : [sql`${group} = ${one}`],
   );
   // As an expression, so that SQLite does not find the rows by their other value again for each group. PostgreSQL takes this
   // one for the column itself: of an expression it would not know how many rows have a value, and read whole groups.
   const others = filters.filter((one) => one !== grouped);
   const hidden = others.map((one) => (isOneOf(one) ? { ...one, value: sql`cast(${one.value} as text)` } : one));
-  return [{ parts }, condition, ...hidden];
+  return [{ anyOf }, condition, ...hidden];
 }
 
 /** The groups there are, at most one more than `MAX_GROUPS`: each is one look into the index. */
@@ -148,7 +148,7 @@ function fits(list: Listed, filters: readonly Filter[]): Sql {
   const conditions = filters.map((filter) => {
     if (filter instanceof Sql) return filter;
     if (isOneOf(filter)) return isAmong(filter.value, filter.oneOf);
-    if (isParts(filter)) return isAny(filter.parts);
+    if (isAnyOf(filter)) return or(filter.anyOf);
     if (isGrouped(filter)) return isInGroups(filter);
     return sql`exists (select 1 from (${filter.found}) as other where other.id = ${ref(list.table, list.order)})`;
   });
@@ -167,13 +167,14 @@ function isInGroups({ condition, group, first, last }: Grouped): Sql {
 export const isAmong = (column: Sql, values: readonly SqlValue[]): Sql =>
   values.length === 0 ? raw('1 = 0') : sql`${column} in (${join(values)})`;
 
-const isAny = (parts: readonly Sql[]): Sql => (parts.length === 0 ? raw('1 = 0') : sql`(${join(parts, ' or ')})`);
+const or = (conditions: readonly Sql[]): Sql =>
+  conditions.length === 0 ? raw('1 = 0') : sql`(${join(conditions, ' or ')})`;
 
 const isFound = (filter: Filter): filter is Found => 'found' in filter;
 
 const isGrouped = (filter: Filter): filter is Grouped => 'group' in filter;
 
-const isParts = (filter: Filter): filter is Parts => 'parts' in filter && !(filter instanceof Sql);
+const isAnyOf = (filter: Filter): filter is AnyOf => 'anyOf' in filter;
 
 const isOneOf = (filter: Filter): filter is OneOf => 'oneOf' in filter;
 
