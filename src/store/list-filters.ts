@@ -92,7 +92,8 @@ function partsOf(list: Listed, filters: readonly Filter[]): Sql[] {
   if (divided === undefined) return [fits(list, filters)];
   const others = filters.filter((one) => one !== divided);
   const parts = isAnyOf(divided) ? divided.anyOf : equalTo(divided as OneOf);
-  return parts.map((part) => fits(list, [...others, part]));
+  const common = fits(list, others);
+  return parts.map((part) => sql`${common} and ${part}`);
 }
 
 const equalTo = ({ value, oneOf }: OneOf): Sql[] => oneOf.map((one) => sql`${value} = ${one}`);
