@@ -1,7 +1,7 @@
 import type { Connection } from '../engine/driver.ts';
 import { raw } from '../engine/sql.ts';
 
-/** Of the month of a bound, lists by an end read only the days within it, where days can be parts of a statement. Decision 0052. */
+/** A list by an end reads only those days of a month that lie within its bounds. Decision 0052. */
 export async function up(db: Connection): Promise<void> {
   if (!db.keepsPlans) return;
   await db.run(

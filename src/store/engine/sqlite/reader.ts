@@ -37,7 +37,7 @@ export function prepareReader(database: DatabaseSync) {
 /** Rows that one statement may read: seconds of the one thread that serves everybody, and a few million keys counted. */
 const MAX_ROWS_READ = 5_000_000;
 
-/** One row in so many is counted, for all of them: a prime, so that rows at equal distances are counted too. */
+/** One row in so many is counted, as so many: a prime, so that this is right of rows at equal distances too. */
 const EVERY = 61;
 
 /**

@@ -4,7 +4,7 @@ import type { Findable } from '../../../domain/access.ts';
 import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { and, join, raw, Sql, sql } from '../../engine/sql.ts';
-import type { Filter } from '../../list-filters.ts';
+import { type Filter, isAmong } from '../../list-filters.ts';
 import { listsOf, type Page, type Term } from '../../lists.ts';
 import { beginsWith } from '../../search.ts';
 import {
@@ -123,20 +123,17 @@ function byEnd(ends: readonly Ends[]): Filter {
 const daysOf = (month: string): string[] =>
   Array.from({ length: 31 }, (_, at) => `${month}-${String(at + 1).padStart(2, '0')}`);
 
-/**
- * Whether an index has few keys that fit: SQLite would prefer that of a product, of which there may be most keys. Nothing but
- * an expression keeps it from that; PostgreSQL takes this one for the column itself.
- */
-const hasRareIndex = ({ planId, status, trial, licenseType }: KeyFilters): boolean =>
+/** Whether other filters leave few keys, which an index has: in parts, one for each product, it would be read for each. */
+const isRare = ({ planId, status, trial, licenseType }: KeyFilters): boolean =>
   planId !== undefined ||
   trial === true ||
   licenseType === 'floating' ||
   status?.is === 'blocked' ||
   status?.is === 'revoked';
 
-/** Whether other filters leave few keys: each of these is then looked at, in the order of the list. */
+/** Whether keys by their ends are no better: then each that other filters leave is looked at, in the order of the list. */
 const leavesFew = (filters: KeyFilters): boolean =>
-  hasRareIndex(filters) || filters.status?.is === 'unused' || filters.status?.is === 'full';
+  isRare(filters) || filters.status?.is === 'unused' || filters.status?.is === 'full';
 
 const ofType = (type: License['licenseType']) => raw(`licenses.license_type = '${type}'`);
 
@@ -157,8 +154,8 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filter[] {
   const filters: Filter[] = [];
   const ends: Ends[] = [];
   if (productIds !== null) {
-    const value = hasRareIndex(wanted) ? raw('cast(licenses.product_id as text)') : raw('licenses.product_id');
-    filters.push({ value, oneOf: productIds });
+    const value = raw('licenses.product_id');
+    filters.push(isRare(wanted) ? isAmong(value, productIds) : { value, oneOf: productIds });
   }
   if (customerId !== undefined) {
     const found = sql`select l.id from licenses as l where l.account_id = ${accountId} and l.customer_id = ${customerId}`;
