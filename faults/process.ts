@@ -114,11 +114,11 @@ export async function trace(pid: number, options: readonly string[]): Promise<()
   return () => child.end('SIGINT');
 }
 
-/** The thread of a process that copies SQLite's log; null while there is none. */
-export function findCopyingThread(pid: number): number | null {
+/** A thread of a process, by its name: the one that copies SQLite's log unless another is given. Null while there is none. */
+export function findThread(pid: number, name = 'lkm-copies-log'): number | null {
   const thread = readdirSync(`/proc/${pid}/task`).find((one) => {
     try {
-      return readFileSync(`/proc/${pid}/task/${one}/comm`, 'utf8') === 'lkm-copies-log\n';
+      return readFileSync(`/proc/${pid}/task/${one}/comm`, 'utf8') === `${name}\n`;
     } catch {
       return false; // it has ended
     }

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLoad, underLoad } from '../load.ts';
 import { watchPower } from '../power.ts';
-import { findCopyingThread, lacksStrace, trace } from '../process.ts';
+import { findThread, lacksStrace, trace } from '../process.ts';
 import { count, fail } from '../report.ts';
 import type { Scenario } from '../scenario.ts';
 
@@ -102,7 +102,7 @@ export const copiedLoss: Scenario = {
 
 async function copyingThread(pid: number): Promise<number> {
   for (;;) {
-    const thread = findCopyingThread(pid);
+    const thread = findThread(pid);
     if (thread !== null) return thread;
     await sleep(5);
   }

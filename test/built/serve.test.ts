@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { findCopyingThread } from '../../faults/process.ts';
+import { findThread } from '../../faults/process.ts';
 import { bin as lkm } from '../support/installed.ts';
 
 /** Starts the built server in a home of its own. */
@@ -52,20 +52,25 @@ it('the built command, which has just stored its profile, answers what is in fli
   expect(await exited).toEqual([0, null]);
 });
 
-it('the built command copies a long log in a thread, which ends with it', { timeout: 60_000 }, async () => {
+it('the built command copies a long log in a thread, counts many keys in another, and both end with it', {
+  timeout: 60_000,
+}, async () => {
   const home = homeFolder();
   const db = join(home, 'lkm.db');
   const { child, url, exited } = await startServer(['--db', db], { home });
   const { profiles } = JSON.parse(readFileSync(join(home, '.config/lkm/config.json'), 'utf8'));
-  const post = async (path: string, body: object) => {
+  const call = async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${profiles.local.token}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const answer = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
     return (await answer.json()) as { data: { id: string } };
   };
-  const { data: product } = await post('/product', { name: 'Engine' });
+  const { data: product } = await call('POST', '/product', { name: 'Engine' });
   // So few at a time that the log is never full after one of them without having been nearly full before.
-  while (findCopyingThread(child.pid ?? 0) === null)
-    await post('/create-key', { productId: product.id, amountKeys: 100 });
+  let created = 0;
+  while (findThread(child.pid ?? 0) === null || created <= 10_000) {
+    await call('POST', '/create-key', { productId: product.id, amountKeys: 100 });
+    created += 100;
+  }
   using reader = new DatabaseSync(db, { readOnly: true });
   const look = () => {
     reader.exec('SELECT 1 FROM sqlite_master');
@@ -73,6 +78,8 @@ it('the built command copies a long log in a thread, which ends with it', { time
   };
   await vi.waitFor(() => expect(look()?.checkpointed).toBeGreaterThan(0), 10_000);
   expect(look()?.log).toBeLessThan(16_000);
+  expect(await call('GET', '/key/list?page=1')).toMatchObject({ meta: { total: created } });
+  expect(findThread(child.pid ?? 0, 'lkm-reads')).not.toBeNull();
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
 });

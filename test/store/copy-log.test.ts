@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, it, vi } from 'vitest';
-import { findCopyingThread } from '../../faults/process.ts';
+import { findThread } from '../../faults/process.ts';
 import { copyLogBeside } from '../../src/store/engine/sqlite/copy-log.ts';
 
 const FULL_SIZE = 100;
@@ -51,7 +51,7 @@ function openDatabase() {
   };
 }
 
-const thread = () => findCopyingThread(process.pid);
+const thread = () => findThread(process.pid);
 
 it('copies a log that is nearly full, all of it, before a commit has to', async () => {
   const { log, commitUpTo } = openDatabase();

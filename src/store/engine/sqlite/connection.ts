@@ -9,36 +9,53 @@ import { codesOf } from './file.ts';
 interface ConnectOptions {
   /** Called in front of each statement. */
   readonly before?: () => void;
+  /** Where statements go on that read too much for this connection. */
+  readonly broad?: BroadReads;
   /** What is told of changes, and undoes them; absent from a connection that only reads. */
   readonly undo?: Undo;
 }
 
+/** Reads that would hold up everybody. */
+interface BroadReads {
+  /** Whether the last statement was ended for it. */
+  isTooBroad(): boolean;
+  /** Reads the rows of a statement elsewhere. Throws StorageError, or ReadTooBroad. */
+  read(text: string, values: Values): Promise<readonly Values[]>;
+}
+
 /** Each statement is prepared once, the first time it is used. */
-export function connect(database: DatabaseSync, { before, undo }: ConnectOptions = {}): Connection {
+export function connect(database: DatabaseSync, { before, broad, undo }: ConnectOptions = {}): Connection {
   const prepared = prepareOnce((command) => {
-    const text = write(command, () => '?');
-    const statement = database.prepare(forSqlite(text));
+    const text = forSqlite(write(command, () => '?'));
+    const statement = database.prepare(text);
     statement.setReturnArrays(true);
     // An update can return rows too.
-    return { statement, writes: !/^\s*select/.test(text), toRow: rowMaker(statement) };
+    return { text, statement, writes: !/^\s*select/.test(text), toRow: rowMaker(statement) };
   });
 
-  async function execute<T>(command: Sql, work: (prepared: Prepared, values: SqlValue[]) => T): Promise<T> {
+  /** `take` makes of rows that were read elsewhere what `work` would have returned. */
+  async function execute<T>(
+    command: Sql,
+    work: (prepared: Prepared, values: SqlValue[]) => T,
+    take?: (rows: Row[]) => T,
+  ): Promise<T> {
     try {
-      const [statement, values] = prepared(command);
       before?.();
+      const [statement, values] = prepared(command);
       const result = work(statement, values);
       if (statement.writes && result !== 0) undo?.noteChange();
       return result;
     } catch (error) {
-      throw toStorageError(error);
+      if (take === undefined || !broad?.isTooBroad()) throw toStorageError(error);
+      const [{ text, toRow }, values] = prepared(command);
+      return take((await broad.read(text, values)).map(toRow));
     }
   }
 
   return {
     keepsPlans: true,
-    all: <R>(command: Sql) => execute(command, allRows) as Promise<R[]>,
-    first: <R>(command: Sql) => execute(command, firstRow) as Promise<R | undefined>,
+    all: <R>(command: Sql) => execute(command, allRows, (rows) => rows) as Promise<R[]>,
+    first: <R>(command: Sql) => execute<Row | undefined>(command, firstRow, ([row]) => row) as Promise<R | undefined>,
     run: (command) => execute(command, countChanges),
     send: (command) => execute(command, countChanges),
     nested: (work) => (undo === undefined ? work() : undo.nested(work)),
@@ -56,12 +73,14 @@ const forSqlite = (text: string): string =>
   text.replace(/ for (?:update|key share)$/, '').replaceAll(/\blimit \?/g, 'limit ? + 0');
 
 interface Prepared {
+  readonly text: string;
   readonly statement: StatementSync;
   readonly writes: boolean;
   readonly toRow: (values: Values) => Row;
 }
 
-type Values = readonly SqlValue[];
+/** Of a row, or of what stands in a statement, in order. */
+export type Values = readonly SqlValue[];
 
 function allRows({ statement, toRow }: Prepared, values: Values): Row[] {
   return (statement.all(...values) as unknown as Values[]).map(toRow);

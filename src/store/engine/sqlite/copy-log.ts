@@ -1,11 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
+import { startThread } from './thread.ts';
 
 /** How full the log is when the thread begins. The commits that come while it copies then fit into what is left. */
 const BEGINS_AT = 7 / 8;
 
-/** Name of the thread, as the system lists it; it has room for 15 characters. */
 const THREAD = 'lkm-copies-log';
 
 /**
@@ -28,21 +27,6 @@ export function copyLogBeside(path: string, writer: DatabaseSync, reader: Databa
   /** How long the log was when the thread was asked last; 0 when it has begun anew since. */
   let askedAt = 0;
 
-  /** To load threads takes longer than most commands do. */
-  function start(): Worker {
-    const { Worker } = process.getBuiltinModule('node:worker_threads');
-    const url = pathToFileURL(path);
-    url.searchParams.set('mode', 'rw');
-    const options = { eval: true, execArgv: [], env: {}, name: THREAD, workerData: url.href };
-    const started = new Worker(`(${copyWhenAsked})()`, options);
-    started.on('error', () => {}); // its end follows
-    started.on('exit', () => {
-      worker = null;
-    });
-    started.unref();
-    return started;
-  }
-
   return {
     /** Has the log copied when it is nearly full, or has grown by as much again; to be called with each commit. */
     copyLongLog(): void {
@@ -51,7 +35,9 @@ export function copyLogBeside(path: string, writer: DatabaseSync, reader: Databa
         if (log < askedAt) askedAt = 0;
         if (log - Math.max(checkpointed, askedAt) < beginsAt) return;
         askedAt = log;
-        worker ??= start();
+        worker ??= startThread(String(copyWhenAsked), { name: THREAD, path, mode: 'rw' }).on('exit', () => {
+          worker = null;
+        });
         worker.postMessage(null);
       } catch {
         // The system has no room for a further thread; or the log cannot be read, which shows at the commit.
@@ -64,11 +50,11 @@ export function copyLogBeside(path: string, writer: DatabaseSync, reader: Databa
   };
 }
 
-/** What the thread runs. It is sent as text, so it uses nothing of this module. */
-function copyWhenAsked(): void {
+/** What the thread runs. */
+function copyWhenAsked(url: string): void {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
-  const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
-  const database = new DatabaseSync(workerData);
+  const { parentPort } = process.getBuiltinModule('node:worker_threads');
+  const database = new DatabaseSync(url);
   database.exec('PRAGMA synchronous=FULL');
   const checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   parentPort?.on('message', () => {

@@ -6,6 +6,7 @@ import { StartupError } from '../../errors.ts';
 import { ensureSchema, migrate } from '../../migrate.ts';
 import type { AtCommit, Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
 import { sql } from '../sql.ts';
+import { readBeside } from './broad-reads.ts';
 import { connect, createUndo } from './connection.ts';
 import { copyLogBeside } from './copy-log.ts';
 import {
@@ -37,7 +38,8 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
     const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const undo = createUndo(writer);
     const writing = connect(writer, { undo });
-    const { beginStatement, releaseSnapshot } = prepareReader(reader);
+    const { beginStatement, isTooBroad, releaseSnapshot } = prepareReader(reader);
+    const broadReads = readBeside(path, file.check);
     const logCopier = copyLogBeside(path, writer, reader);
     let atCommit: AtCommit = async () => {};
     const finishCommit = async () => {
@@ -49,7 +51,7 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
     const commit = groupCommit(writer, undo, finishCommit, monotonicMs);
     return {
       warnings: file.warnings,
-      reader: connect(reader, { before: beginStatement }),
+      reader: connect(reader, { before: beginStatement, broad: { isTooBroad, read: broadReads.read } }),
       isOnlyWriter: true,
       transaction: (work) => commit.transaction(() => work(writing)),
       atCommit: (work) => {
@@ -62,7 +64,7 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
       publishUrl: file.publishUrl,
       close: async () => {
         await commit.finish();
-        await logCopier.close();
+        await Promise.all([broadReads.close(), logCopier.close()]);
         reader.close();
         await file.close();
       },
