@@ -72,6 +72,17 @@ describe('a read on SQLite that would hold up all others', () => {
     expect(await reader.first(broad)).toEqual(row);
   });
 
+  it('fails when 32 wait already, which are read all the same, and so is the next one then', async () => {
+    await using database = await openManyProducts();
+    const { reader } = database;
+    const reads = await Promise.allSettled(Array.from({ length: 34 }, () => reader.first(pairs)));
+    expect(reads.filter(({ status }) => status === 'fulfilled')).toHaveLength(32);
+    expect(reads.slice(-2)).toEqual(
+      Array(2).fill({ status: 'rejected', reason: new StorageError(new Error('32 broad reads wait already')) }),
+    );
+    expect(await reader.first(pairs)).toEqual({ count: 301 ** 2 });
+  });
+
   it('fails with its thread, and the next one has another', async () => {
     await using database = await openManyProducts();
     const { reader } = database;

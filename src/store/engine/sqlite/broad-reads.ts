@@ -7,6 +7,9 @@ import { startThread } from './thread.ts';
 /** Rows that one statement may read: seconds, in which the other broad reads wait, and a few million keys counted. */
 const MAX_ROWS_READ = 5_000_000;
 
+/** How many statements wait at most: those that wait for them must not take the place of all other requests. */
+const MAX_WAITING = 32;
+
 /** What the thread answers to each statement, in their order. */
 type Answer = { readonly rows: readonly Values[] } | { readonly failure: string; readonly isTooBroad: boolean };
 
@@ -41,8 +44,14 @@ export function readBeside(path: string, check: () => void) {
   }
 
   return {
-    /** The rows of a statement. Throws StorageError, and ReadTooBroad when it reads more than some million rows. */
-    read(text: string, values: Values): Promise<readonly Values[]> {
+    /**
+     * The rows of a statement.
+     *
+     * @throws ReadTooBroad when it reads more than some million rows, StorageError when the database or the thread fails, or
+     * when too many wait
+     */
+    async read(text: string, values: Values): Promise<readonly Values[]> {
+      if (waiting.length >= MAX_WAITING) throw new StorageError(new Error(`${MAX_WAITING} broad reads wait already`));
       worker ??= start();
       worker.ref();
       worker.postMessage({ text, values });
