@@ -2,9 +2,11 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, it, vi } from 'vitest';
 import { findThread } from '../../faults/process.ts';
+import { readBeside } from '../../src/store/engine/sqlite/broad-reads.ts';
 import { copyLogBeside } from '../../src/store/engine/sqlite/copy-log.ts';
 
 const FULL_SIZE = 100;
@@ -118,4 +120,37 @@ it('is asked once more only when the log has grown by as much again, while someb
   expect(posted).toHaveBeenCalledTimes(1);
   commitUpTo(180);
   expect(posted).toHaveBeenCalledTimes(2);
+});
+
+it('begins anew between two broad reads, of which each sees an old state of it for long', async () => {
+  const { path, writer, log, logCopier } = openDatabase();
+  const commit = () => {
+    writer.exec('insert into numbers values (1)');
+    logCopier.copyLongLog();
+    // Slower than one read follows another.
+    return sleep(3);
+  };
+  const { read, close } = readBeside(path, () => {}, logCopier.isTooLong);
+  cleanups.push(close);
+  const broad = `with recursive n(i) as (select count(*) from numbers union all select i + 1 from n where i < 3000000)
+    select count(*) from n`;
+  const first = read(broad, []);
+  while (!logCopier.isTooLong()) await commit();
+  let isFirstOver = false;
+  let isSecondOver = false;
+  void first.then(() => {
+    isFirstOver = true;
+  });
+  const second = read(broad, []).then(() => {
+    isSecondOver = true;
+  });
+  while (!isFirstOver) await commit();
+  let shortest = log().log;
+  expect(shortest).toBeGreaterThan(FULL_SIZE);
+  while (!isSecondOver) {
+    await commit();
+    shortest = Math.min(shortest, log().log);
+  }
+  await second;
+  expect(shortest).toBeLessThan(FULL_SIZE / 2);
 });

@@ -5,6 +5,9 @@ import { startThread } from './thread.ts';
 /** How full the log is when the thread begins. The commits that come while it copies then fit into what is left. */
 const BEGINS_AT = 7 / 8;
 
+/** From this length on, a log is too long: it was to begin anew at its full size, and somebody reads an old state of it. */
+const TOO_LONG_AT = 9 / 8;
+
 const THREAD = 'lkm-copies-log';
 
 /**
@@ -22,16 +25,20 @@ const THREAD = 'lkm-copies-log';
 export function copyLogBeside(path: string, writer: DatabaseSync, reader: DatabaseSync) {
   const full = writer.prepare('PRAGMA wal_autocheckpoint').get() as { wal_autocheckpoint: number };
   const beginsAt = full.wal_autocheckpoint * BEGINS_AT;
+  const tooLongAt = full.wal_autocheckpoint * TOO_LONG_AT;
   const look = reader.prepare('PRAGMA wal_checkpoint(NOOP)');
   let worker: Worker | null = null;
   /** How long the log was when the thread was asked last; 0 when it has begun anew since. */
   let askedAt = 0;
+  /** How long the log was when it was looked at last. */
+  let length = 0;
 
   return {
     /** Has the log copied when it is nearly full, or has grown by as much again; to be called with each commit. */
     copyLongLog(): void {
       try {
         const { log, checkpointed } = look.get() as { log: number; checkpointed: number };
+        length = log;
         if (log < askedAt) askedAt = 0;
         if (log - Math.max(checkpointed, askedAt) < beginsAt) return;
         askedAt = log;
@@ -43,6 +50,8 @@ export function copyLogBeside(path: string, writer: DatabaseSync, reader: Databa
         // The system has no room for a further thread; or the log cannot be read, which shows at the commit.
       }
     },
+    /** Whether the log was too long at the last commit. */
+    isTooLong: () => length > tooLongAt,
     /** Ends the thread; to be called before the connections are closed. */
     async close(): Promise<void> {
       await worker?.terminate();

@@ -39,8 +39,8 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
     const undo = createUndo(writer);
     const writing = connect(writer, { undo });
     const { beginStatement, isTooBroad, releaseSnapshot } = prepareReader(reader);
-    const broadReads = readBeside(path, file.check);
     const logCopier = copyLogBeside(path, writer, reader);
+    const broadReads = readBeside(path, file.check, logCopier.isTooLong);
     let atCommit: AtCommit = async () => {};
     const finishCommit = async () => {
       await atCommit(writing, undo.staged());
