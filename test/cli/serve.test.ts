@@ -272,7 +272,7 @@ describe('lkm serve', () => {
     ['--max-connections 0', "--max-connections: '0' is not a whole number from 1 to 999999999"],
     ['--drain 86401', "--drain: '86401' is not a whole number from 0 to 86400"],
     ['--webhook-signature-header a:b', "--webhook-signature-header: 'a:b' is not the name of a header"],
-    ['--webhook-signature-header Webhook-Id', "'Webhook-Id' is a header that requests have already"],
+    ['--webhook-signature-header Webhook-Id', "'Webhook-Id' is a header that means something else"],
     ['--clock tomorrow', "--clock: 'tomorrow' is not an instant"],
     ['--tls-cert cert.pem', '--tls-cert and --tls-key go together'],
   ])('refuses %s', async (options, says) => {

@@ -95,7 +95,7 @@ describe('a server that cannot start', () => {
     const webhooks = { signatureHeader: 'user-agent' };
     await expect(startServer({ ...quiet, db, webhooks })).rejects.toMatchObject({
       name: 'StartupError',
-      message: "'user-agent' is a header that requests have already",
+      message: "'user-agent' is a header that means something else",
     });
     expect(readdirSync(folder.path)).toEqual([]);
   });

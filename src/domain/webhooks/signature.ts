@@ -51,15 +51,18 @@ export function signedHeaders(
   };
 }
 
-/** What requests have already, by lkm and by the connection. */
-const TAKEN_HEADERS =
-  /^(webhook-(id|timestamp|signature)|content-(type|length)|user-agent|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect)$/i;
+/** What requests have already, by lkm and by the connection, and what receivers and those before them act on. */
+const TAKEN_HEADERS = new RegExp(
+  '^(webhook-(id|timestamp|signature)|content-.+|user-agent|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|' +
+    'expect|(proxy-)?authorization|cookie|date|forwarded|x-forwarded-.+|via|accept.*|range|if-.+|origin|referer)$',
+  'i',
+);
 
 /** Why timestamped signatures cannot be in the header with this name, to follow the name; null when they can. */
 export function signatureHeaderProblem(name: string): string | null {
   // A token (RFC 9110 §5.6.2).
   if (!/^[\w!#$%&'*+.^`|~-]{1,64}$/.test(name)) return 'is not the name of a header';
-  return TAKEN_HEADERS.test(name) ? 'is a header that requests have already' : null;
+  return TAKEN_HEADERS.test(name) ? 'is a header that means something else' : null;
 }
 
 /** Whether one of the signatures, with spaces between them, was made with one of the secrets. */
