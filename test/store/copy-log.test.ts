@@ -2,7 +2,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, it, vi } from 'vitest';
 import { findThread } from '../../faults/process.ts';
@@ -127,28 +127,35 @@ it('begins anew between two broad reads, of which each sees an old state of it f
   const commit = () => {
     writer.exec('insert into numbers values (1)');
     logCopier.copyLongLog();
-    // Slower than one read follows another.
-    return sleep(3);
   };
   const { read, close } = readBeside(path, () => {}, logCopier.isTooLong);
   cleanups.push(close);
-  const broad = `with recursive n(i) as (select count(*) from numbers union all select i + 1 from n where i < 3000000)
-    select count(*) from n`;
-  const first = read(broad, []);
-  while (!logCopier.isTooLong()) await commit();
+  const readAll = (count: number) =>
+    read(
+      `with recursive n(i) as (select count(*) from numbers union all select i + 1 from n where i < ${count})
+        select count(*) from n`,
+      [],
+    );
   let isFirstOver = false;
-  let isSecondOver = false;
-  void first.then(() => {
+  const first = readAll(10_000_000).then(() => {
     isFirstOver = true;
   });
-  const second = read(broad, []).then(() => {
+  while (!logCopier.isTooLong()) {
+    commit();
+    await nextTurn();
+  }
+  let isSecondOver = false;
+  const second = readAll(3_000_000).then(() => {
     isSecondOver = true;
   });
-  while (!isFirstOver) await commit();
+  expect(isFirstOver).toBe(false);
+  await first;
   let shortest = log().log;
   expect(shortest).toBeGreaterThan(FULL_SIZE);
   while (!isSecondOver) {
-    await commit();
+    commit();
+    // Longer than it takes to begin one read after another.
+    await sleep(3);
     shortest = Math.min(shortest, log().log);
   }
   await second;
