@@ -40,6 +40,7 @@ export function connect(database: DatabaseSync, { before, broad, undo }: Connect
     take?: (rows: Row[]) => T,
   ): Promise<T> {
     try {
+      // First: what is counted from here on is of this statement, even when it cannot be prepared.
       before?.();
       const [statement, values] = prepared(command);
       const result = work(statement, values);
