@@ -91,7 +91,8 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       // The first use has set the end: this one, or another at the same time.
       const after = isWaiting(license) ? await findLicense(context, input) : license;
       // The file states the key that was given, which its holder knows: also where that has been replaced.
-      const used = { ...after, key: input.licenseKey, features: featuresOf(after, await planOf(context, after)) };
+      const plan = after.planId === null ? null : await planOf(context, after.planId);
+      const used = { ...after, key: input.licenseKey, features: featuresOf(after, plan) };
       const expiresAt = found(earlier(grantEnd(used, now), ends), 'invalidParams', { fields: ['ttl'] });
       const file = await signFile(context, used, { hostId: device.hostId as HostId, customer, expiresAt });
       return { file, ...graceWarning(used, now) };

@@ -2,7 +2,6 @@ import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { ProductVersion } from '../contract/products.ts';
 import { newId } from '../domain/ids.ts';
-import type { License } from '../domain/license.ts';
 import type { Context } from './context.ts';
 import { readAll, readList } from './lists.ts';
 import { anyone, found, type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
@@ -98,11 +97,8 @@ export type ShownVersion = Pick<ProductVersion, 'id' | 'version' | 'description'
 
 type Reading = Pick<Context, 'repositories' | 'caller'>;
 
-export async function versionOf(
-  { repositories, caller }: Reading,
-  { versionId }: Pick<License, 'versionId'>,
-): Promise<ShownVersion | null> {
-  const version = versionId === null ? null : await repositories.productVersions.find(caller.accountId, versionId);
+export async function versionOf({ repositories, caller }: Reading, versionId: string): Promise<ShownVersion | null> {
+  const version = await repositories.productVersions.find(caller.accountId, versionId);
   if (version === null) return null;
   const { productId: _, createdAt: _at, ...shown } = version;
   return shown;

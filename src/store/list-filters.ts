@@ -119,18 +119,18 @@ export async function withGroups(db: Connection, list: Listed, filters: readonly
 }
 
 /** The groups there are, at most one more than `MAX_GROUPS`: each is one look into the index. */
-async function groupsOf(db: Connection, list: Listed, { group, hasGroup, first, last }: Grouped): Promise<string[]> {
+function groupsOf(db: Connection, list: Listed, { group, hasGroup, first, last }: Grouped): Promise<string[]> {
   // One lower bound each: SQLite reads from the first of two on.
   const next = (bound: Sql) => {
     const upTo = last === undefined ? [] : [sql`${group} <= ${last}`];
     return sql`select min(${group}) from ${raw(list.table)} where ${and([...inScope(list), hasGroup, bound, ...upTo])}`;
   };
-  const rows = await db.all<{ value: string }>(sql`
+  const groups = sql`
     with recursive one (value) as (
       ${next(sql`${group} >= ${first ?? ''}`)}
       union all select (${next(sql`${group} > one.value`)}) from one where one.value is not null)
-    select value from one where value is not null limit ${MAX_GROUPS + 1}`);
-  return rows.map(({ value }) => value);
+    select value from one where value is not null limit ${MAX_GROUPS + 1}`;
+  return db.all(groups, (row: { value: string }) => row.value);
 }
 
 /**

@@ -108,7 +108,7 @@ const [SCHEMA = ''] = Object.keys(migrations);
 /** The names of the migrations that have run, in order, as this version has them; none on a new database. */
 async function listExecuted({ connection, tables }: Migratable): Promise<string[]> {
   if (!(await tables()).has('kysely_migration')) return [];
-  const rows = await connection.all<{ name: string }>(sql`select name from kysely_migration order by name`);
-  const names = rows.map(({ name }) => name);
+  const executed = sql`select name from kysely_migration order by name`;
+  const names = await connection.all(executed, (row: { name: string }) => row.name);
   return names.includes(LAST_REPLACED) ? [SCHEMA] : names;
 }

@@ -94,8 +94,13 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
       await driver.check();
       await repositories.accounts.oldest();
     },
-    transaction: (work) =>
-      driver.transaction((connection) => work(inTransaction(connection))).finally(memory?.forgetChanged),
+    async transaction(work) {
+      try {
+        return await driver.transaction((connection) => work(inTransaction(connection)));
+      } finally {
+        memory?.forgetChanged();
+      }
+    },
   };
 }
 

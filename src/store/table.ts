@@ -1,6 +1,6 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { Connection } from './engine/driver.ts';
-import { join, once, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
+import { asItIs, join, once, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
 
 /** How a field of a record, of type `T`, is kept in a column: under which name, and as which value `S`. */
 export interface Column<T, S extends SqlValue = SqlValue> {
@@ -17,8 +17,6 @@ export type Row = Readonly<Record<string, SqlValue>>;
 
 /** A row as the rest of lkm sees it. */
 export type RecordOf<C extends Columns> = { readonly [F in keyof C]: ReturnType<C[F]['fromSql']> };
-
-const asItIs = <T>(value: T): T => value;
 
 const plain = <T extends SqlValue>(name: string): Column<T, T> => ({ name, toSql: asItIs, fromSql: asItIs });
 
@@ -42,7 +40,7 @@ export const json = <T>(name: string): Column<T, string> => ({
 /** A value that may be absent, kept as NULL. */
 export const optional = <T, S extends SqlValue>({ name, toSql, fromSql }: Column<T, S>): Column<T | null, S | null> =>
   toSql === asItIs
-    ? { name, toSql: asItIs as never, fromSql: asItIs as never }
+    ? { name, toSql: asItIs, fromSql: asItIs }
     : {
         name,
         toSql: (value) => (value === null ? null : toSql(value)),
@@ -103,12 +101,6 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
     return sql`update ${table} set ${assignments(given, ', ')} where ${matching(key)}`;
   };
 
-  const all = async (db: Connection, statement: Sql): Promise<Shown[]> => (await db.all<Row>(statement)).map(read);
-  async function first(db: Connection, statement: Sql): Promise<Shown | null> {
-    const row = await db.first<Row>(statement);
-    return row === undefined ? null : read(row);
-  }
-
   return {
     name,
     columns,
@@ -117,16 +109,16 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
     all:
       (db: Connection): Template<Shown[]> =>
       (...statement) =>
-        all(db, sql(...statement)),
+        db.all(sql(...statement), read),
     first:
       (db: Connection): Template<Shown | null> =>
       (...statement) =>
-        first(db, sql(...statement)),
-    find: (db: Connection, key: Key) => first(db, select(key)),
+        db.first(sql(...statement), read),
+    find: (db: Connection, key: Key) => db.first(select(key), read),
     /** All records that the key names, in no order: for those that are few. */
-    findAll: (db: Connection, key: Key) => all(db, select(key)),
+    findAll: (db: Connection, key: Key) => db.all(select(key), read),
     /** The record, which nobody else changes until this transaction ends. */
-    lock: (db: Connection, key: Key) => first(db, sql`${select(key)} for update`),
+    lock: (db: Connection, key: Key) => db.first(sql`${select(key)} for update`, read),
     /** Adds a record, which is not there. */
     add: (db: Connection, record: Full) => db.send(sql`${insertion} ${rowOf(record)}`),
     /** Adds a record; false when `conflict` says to skip it. */
@@ -142,10 +134,10 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
     /** Changes what is given; returns the number of records. */
     set: (db: Connection, key: Key, changes: Changes<C>) => db.run(update(key, changes)),
     /** Changes what is given of one record, and returns it as it is then. */
-    patch: (db: Connection, key: Key, changes: Changes<C>) => first(db, sql`${update(key, changes)} returning *`),
+    patch: (db: Connection, key: Key, changes: Changes<C>) => db.first(sql`${update(key, changes)} returning *`, read),
     remove: (db: Connection, key: Key) => db.run(remove(key)),
     /** Removes the records and returns them, in no order. */
-    take: (db: Connection, key: Key) => all(db, sql`${remove(key)} returning *`),
+    take: (db: Connection, key: Key) => db.all(sql`${remove(key)} returning *`, read),
   };
 }
 

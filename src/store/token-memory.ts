@@ -10,26 +10,24 @@ const MAX_TOKENS = 1_000;
  * database, and whose transactions run one after the other. Unknown ones are not remembered: anybody can make them up.
  */
 export function createTokenMemory() {
-  const known = new Map<string, Token>();
+  const known = new Map<string, Promise<Token>>();
   let generation = 0;
   let isChanged = false;
 
   return {
     /** Tokens as they are read, each from the database once until it is forgotten. */
-    inFrontOf: (tokens: TokenRepository): TokenRepository => ({
-      ...tokens,
-      async findByHash(hash) {
-        const remembered = known.get(hash);
-        if (remembered !== undefined) return remembered;
+    inFrontOf(tokens: TokenRepository): TokenRepository {
+      async function lookUp(hash: string): Promise<Token | null> {
         const before = generation;
         const found = await tokens.findByHash(hash);
         // What was read before a commit must not be remembered after it.
         if (found === null || generation !== before) return found;
         if (known.size === MAX_TOKENS) known.clear();
-        known.set(hash, found);
+        known.set(hash, Promise.resolve(found));
         return found;
-      },
-    }),
+      }
+      return { ...tokens, findByHash: (hash) => known.get(hash) ?? lookUp(hash) };
+    },
     noteChange(): void {
       isChanged = true;
     },

@@ -8,30 +8,28 @@ it('so many run, the others after them in the order of their arrival, and one mo
   const limit = createConcurrencyLimit({ maxRunning: 2, maxWaiting: 3 });
   const begun: number[] = [];
   const works = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
-  const taken = works.map(({ promise }, index) =>
-    limit.run(async () => {
-      begun.push(index);
-      await promise;
-      return index;
-    }),
-  );
-  await expect(limit.run(async () => {})).rejects.toMatchObject({ reason: 'unavailable' });
+  const taken = works.map(async ({ promise }, index) => {
+    await limit.enter();
+    begun.push(index);
+    await promise;
+    limit.leave();
+  });
+  await new Promise(setImmediate);
+  expect(() => limit.enter()).toThrow(expect.objectContaining({ reason: 'unavailable' }));
   expect([begun, limit.load()]).toEqual([[0, 1], { running: 2, waiting: 3 }]);
   works[1]?.resolve();
   await taken[1];
   await new Promise(setImmediate);
   expect(begun).toEqual([0, 1, 2]);
   for (const { resolve } of works) resolve();
-  expect(await Promise.all(taken)).toEqual([0, 1, 2, 3, 4]);
-  expect(begun).toEqual([0, 1, 2, 3, 4]);
-  expect(await limit.run(async () => 'done')).toBe('done');
+  await Promise.all(taken);
+  expect([begun, limit.load()]).toEqual([[0, 1, 2, 3, 4], { running: 0, waiting: 0 }]);
 });
 
-it('a place is given back by work that fails', async () => {
-  const limit = createConcurrencyLimit({ maxRunning: 1, maxWaiting: 0 });
-  const failing = () => Promise.reject(new Error('it failed'));
-  await expect(limit.run(failing)).rejects.toThrow('it failed');
-  await expect(limit.run(failing)).rejects.toThrow('it failed');
+it('a place is given back by a request that fails', async () => {
+  await using service = await startTestServer({ requests: { maxRunning: 1, maxWaiting: 0 } });
+  for (const _ of '12') expect((await service.call('GET', '/key?productId=x')).status).toBe(400);
+  for (const _ of '12') expect((await service.call('POST', '/customer', {})).status).toBe(400);
 });
 
 it('a server that runs as many requests as it may answers 503 to one more, which has not happened, and goes on', async () => {

@@ -169,8 +169,8 @@ function explainer({ engine, connection: explaining }: Database) {
     plans.push(rows.map((row) => row.detail ?? row['QUERY PLAN']).join('\n'));
   }
   const connection: Pick<Connection, 'all' | 'first'> = {
-    all: (statement) => explain(statement).then(() => explaining.all(statement)),
-    first: (statement) => explain(statement).then(() => explaining.first(statement)),
+    all: (statement, read) => explain(statement).then(() => explaining.all(statement, read)),
+    first: (statement, read) => explain(statement).then(() => explaining.first(statement, read)),
   };
   return { connection: connection as Connection, plans };
 }

@@ -40,15 +40,15 @@ async function openLists(
   await database.store.close();
   const { connection: reading, close } = await openDatabase(database.location);
   const read: number[] = [];
-  async function all<R>(statement: Sql): Promise<R[]> {
-    const rows = await reading.all<R>(statement);
+  async function all<R, T = R>(statement: Sql, take?: (row: R) => T): Promise<T[]> {
+    const rows = await reading.all(statement, take);
     read.push(rows.length);
     if (between !== undefined) await reading.run(raw(between));
     return rows;
   }
   const connection: Pick<Connection, 'all' | 'first'> = {
     all,
-    first: async <R>(statement: Sql) => (await all<R>(statement))[0],
+    first: async <R, T = R>(statement: Sql, take?: (row: R) => T) => (await all(statement, take))[0] ?? null,
   };
   return {
     read,

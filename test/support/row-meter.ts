@@ -51,7 +51,7 @@ function openSqliteMeter(location: string): Meter {
 async function openPostgresMeter(location: string): Promise<Meter> {
   const { connection: explaining, close } = await openDatabase(location);
   let most = 0;
-  async function all<R>(statement: Sql): Promise<R[]> {
+  async function all(statement: Sql): Promise<never[]> {
     const rows = await explaining.all<{ 'QUERY PLAN': [{ Plan: Step }] }>(
       sql`explain (analyze, timing off, format json) ${statement}`,
     );
@@ -60,7 +60,7 @@ async function openPostgresMeter(location: string): Promise<Meter> {
   }
   const connection: Pick<Connection, 'all' | 'first'> = {
     all,
-    first: async <R>(statement: Sql) => (await all<R>(statement))[0],
+    first: async (statement) => (await all(statement))[0] ?? null,
   };
   return {
     async rowsOf(work) {

@@ -6,6 +6,7 @@ import { type Caller, scopesOf } from '../../domain/access.ts';
 import { type IpAddress, readNetworks } from '../../domain/ip-address.ts';
 import { hashToken, isWellFormedToken, mayBeForeignToken } from '../../domain/token.ts';
 import type { Repositories, Store } from '../../store/store.ts';
+import type { AppParts } from '../app-parts.ts';
 import type { HttpRequest } from './messages.ts';
 
 /** Made once for all requests of admins. */
@@ -43,6 +44,30 @@ export async function authenticate(
 /** How long a token counts as looked up, in milliseconds. A body that comes slowly must not outlive its token. */
 const TRUSTED_MS = 1_000;
 
+const NO_BYTES = new Uint8Array();
+
+/**
+ * Reads the body of a request that has one, and then works in one of the places: a body that comes slowly must hold up no
+ * other request. Throws ApiError `invalidToken` for a token that was revoked while the request waited.
+ */
+export async function withBody<T>(
+  parts: Validating & Pick<AppParts, 'monotonic' | 'concurrencyLimit'>,
+  request: Authenticated & { readonly route: { readonly endpoint: Pick<AnyEndpoint, 'method'> } },
+  work: (bytes: Uint8Array) => Promise<T>,
+): Promise<T> {
+  const { concurrencyLimit, monotonic } = parts;
+  const authenticated = monotonic();
+  const bytes = request.route.endpoint.method === 'GET' ? NO_BYTES : await request.httpRequest.readBody();
+  await concurrencyLimit?.enter();
+  try {
+    const isTrusted = monotonic() - authenticated < TRUSTED_MS || (await isStillValid(parts, request));
+    if (!isTrusted) throw apiError('invalidToken');
+    return await work(bytes);
+  } finally {
+    concurrencyLimit?.leave();
+  }
+}
+
 interface Validating {
   readonly store: Pick<Store, 'repositories'>;
   now(): Instant;
@@ -53,26 +78,6 @@ interface Authenticated {
   readonly httpRequest: HttpRequest;
   readonly ipAddress: IpAddress;
 }
-
-/**
- * Reads the body of a request that has one, before the request takes one of the places: a body that comes slowly must hold
- * up no other. With it comes what refuses a token that was revoked meanwhile.
- */
-export async function readTrustedBody(
-  parts: Validating & { monotonic(): number },
-  request: Authenticated & { readonly route: { readonly endpoint: Pick<AnyEndpoint, 'method'> } },
-) {
-  if (request.route.endpoint.method === 'GET') return NO_BODY;
-  const authenticated = parts.monotonic();
-  const bytes = await request.httpRequest.readBody();
-  const refuseUntrusted = async (): Promise<void> => {
-    const isTrusted = parts.monotonic() - authenticated < TRUSTED_MS || (await isStillValid(parts, request));
-    if (!isTrusted) throw apiError('invalidToken');
-  };
-  return { bytes, refuseUntrusted };
-}
-
-const NO_BODY = { bytes: new Uint8Array(), refuseUntrusted: async (): Promise<void> => {} };
 
 /** Whether the token of a request has not been revoked, and has not expired, since the request began. */
 export async function isStillValid(

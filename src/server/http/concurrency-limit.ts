@@ -16,20 +16,21 @@ export function createConcurrencyLimit({ maxRunning, maxWaiting }: RequestLimits
   let running = 0;
   return {
     load: () => ({ running, waiting: waiting.length }),
-    /** Runs the work, at once or when it is first in the queue. Throws ApiError `unavailable` when too many wait; nothing has been done then. */
-    async run<T>(work: () => Promise<T>): Promise<T> {
-      if (running < maxRunning) running += 1;
-      else if (waiting.length < maxWaiting) await new Promise<void>((resolve) => waiting.push(resolve));
-      else
-        throw apiError('unavailable', {}, { cause: new Error(`${running} requests run and ${waiting.length} wait`) });
-      try {
-        return await work();
-      } finally {
-        const next = waiting.shift();
-        // The next one takes over the place.
-        if (next === undefined) running -= 1;
-        else next();
+    /** Takes a place, at once or when it is first in the queue. Throws ApiError `unavailable` when too many wait. */
+    enter(): Promise<void> | undefined {
+      if (running < maxRunning) {
+        running += 1;
+        return undefined;
       }
+      if (waiting.length < maxWaiting) return new Promise((resolve) => waiting.push(resolve));
+      throw apiError('unavailable', {}, { cause: new Error(`${running} requests run and ${waiting.length} wait`) });
+    },
+    /** Gives back a place that was taken. */
+    leave(): void {
+      const next = waiting.shift();
+      // The next one takes over the place.
+      if (next === undefined) running -= 1;
+      else next();
     },
   };
 }

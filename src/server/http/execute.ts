@@ -11,7 +11,7 @@ import type { AppParts } from '../app-parts.ts';
 import type { ExecutionResult, IdempotencyClaim } from '../idempotency/exactly-once.ts';
 import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.ts';
-import { readTrustedBody } from './authenticate.ts';
+import { withBody } from './authenticate.ts';
 import { isUnreadable, readInput } from './input.ts';
 import type { HttpRequest } from './messages.ts';
 import { budgetHeader, errorBody, invalidFieldsHeader, JSON_TYPE, startBody, toApiError } from './respond.ts';
@@ -38,13 +38,12 @@ export interface ReadResult {
 }
 
 /** Performs a read within the concurrency limit, on what is durable. */
-export async function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
+export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
   const { route, httpRequest } = request;
-  const { bytes, refuseUntrusted } = await readTrustedBody(parts, request);
-  return limited(parts, async () => {
-    await refuseUntrusted();
+  return withBody(parts, request, async (bytes) => {
     const input = readInput(route.endpoint, httpRequest, bytes);
-    await authorize(parts, request, input);
+    const reason = route.authorize(request.caller, input);
+    if (reason !== null) await refuse(parts, request, reason);
     const { status, wrap, stream } = route.endpoint.reply;
     const context = contextOf(parts, request, parts.store.repositories, refuseToRecord);
     const result = (await route.perform(context, input)) as never;
@@ -59,11 +58,7 @@ export async function readOnly(parts: AppParts, request: AuthorizedRequest): Pro
  */
 export async function mutate(parts: AppParts, request: AuthorizedRequest): Promise<ExecutionResult> {
   const key = readIdempotencyKey(request.httpRequest.headers);
-  const { bytes, refuseUntrusted } = await readTrustedBody(parts, request);
-  const result = await limited(parts, async () => {
-    await refuseUntrusted();
-    return mutateOnce(parts, request, key, bytes);
-  });
+  const result = await withBody(parts, request, (bytes) => mutateOnce(parts, request, key, bytes));
   if (result.replayed) request.budget ??= await budgetOfReplay(parts, request);
   else parts.onRecorded?.();
   if (result.status < 300) Object.assign(request.headers, budgetHeader(request.budget));
@@ -77,9 +72,6 @@ export async function refuse(parts: AppParts, request: RecordedRequest, refusal:
   }
   throw apiError(refusal);
 }
-
-const limited = <T>({ concurrencyLimit }: AppParts, work: () => Promise<T>): Promise<T> =>
-  concurrencyLimit === undefined ? work() : concurrencyLimit.run(work);
 
 async function mutateOnce(
   parts: AppParts,
@@ -95,7 +87,8 @@ async function mutateOnce(
     if (key === null) throw error;
     invalid = error;
   }
-  if (invalid === null) await authorize(parts, request, input);
+  const reason = invalid === null ? request.route.authorize(request.caller, input) : null;
+  if (reason !== null) await refuse(parts, request, reason);
   if (key !== null) return mutateUnderKey(parts, request, { key, bytes, input, invalid });
   try {
     const response = await parts.store.transaction((repositories) => perform(parts, request, repositories, input));
@@ -166,11 +159,6 @@ async function budgetOfReplay(
   if (!route.issuesKeys || tokenId === null || maxIssues === null) return undefined;
   const token = await store.repositories.tokens.find(accountId, tokenId);
   return maxIssues - (token?.issued ?? 0);
-}
-
-async function authorize(parts: AppParts, request: AuthorizedRequest, input: unknown): Promise<void> {
-  const reason = request.route.authorize(request.caller, input);
-  if (reason !== null) await refuse(parts, request, reason);
 }
 
 async function perform(

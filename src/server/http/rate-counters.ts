@@ -9,7 +9,7 @@ export interface Taken {
 }
 
 export interface RateCounter {
-  take(name: string, rate: Rate): Promise<Taken>;
+  take(name: string, rate: Rate): Taken | Promise<Taken>;
   /** What a request would find, as far as this process knows: those that it does not know are allowed. */
   look(name: string, rate: Rate): Taken;
 }
@@ -27,7 +27,7 @@ export function createMemoryCounter(now: () => number, maxNames = MAX_NAMES): Ra
   const emptyAtOf = (name: string) => newer.get(name) ?? older.get(name);
   return {
     size: () => newer.size + older.size,
-    async take(name, rate) {
+    take(name, rate) {
       const at = now();
       const { allowed, emptyAt } = admit(rate, emptyAtOf(name), at);
       if (newer.size >= maxNames / 2 && !newer.has(name)) [older, newer] = [newer, new Map()];

@@ -66,12 +66,12 @@ export interface Links {
 }
 
 export const linksOf = async (context: Context, license: License): Promise<Links> => ({
-  version: await versionOf(context, license),
-  plan: await planOf(context, license),
+  version: license.versionId === null ? null : await versionOf(context, license.versionId),
+  plan: license.planId === null ? null : await planOf(context, license.planId),
 });
 
-export const planOf = async ({ repositories, caller }: Context, { planId }: License): Promise<Plan | null> =>
-  planId === null ? null : repositories.plans.find(caller.accountId, planId);
+export const planOf = ({ repositories, caller }: Context, planId: string): Promise<Plan | null> =>
+  repositories.plans.find(caller.accountId, planId);
 
 export async function showListed(context: Context, licenses: readonly License[]): Promise<ListedLicense[]> {
   const known = new Map<string, Links>();

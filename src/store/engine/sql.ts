@@ -1,3 +1,6 @@
+/** What stands for a conversion where none is needed: of the row or the value of one type to the same, by another name. */
+export const asItIs = <From, To>(value: From): To => value as unknown as To;
+
 /** A value that a column can hold on both engines. */
 export type SqlValue = string | number | null;
 

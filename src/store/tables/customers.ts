@@ -75,7 +75,7 @@ export const customerRepository = (db: Connection) => ({
   /** Keeps a customer from being removed until this transaction ends; false when there is no such customer. */
   async hold(accountId: AccountId, id: string): Promise<boolean> {
     const held = sql`select id from customers where account_id = ${accountId} and id = ${id} for key share`;
-    return (await db.first(held)) !== undefined;
+    return (await db.first(held)) !== null;
   },
 
   /** Whether the customer has a licence of one of the products. */
@@ -127,7 +127,7 @@ const isOf = (productIds: ReadonlySet<string>): Sql => isAmong(sql`(l.product_id
 async function hasLicense(db: Connection, accountId: AccountId, id: string, condition: Sql): Promise<boolean> {
   const license = sql`
     select l.id from licenses as l where l.account_id = ${accountId} and l.customer_id = ${id} and ${condition} limit 1`;
-  return (await db.first(license)) !== undefined;
+  return (await db.first(license)) !== null;
 }
 
 function toFilters(accountId: AccountId, { email, text, active, productIds }: CustomerFilters): Filter[] {

@@ -60,13 +60,13 @@ export const deviceRepository = (db: Connection) => ({
    * Counts a rebinding of the devices of a licence and returns how many there are in this calendar year; null when there are
    * `most` already, which is at least 1, or null for no limit. One statement, so no two callers get the last one.
    */
-  async countRebinding({ accountId, id }: License, year: number, most: number | null): Promise<number | null> {
-    const row = await db.first<{ total: number }>(sql`
+  countRebinding({ accountId, id }: License, year: number, most: number | null): Promise<number | null> {
+    const counted = sql`
       insert into rebindings (account_id, license_id, calendar_year, total) values (${accountId}, ${id}, ${year}, 1)
       on conflict (account_id, license_id, calendar_year) do update set total = rebindings.total + 1
         where rebindings.total < ${most ?? UNLIMITED}
-      returning total`);
-    return row?.total ?? null;
+      returning total`;
+    return db.first(counted, (row: { total: number }) => row.total);
   },
 
   /** Oldest first. */

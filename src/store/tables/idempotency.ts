@@ -52,11 +52,11 @@ export const idempotencyRepository = (db: Connection) => ({
   },
 
   /** Removes up to `limit` records of all accounts made before the instant, oldest first; returns the account of each. */
-  async removeOlder(before: Instant, limit: number): Promise<AccountId[]> {
-    const rows = await db.all<{ account_id: AccountId }>(sql`
+  removeOlder(before: Instant, limit: number): Promise<AccountId[]> {
+    const removal = sql`
       delete from idempotency where (account_id, key_hash) in (
         select account_id, key_hash from idempotency where created_at < ${before} order by created_at limit ${limit})
-      returning account_id`);
-    return rows.map((row) => row.account_id);
+      returning account_id`;
+    return db.all(removal, (row: { account_id: AccountId }) => row.account_id);
   },
 });

@@ -64,6 +64,6 @@ async function take(db: Connection, { name, interval, tolerance }: Limit): Promi
     returning empty_at, ${now} as now`);
   const row = taken ?? (await db.first<Found>(sql`select empty_at, ${now} as now from rates where name = ${name}`));
   // Removed since: now it can be added.
-  if (row === undefined) return take(db, { name, interval, tolerance });
-  return { allowed: taken !== undefined, emptyAt: Number(row.empty_at), now: Number(row.now) };
+  if (row === null) return take(db, { name, interval, tolerance });
+  return { allowed: taken !== null, emptyAt: Number(row.empty_at), now: Number(row.now) };
 }

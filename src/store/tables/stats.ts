@@ -68,7 +68,7 @@ export const statsRepository = (db: Connection) => ({
   hasMoreThan: async (accountId: AccountId, count: number): Promise<boolean> =>
     (await db.first(
       sql`select id from licenses where account_id = ${accountId} order by id limit 1 offset ${count}`,
-    )) !== undefined,
+    )) !== null,
 
   /**
    * Counts keys, and the devices and sessions that hold their slots, by product and day (UTC, as `2026-11-21`) of creation,

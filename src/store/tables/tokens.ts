@@ -121,15 +121,15 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
   },
 
   /** Counts keys against the token's `maxIssues`, and returns how many are left; null when there were not so many. */
-  async countIssues(accountId: AccountId, id: TokenId, count: number): Promise<number | null> {
+  countIssues(accountId: AccountId, id: TokenId, count: number): Promise<number | null> {
     onChange();
-    const row = await db.first<{ left: number }>(sql`
+    const counted = sql`
       update tokens set issued = issued + ${count}
       where account_id = ${accountId} and issued + ${count} <= max_issues and id = (
         select coalesce(own.budget_of, own.id) from tokens as own
         where own.account_id = ${accountId} and own.id = ${id})
-      returning max_issues - issued as "left"`);
-    return row?.left ?? null;
+      returning max_issues - issued as "left"`;
+    return db.first(counted, (row: { left: number }) => row.left);
   },
 });
 

@@ -157,8 +157,14 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
   };
 }
 
-const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
-  `${remoteAddress} ${remotePort} ${localAddress}`;
+/** They are written out once for each socket: every request asks for them several times. */
+const knownEnds = new WeakMap<Socket, string>();
+
+function endsOf(socket: Socket): string {
+  const ends = knownEnds.get(socket) ?? `${socket.remoteAddress} ${socket.remotePort} ${socket.localAddress}`;
+  knownEnds.set(socket, ends);
+  return ends;
+}
 
 /** Whether it has been sending a request, or nothing at all, for too long when others wait. */
 const isSlow = ({ turns: [turn], idleSince }: Connection): boolean =>

@@ -24,7 +24,13 @@ export function createNodeListener(
     const request = readIncoming(message, response, isHostAllowed, holdBytes);
     // Where a request that cannot be read ends, and the next one begins, cannot be trusted.
     if (typeof request === 'string') response.shouldKeepAlive = false;
-    const answer = typeof request === 'string' ? refusal(apiError(request)) : await app(request).catch(answerFailure);
+    let answer: HttpResponse;
+    try {
+      answer = typeof request === 'string' ? refusal(apiError(request)) : await app(request);
+    } catch {
+      // Even where its failure could not be logged, a request gets an answer.
+      answer = refusal(apiError('serverError'));
+    }
     try {
       send(response, answer, holdBytes, fail);
     } catch (error) {
@@ -33,9 +39,6 @@ export function createNodeListener(
     }
   };
 }
-
-/** Even where its failure could not be logged, a request gets an answer. */
-const answerFailure = () => refusal(apiError('serverError'));
 
 /** What may stand in a Host header (RFC 3986 §3.2.2, §3.2.3); anything else has to be refused (RFC 9112 §3.2). */
 const hostShape = /^[\w.~!$&'()*+,;=%:[\]-]*$/;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg, { type ClientBase, type Pool, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { ConstraintError, causeOf, OutcomeUnknown, ReadTooBroad, StorageError } from '../../errors.ts';
 import { type Connection, commits } from '../driver.ts';
-import { prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
+import { asItIs, prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
 
 /** A connection keeps what it has parsed until it ends: lists with rare filters must not fill its memory. */
 const MAX_NAMES = 1_000;
@@ -47,8 +47,11 @@ export function connect(client: Pool | ClientBase | Pipeline, prepare: Prepare):
   const execute = (sql: Sql): Promise<QueryResult> => attempt(() => query(toSent(sql)));
   return {
     keepsPlans: false,
-    all: async (sql) => (await execute(sql)).rows,
-    first: async (sql) => (await execute(sql)).rows[0],
+    all: async <R, T>(sql: Sql, read: (row: R) => T = asItIs) => (await execute(sql)).rows.map((row) => read(row)),
+    async first<R, T>(sql: Sql, read: (row: R) => T = asItIs) {
+      const [row] = (await execute(sql)).rows;
+      return row === undefined ? null : read(row);
+    },
     run: async (sql) => (await execute(sql)).rowCount ?? 0,
     send: (sql) => attempt(() => send(toSent(sql))),
     async nested(work) {

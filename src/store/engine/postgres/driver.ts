@@ -97,7 +97,7 @@ function databaseOn(pool: Pool, url: string, prepare = createPrepare()): Databas
     connection,
     async tables() {
       const names = sql`select tablename as name from pg_tables where schemaname = any (current_schemas(false))`;
-      return new Set((await connection.all<{ name: string }>(names)).map(({ name }) => name));
+      return new Set(await connection.all(names, (row: { name: string }) => row.name));
     },
     transaction: (work) => transact(pool, prepare, work),
     alone: (work, findDone) => alone(pool, work, findDone),

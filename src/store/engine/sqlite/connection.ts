@@ -3,7 +3,7 @@ import { ConstraintError, StorageError } from '../../errors.ts';
 import type { Row } from '../../table.ts';
 import type { OutboxRecord } from '../../tables/record/outbox.ts';
 import type { Connection } from '../driver.ts';
-import { prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
+import { asItIs, prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
 import { codesOf } from './file.ts';
 
 interface ConnectOptions {
@@ -33,32 +33,44 @@ export function connect(database: DatabaseSync, { before, broad, undo }: Connect
     return { text, statement, writes: !/^\s*select/.test(text), toRow: rowMaker(statement) };
   });
 
-  /** `take` makes of rows that were read elsewhere what `work` would have returned. */
-  async function execute<T>(
+  /**
+   * Runs a statement by `work`, and returns what `read` makes of that. `take` makes of rows that were read elsewhere what `work`
+   * would have returned.
+   */
+  async function execute<W, T>(
     command: Sql,
-    work: (prepared: Prepared, values: SqlValue[]) => T,
-    take?: (rows: Row[]) => T,
+    work: (prepared: Prepared, values: SqlValue[]) => W,
+    read: (result: W) => T,
+    take?: (rows: Row[]) => W,
   ): Promise<T> {
+    let result: W;
     try {
       // First: what is counted from here on is of this statement, even when it cannot be prepared.
       before?.();
       const [statement, values] = prepared(command);
-      const result = work(statement, values);
+      result = work(statement, values);
       if (statement.writes && result !== 0) undo?.noteChange();
-      return result;
     } catch (error) {
       if (take === undefined || !broad?.isTooBroad()) throw toStorageError(error);
       const [{ text, toRow }, values] = prepared(command);
-      return take((await broad.read(text, values)).map(toRow));
+      result = take((await broad.read(text, values)).map(toRow));
     }
+    return read(result);
   }
 
   return {
     keepsPlans: true,
-    all: <R>(command: Sql) => execute(command, allRows, (rows) => rows) as Promise<R[]>,
-    first: <R>(command: Sql) => execute<Row | undefined>(command, firstRow, ([row]) => row) as Promise<R | undefined>,
-    run: (command) => execute(command, countChanges),
-    send: (command) => execute(command, countChanges),
+    all: <R, T>(command: Sql, read: (row: R) => T = asItIs) =>
+      execute(command, allRows, (rows) => rows.map((row) => read(row as R)), asItIs),
+    first: <R, T>(command: Sql, read: (row: R) => T = asItIs) =>
+      execute(
+        command,
+        firstRow,
+        (row) => (row === undefined ? null : read(row as R)),
+        ([row]) => row,
+      ),
+    run: (command) => execute(command, countChanges, asItIs<number, number>),
+    send: (command) => execute(command, countChanges, asItIs<number, number>),
     nested: (work) => (undo === undefined ? work() : undo.nested(work)),
     // Transactions of the one process that owns the file run one after the other.
     tryLock: async () => true,

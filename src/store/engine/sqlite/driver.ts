@@ -163,8 +163,8 @@ function viewOf({ path, mode }: LocatedFile, database: DatabaseSync) {
     engine: 'SQLite' as const,
     connection,
     async tables() {
-      const rows = await connection.all<{ name: string }>(sql`select name from sqlite_master where type = 'table'`);
-      return new Set(rows.map(({ name }) => name));
+      const names = sql`select name from sqlite_master where type = 'table'`;
+      return new Set(await connection.all(names, (row: { name: string }) => row.name));
     },
     warnings: isOpenToOthers
       ? [`${path} holds private keys, and others than its owner may open it (mode ${mode.toString(8)})`]

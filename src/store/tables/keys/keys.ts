@@ -48,19 +48,19 @@ export const keyRepository = (db: Connection) => ({
     licenses.find(db, { accountId, reference }),
 
   /** The product of a licence; null when there is none. */
-  async findProduct(accountId: AccountId, address: KeyAddress): Promise<ProductId | null> {
+  findProduct(accountId: AccountId, address: KeyAddress): Promise<ProductId | null> {
     const product = sql`select l.product_id from licenses as l where l.account_id = ${accountId} and ${isAt(address)}`;
-    return (await db.first<{ product_id: ProductId }>(product))?.product_id ?? null;
+    return db.first(product, (row: { product_id: ProductId }) => row.product_id);
   },
 
   /** A licence of a product, its customer, and whether a file was signed for it that is remembered; in one statement. */
-  async findWithCustomer(accountId: AccountId, productId: ProductId, address: KeyAddress) {
-    const row = await db.first<Row>(sql`
+  findWithCustomer(accountId: AccountId, productId: ProductId, address: KeyAddress) {
+    const found = sql`
       select l.*, c.name as customer_name, c.email as customer_email, c.active as customer_active,
         exists (select 1 from license_files as f where f.account_id = l.account_id and f.license_id = l.id) as has_files
       from licenses as l left join customers as c on c.account_id = l.account_id and c.id = l.customer_id
-      where l.account_id = ${accountId} and ${isAt(address)} and l.product_id = ${productId}`);
-    return row === undefined ? null : withCustomer(row);
+      where l.account_id = ${accountId} and ${isAt(address)} and l.product_id = ${productId}`;
+    return db.first(found, withCustomer);
   },
 
   /** The licence that product and key name together, kept from all others until this transaction ends. */

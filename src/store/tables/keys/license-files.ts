@@ -65,7 +65,7 @@ export const licenseFileRepository = (db: Connection) => {
     /** Notes that a licence was blocked or unblocked: its files are then in the revocation list, or are not any more. */
     async noteBlocking(license: License, now: Instant): Promise<void> {
       const any = await db.first(sql`select id from license_files where ${isOf(license)} limit 1`);
-      if (any !== undefined) await renumber(license.accountId, now);
+      if (any !== null) await renumber(license.accountId, now);
     },
 
     /** The same for several licences of the account. */
@@ -104,11 +104,11 @@ export const licenseFileRepository = (db: Connection) => {
 
     /** Removes up to `limit` files of all accounts that ended before the instant; returns the account of each. */
     async removeEnded(before: Instant, limit: number, now: Instant): Promise<AccountId[]> {
-      const rows = await db.all<{ account_id: AccountId }>(sql`
+      const removal = sql`
         delete from license_files where (account_id, id) in (
           select account_id, id from license_files where ends_at < ${before} order by ends_at limit ${limit})
-        returning account_id`);
-      const accountIds = rows.map(({ account_id }) => account_id);
+        returning account_id`;
+      const accountIds = await db.all(removal, (row: { account_id: AccountId }) => row.account_id);
       for (const accountId of [...new Set(accountIds)].sort()) await renumber(accountId, now);
       return accountIds;
     },

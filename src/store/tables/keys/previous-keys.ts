@@ -16,10 +16,10 @@ export const previousKeyRepository = (db: Connection) => ({
   },
 
   /** The key that stands for an earlier one which works at this instant; null when there is none. */
-  async replacement(accountId: AccountId, key: LicenseKey, at: Instant): Promise<LicenseKey | null> {
-    const row = await db.first<{ license_key: LicenseKey }>(sql`
+  replacement(accountId: AccountId, key: LicenseKey, at: Instant): Promise<LicenseKey | null> {
+    const current = sql`
       select l.license_key from previous_keys as p join licenses as l on l.account_id = p.account_id and l.id = p.license_id
-      where p.account_id = ${accountId} and p.license_key = ${key} and p.valid_until > ${at}`);
-    return row?.license_key ?? null;
+      where p.account_id = ${accountId} and p.license_key = ${key} and p.valid_until > ${at}`;
+    return db.first(current, (row: { license_key: LicenseKey }) => row.license_key);
   },
 });

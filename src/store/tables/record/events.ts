@@ -39,10 +39,10 @@ export const eventRepository = (db: Connection) => ({
   },
 
   /** The number of the `n`-th event of a subject after `after`; null when it has fewer. */
-  async seqOfNth(accountId: AccountId, subjectId: string, { after, n }: { after: number; n: number }) {
-    const nth = await db.first<{ seq: number }>(sql`
+  seqOfNth(accountId: AccountId, subjectId: string, { after, n }: { after: number; n: number }) {
+    const nth = sql`
       select seq from events where account_id = ${accountId} and subject_id = ${subjectId} and seq > ${after}
-      order by seq limit 1 offset ${n - 1}`);
-    return nth?.seq ?? null;
+      order by seq limit 1 offset ${n - 1}`;
+    return db.first(nth, (row: { seq: number }) => row.seq);
   },
 });

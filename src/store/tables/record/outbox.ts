@@ -42,9 +42,7 @@ const BATCH_SIZE = 500;
 /** What happened and has no number yet: written with what happened, numbered afterwards. */
 export const outboxRepository = (db: Connection) => ({
   /** Keeps an entry for the end of the commit where that is when it gets its number, and else in the table. */
-  async insert(row: OutboxRecord): Promise<void> {
-    if (!db.stage(row)) await outbox.add(db, row);
-  },
+  insert: (row: OutboxRecord): Promise<unknown> => (db.stage(row) ? Promise.resolve() : outbox.add(db, row)),
 
   /** Entries of all accounts, those of each in the order of their ids. */
   list: (limit: number) => outbox.all(db)`select * from outbox order by account_id, id limit ${limit}`,
