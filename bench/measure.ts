@@ -113,7 +113,7 @@ async function startServer(side: Side, fixture: Fixture) {
   // The log goes nowhere, and the settings of whoever measures are left alone. Node.js is told what docs/operating.md says.
   const env = {
     ...process.env,
-    NODE_OPTIONS: '--max-semi-space-size=16',
+    NODE_OPTIONS: '--max-semi-space-size=8',
     HOME: fixture.folder,
     XDG_CONFIG_HOME: fixture.folder,
     XDG_STATE_HOME: fixture.folder,
