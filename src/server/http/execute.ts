@@ -89,7 +89,7 @@ async function mutateOnce(
   }
   const reason = invalid === null ? request.route.authorize(request.caller, input) : null;
   if (reason !== null) await refuse(parts, request, reason);
-  if (key !== null) return mutateUnderKey(parts, request, { key, bytes, input, invalid });
+  if (key !== null) return await mutateUnderKey(parts, request, { key, bytes, input, invalid });
   try {
     const response = await parts.store.transaction((repositories) => perform(parts, request, repositories, input));
     return { ...response, replayed: false };

@@ -73,7 +73,7 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
       async function find(address: KeyAddress) {
         const productId = input.productId ?? (await keys.findProduct(accountId, address));
         if (productId === null || !canAccessProduct(caller, productId)) return null;
-        return keys.findWithCustomer(accountId, productId, address);
+        return await keys.findWithCustomer(accountId, productId, address);
       }
       // Staff find a licence also by a key that has ended.
       const at = { ...context, now: seesWholeLicense(caller) ? EPOCH : now };
