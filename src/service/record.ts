@@ -54,7 +54,7 @@ export const withoutRequest = (type: 'owner' | 'operator' | 'job', id: string) =
   ({ actor: { type, id }, address: null, door: type === 'job' ? 'job' : 'db', requestId: null }) as const;
 
 /** Records a mutation with its events, in the transaction of what happened; of refusals that repeat, some. */
-export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: RecordedMutation) => Promise<void>;
+export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: RecordedMutation) => Promise<unknown>;
 
 /** Too many values to try them all: decision 0039. */
 const SALT_BYTES = 16;
@@ -69,13 +69,13 @@ export function createRecorder(random: (length: number) => Uint8Array): Recorder
   const nextId = createIdSequence(random);
   const newSalt = () => Buffer.from(random(SALT_BYTES)).toString('base64url');
   const countRefusal = createRefusalCounts();
-  return async ({ outbox }, { accountId, at, events, refusal, ...mutation }) => {
+  return ({ outbox }, { accountId, at, events, refusal, ...mutation }) => {
     const subject = events.find(({ resource }) => resource.type === 'license') ?? events[0];
     const { actor, operation } = mutation;
     const words = [accountId, actor.id, operation, refusal ?? '', subject?.resource.id ?? ''];
     const count = refusal === undefined ? 1 : countRefusal(at, words);
-    if (count === null) return;
-    await outbox.insert({
+    if (count === null) return Promise.resolve();
+    return outbox.insert({
       accountId,
       id: nextId('aud', at),
       at,

@@ -183,7 +183,7 @@ const recordMutation = (
   { route, caller, now, ipAddress, requestId }: RecordedRequest,
   repositories: Repositories,
   outcome: RecordedRefusal['outcome'],
-): Promise<void> =>
+): Promise<unknown> =>
   record(repositories, {
     accountId: caller.accountId,
     at: now,

@@ -132,7 +132,14 @@ export function groupCommit(
     undo.begin(withSavepoints);
     const answers: (() => void)[] = [];
     for (const job of batch) {
-      answers.push(await attempt(job));
+      try {
+        const value = await undo.nested(job.run);
+        answers.push(() => job.resolve(value));
+      } catch (error) {
+        // A full disk or a failing one ends the transaction by itself, and with it every job of the batch.
+        if (!database.isTransaction) throw error;
+        answers.push(() => job.reject(error));
+      }
       if (undo.needsRollback()) {
         database.exec('ROLLBACK');
         return runAll(batch, true);
@@ -140,18 +147,6 @@ export function groupCommit(
     }
     await atCommit();
     return answers;
-  }
-
-  /** Runs one job and returns what settles its promise after the commit. Throws only when the whole batch is lost. */
-  async function attempt(job: Waiting): Promise<() => void> {
-    try {
-      const value = await undo.nested(job.run);
-      return () => job.resolve(value);
-    } catch (error) {
-      // A full disk or a failing one ends the transaction by itself, and with it every job of the batch.
-      if (!database.isTransaction) throw error;
-      return () => job.reject(error);
-    }
   }
 
   function trySettle(): void {
