@@ -58,7 +58,8 @@ export async function withBody<T>(
   const { concurrencyLimit, monotonic } = parts;
   const authenticated = monotonic();
   const bytes = request.route.endpoint.method === 'GET' ? NO_BYTES : await request.httpRequest.readBody();
-  await concurrencyLimit?.enter();
+  const place = concurrencyLimit?.enter();
+  if (place !== undefined) await place;
   try {
     const isTrusted = monotonic() - authenticated < TRUSTED_MS || (await isStillValid(parts, request));
     if (!isTrusted) throw apiError('invalidToken');

@@ -16,7 +16,10 @@ export function createConcurrencyLimit({ maxRunning, maxWaiting }: RequestLimits
   let running = 0;
   return {
     load: () => ({ running, waiting: waiting.length }),
-    /** Takes a place, at once or when it is first in the queue. Throws ApiError `unavailable` when too many wait. */
+    /**
+     * Takes a place: at once, or when it is first in the queue, which the promise tells. Throws ApiError `unavailable` when too
+     * many wait.
+     */
     enter(): Promise<void> | undefined {
       if (running < maxRunning) {
         running += 1;
