@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
+import type { AppParts } from '../../src/server/app-parts.ts';
+import { withBody } from '../../src/server/http/authenticate.ts';
 import { createConcurrencyLimit } from '../../src/server/http/concurrency-limit.ts';
+import type { AuthorizedRequest } from '../../src/server/http/execute.ts';
 import { engineOf } from '../support/engines.ts';
 import { openConnection, postHead } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
@@ -24,6 +27,24 @@ it('so many run, the others after them in the order of their arrival, and one mo
   for (const { resolve } of works) resolve();
   await Promise.all(taken);
   expect([begun, limit.load()]).toEqual([[0, 1, 2, 3, 4], { running: 0, waiting: 0 }]);
+});
+
+it('a request does nothing before it has a place', async () => {
+  const parts = { concurrencyLimit: createConcurrencyLimit({ maxRunning: 1, maxWaiting: 1 }), monotonic: () => 0 };
+  const request = { route: { endpoint: { method: 'GET' } } };
+  const begun: number[] = [];
+  const held = Promise.withResolvers<void>();
+  const all = [1, 2].map((index) =>
+    withBody(parts as AppParts, request as AuthorizedRequest, () => {
+      begun.push(index);
+      return held.promise;
+    }),
+  );
+  await new Promise(setImmediate);
+  expect(begun).toEqual([1]);
+  held.resolve();
+  await Promise.all(all);
+  expect(begun).toEqual([1, 2]);
 });
 
 it('a place is given back by a request that fails', async () => {
