@@ -49,8 +49,8 @@ it('a request does nothing before it has a place', async () => {
 
 it('a place is given back by a request that fails', async () => {
   await using service = await startTestServer({ requests: { maxRunning: 1, maxWaiting: 0 } });
-  for (const _ of '12') expect((await service.call('GET', '/key?productId=x')).status).toBe(400);
-  for (const _ of '12') expect((await service.call('POST', '/customer', {})).status).toBe(400);
+  for (const _ of [1, 2]) expect((await service.call('GET', '/key?productId=x')).status).toBe(400);
+  for (const _ of [1, 2]) expect((await service.call('POST', '/customer', {})).status).toBe(400);
 });
 
 it('a server that runs as many requests as it may answers 503 to one more, which has not happened, and goes on', async () => {

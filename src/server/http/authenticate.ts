@@ -47,8 +47,9 @@ const TRUSTED_MS = 1_000;
 const NO_BYTES = new Uint8Array();
 
 /**
- * Reads the body of a request that has one, and then works in one of the places: a body that comes slowly must hold up no
- * other request. Throws ApiError `invalidToken` for a token that was revoked while the request waited.
+ * Reads the body of a request that has one, then takes a place among the running requests, and runs `work`. The body comes
+ * first: one that comes slowly must hold up no other request. Throws ApiError `invalidToken` for a token that was revoked
+ * while the request waited.
  */
 export async function withBody<T>(
   parts: Validating & Pick<AppParts, 'monotonic' | 'concurrencyLimit'>,

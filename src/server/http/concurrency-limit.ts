@@ -17,8 +17,8 @@ export function createConcurrencyLimit({ maxRunning, maxWaiting }: RequestLimits
   return {
     load: () => ({ running, waiting: waiting.length }),
     /**
-     * Takes a place: at once, or when it is first in the queue, which the promise tells. Throws ApiError `unavailable` when too
-     * many wait.
+     * Takes a place. When none is free, returns a promise that resolves when the request has one. Throws ApiError
+     * `unavailable` when too many wait.
      */
     enter(): Promise<void> | undefined {
       if (running < maxRunning) {

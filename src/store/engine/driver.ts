@@ -6,9 +6,9 @@ import type { Sql } from './sql.ts';
 export interface Connection {
   /** Whether a statement is planned once, and not at each run: then one of many parts takes no longer than what it reads. */
   readonly keepsPlans: boolean;
-  /** The rows of a statement, each as `read` makes it of its columns. */
+  /** The rows of a statement, each converted by `read` if that is given. */
   all<R, T = R>(statement: Sql, read?: (row: R) => T): Promise<T[]>;
-  /** The same of the first row; null when there is none. */
+  /** The first row of a statement, converted in the same way; null when there is none. */
   first<R, T = R>(statement: Sql, read?: (row: R) => T): Promise<T | null>;
   /** Runs a change and counts the rows it touched. */
   run(statement: Sql): Promise<number>;

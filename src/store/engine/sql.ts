@@ -1,4 +1,4 @@
-/** What stands for a conversion where none is needed: of the row or the value of one type to the same, by another name. */
+/** Returns what it is given: a conversion where nothing is to be converted. */
 export const asItIs = <From, To>(value: From): To => value as unknown as To;
 
 /** A value that a column can hold on both engines. */

@@ -157,7 +157,7 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
   };
 }
 
-/** They are written out once for each socket: every request asks for them several times. */
+/** The ends of each socket, written once: every request asks for them several times. */
 const knownEnds = new WeakMap<Socket, string>();
 
 function endsOf(socket: Socket): string {

@@ -34,8 +34,8 @@ export function connect(database: DatabaseSync, { before, broad, undo }: Connect
   });
 
   /**
-   * Runs a statement by `work`, and returns what `read` makes of that. `take` makes of rows that were read elsewhere what `work`
-   * would have returned.
+   * Runs a statement by `work`, and returns its result as `read` converts it. When the rows were read elsewhere, `take` makes
+   * the result of `work` from them.
    */
   async function execute<W, T>(
     command: Sql,
