@@ -1,7 +1,9 @@
-import type { Database, OpenOptions } from './engine/driver.ts';
+import { hash } from 'node:crypto';
+import type { Database, Engine, OpenOptions } from './engine/driver.ts';
 import { raw, sql } from './engine/sql.ts';
 import { StartupError } from './errors.ts';
-import { LAST_REPLACED, migrations } from './migrations/index.ts';
+import { dialects } from './migrations/dialect.ts';
+import { migrations } from './migrations/index.ts';
 
 export interface SchemaStatus {
   readonly done: readonly string[];
@@ -10,8 +12,9 @@ export interface SchemaStatus {
   readonly unknown: readonly string[];
 }
 
-type Migratable = Pick<Database, 'connection' | 'tables'>;
+type Migratable = Pick<Database, 'engine' | 'connection' | 'tables'>;
 
+/** @throws StartupError when no released version has made what is there */
 export async function schemaStatus(database: Migratable): Promise<SchemaStatus> {
   const done = await listExecuted(database);
   return {
@@ -82,33 +85,50 @@ export async function migrate(database: Database): Promise<readonly string[]> {
 
 /** Runs all of them in one transaction. */
 async function runPending(database: Database): Promise<readonly string[]> {
-  const isNew = !(await database.tables()).has('kysely_migration');
+  const { engine } = database;
+  const isNew = !(await database.tables()).has(MIGRATIONS_TABLE);
   const { pending } = await schemaStatus(database);
   await database.transaction(async (db) => {
-    if (isNew) for (const table of MIGRATION_TABLES) await db.run(raw(table));
-    const replaced = await db.run(sql`update kysely_migration set name = ${SCHEMA} where name = ${LAST_REPLACED}`);
-    if (replaced === 1) await db.run(sql`delete from kysely_migration where name <> ${SCHEMA}`);
+    if (isNew) await db.run(raw(`create table ${MIGRATIONS_TABLE} (name text primary key, fingerprint text not null)`));
     for (const name of pending) {
-      await migrations[name]?.up(db, database.engine);
-      const now = sql`cast(current_timestamp as varchar(255))`;
-      await db.run(sql`insert into kysely_migration (name, timestamp) values (${name}, ${now})`);
+      for (const statement of statementsOf(name, engine)) await db.run(raw(statement));
+      const values = sql`values (${name}, ${fingerprintOf(name, engine)})`;
+      await db.run(sql`insert into ${raw(MIGRATIONS_TABLE)} (name, fingerprint) ${values}`);
     }
   });
   return pending;
 }
 
-/** Named as by the library Kysely, which ran the migrations of earlier versions. */
-const MIGRATION_TABLES = [
-  'create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)',
-  'create table kysely_migration_lock (id varchar(255) not null primary key, is_locked integer default 0 not null)',
-];
+/** Shows that tables are those of lkm, and which migrations made them. */
+export const MIGRATIONS_TABLE = 'lkm_migrations';
 
-const [SCHEMA = ''] = Object.keys(migrations);
+const statementsOf = (name: string, engine: Engine) => migrations[name]?.(dialects[engine]) ?? [];
 
-/** The names of the migrations that have run, in order, as this version has them; none on a new database. */
-async function listExecuted({ connection, tables }: Migratable): Promise<string[]> {
-  if (!(await tables()).has('kysely_migration')) return [];
-  const executed = sql`select name from kysely_migration order by name`;
-  const names = await connection.all(executed, (row: { name: string }) => row.name);
-  return names.includes(LAST_REPLACED) ? [SCHEMA] : names;
+/** Tells one form of a migration from another: before a release it may still change. */
+const fingerprintOf = (name: string, engine: Engine): string =>
+  hash('sha256', statementsOf(name, engine).join('\n').replace(/\s+/g, ' '));
+
+/** The names of the migrations that have run, in order; none on a new database. */
+async function listExecuted({ engine, connection, tables }: Migratable): Promise<string[]> {
+  const names = await tables();
+  if (!names.has(MIGRATIONS_TABLE)) {
+    if (isUnreleased(names)) throw unreleased();
+    return [];
+  }
+  const executed = sql`select name, fingerprint from ${raw(MIGRATIONS_TABLE)} order by name`;
+  const rows = await connection.all<{ name: string; fingerprint: string }>(executed);
+  if (rows.some(({ name, fingerprint }) => name in migrations && fingerprint !== fingerprintOf(name, engine))) {
+    throw unreleased();
+  }
+  return rows.map(({ name }) => name);
 }
+
+/** Whether tables are those of an lkm from before there was {@link MIGRATIONS_TABLE}. */
+export const isUnreleased = (tables: ReadonlySet<string>): boolean =>
+  ['accounts', 'signing_keys', 'licenses'].every((name) => tables.has(name));
+
+const unreleased = () =>
+  new StartupError(
+    'the database was made by a version of lkm that was never released',
+    'make a new database; to keep the keys, export them with that version first: lkm keys export',
+  );

@@ -134,7 +134,7 @@ describe.each(engines)('the schema of a database on $name', (engine) => {
     if (engine.name === 'SQLite') {
       await expect(databaseStatus(place.location)).rejects.toThrow('does not exist');
       const empty = new DatabaseSync(place.location);
-      empty.exec('create table kysely_migration (name text primary key, timestamp text)');
+      empty.exec('create table lkm_migrations (name text primary key, fingerprint text)');
       empty.close();
     }
     const before = await databaseStatus(place.location);

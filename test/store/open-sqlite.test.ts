@@ -115,7 +115,7 @@ it('a migration that is cut off in the middle leaves nothing, and the next openi
   const database = new DatabaseSync(location);
   // The last statement of the first migration finds its table in the way.
   database.exec(
-    'create table sessions (id text); create table kysely_migration (name text primary key, timestamp text)',
+    'create table sessions (id text); create table lkm_migrations (name text primary key, fingerprint text)',
   );
   database.close();
   await expect(openStore(location)).rejects.toThrow('sessions');

@@ -1,20 +1,18 @@
 import { rm } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { migrateDatabase } from '../../src/operator/databases.ts';
+import { backUp, copyInstance, databaseStatus, inspectDatabase, migrateDatabase } from '../../src/operator/index.ts';
 import { openInstance } from '../../src/server/runtime.ts';
 import { startServer } from '../../src/server/serve.ts';
-import type { Connection } from '../../src/store/engine/driver.ts';
-import { sql } from '../../src/store/engine/sql.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
-import { engineOf, engines } from '../support/engines.ts';
+import { createFolder, engineOf, engines } from '../support/engines.ts';
 
 const NEXT = '9999-next';
 const known: Record<string, unknown> = migrations;
 
 /** Makes this version one that has a further migration. */
 function release(): void {
-  known[NEXT] = { up: (db: Connection) => db.run(sql`create table of_next (id integer)`) };
+  known[NEXT] = () => ['create table of_next (id integer)'];
 }
 
 afterEach(() => {
@@ -75,8 +73,33 @@ describe('a new database', () => {
       else await database.query('drop schema public cascade; create schema public');
       await expect(openStore(database.location, { create: false })).rejects.toMatchObject({ name: 'StartupError' });
       await (await openStore(database.location)).close();
-      if (engine.name === 'PostgreSQL') await database.query('create table kysely_done (id integer)');
+      if (engine.name === 'PostgreSQL') await database.query('create table done (id integer)');
     }
+  });
+});
+
+describe.each(engines)('a database of a version that was never released, on $name', (engine) => {
+  const refused = {
+    name: 'StartupError',
+    message: 'the database was made by a version of lkm that was never released',
+    hint: 'make a new database; to keep the keys, export them with that version first: lkm keys export',
+  };
+  it.each([
+    ['other statements', "update lkm_migrations set fingerprint = 'other'"],
+    ['another table of migrations', 'alter table lkm_migrations rename to migrations'],
+    ['no table of migrations', 'drop table lkm_migrations'],
+  ])('is refused by everything, and stays as it is: one with %s', async (_, change) => {
+    await using database = await engine.createDatabase();
+    const { location: db } = database;
+    await database.query(change);
+    await database.store.close();
+    const tables = await database.listTables();
+    const uses = { openStore, migrateDatabase, databaseStatus, serverOn, inspectDatabase };
+    for (const [name, use] of Object.entries(uses)) await expect(use(db), name).rejects.toMatchObject(refused);
+    await using folder = await createFolder();
+    await expect(copyInstance(db, `${folder.path}/copy.db`, () => {})).rejects.toMatchObject(refused);
+    await expect(backUp(db, `${folder.path}/backup.db`, {})).rejects.toMatchObject(refused);
+    expect(await database.listTables()).toEqual(tables);
   });
 });
 

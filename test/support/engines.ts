@@ -42,7 +42,7 @@ export const sqlite: Engine = {
       listTables: async () =>
         namesIn(
           await query(
-            `select name from sqlite_master where type = 'table' and name not like 'kysely_%' order by rowid desc`,
+            `select name from sqlite_master where type = 'table' and name <> 'lkm_migrations' order by rowid desc`,
           ),
         ),
       [Symbol.asyncDispose]: async () => {
@@ -90,7 +90,7 @@ export function postgresOn(place: () => PostgresTemplate): Engine {
             await client.query(
               `select relname as name from pg_class
                where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
-                 and relname not like 'kysely_%'
+                 and relname <> 'lkm_migrations'
                order by oid desc`,
             )
           ).rows,
@@ -100,7 +100,7 @@ export function postgresOn(place: () => PostgresTemplate): Engine {
         store,
         listTables,
         query: async (sql) => {
-          isAltered ||= /^\s*(alter|create|drop)|kysely_/i.test(sql);
+          isAltered ||= /^\s*(alter|create|drop)|lkm_migrations/i.test(sql);
           return (await client.query(sql)).rows;
         },
         [Symbol.asyncDispose]: async () => {

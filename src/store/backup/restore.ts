@@ -2,8 +2,8 @@ import { constants, copyFileSync, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { copyDatabase, migrateTarget } from '../copy.ts';
-import { LOCK_TIMEOUT_MS, withDatabase } from '../database.ts';
-import { openSqliteFile } from '../engine/sqlite/driver.ts';
+import { inspect, LOCK_TIMEOUT_MS, withDatabase } from '../database.ts';
+import { openSqliteFile, refuseOtherSchemas } from '../engine/sqlite/driver.ts';
 import { explain, KEPT, locateFile } from '../engine/sqlite/file.ts';
 import { findOwner } from '../engine/sqlite/lock.ts';
 import { StartupError } from '../errors.ts';
@@ -85,6 +85,7 @@ export function withCopy<T>(file: string, workPath: string, work: (copy: string)
     const copy = join(folder, 'copy.db');
     copyFileSync(backup, copy, constants.COPYFILE_FICLONE);
     checkPages(copy, backup);
+    await inspect(copy);
     return work(copy);
   });
 }
@@ -94,8 +95,7 @@ function checkPages(copy: string, backup: string): void {
   const damaged = (what: unknown) => new StartupError(`${backup} is damaged: ${what}`, 'take another backup');
   try {
     using database = new DatabaseSync(copy, { timeout: 0 });
-    const ours = database.prepare("select 1 from sqlite_master where name = 'kysely_migration'").get();
-    if (ours === undefined) throw new StartupError(`${backup} is no backup of lkm`, 'give another file');
+    refuseOtherSchemas(database, backup);
     const [page] = database.prepare('PRAGMA integrity_check(1)').all();
     if (page?.integrity_check !== 'ok') throw damaged(page?.integrity_check);
     const [reference] = database.prepare('PRAGMA foreign_key_check').all();

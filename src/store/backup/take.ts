@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { copyDatabase } from '../copy.ts';
-import { withDatabase } from '../database.ts';
+import { inspect, withDatabase } from '../database.ts';
 import { raw } from '../engine/sql.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, locateFile, makeOwnFile } from '../engine/sqlite/file.ts';
@@ -53,11 +53,12 @@ const isThere = (target: string): StartupError =>
 async function copyFile(location: string, copy: string, signal: AbortSignal | undefined): Promise<void> {
   const { path, isEmpty } = locateFile(location, false);
   if (isEmpty) throw new StartupError(`${path} is empty, not a database`, 'check the path of the database');
+  await inspect(path);
   makeOwnFile(copy, 0o600);
   const hadLog = existsSync(`${path}-wal`);
   try {
     using source = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    source.exec('BEGIN; SELECT 1 FROM kysely_migration');
+    source.exec('BEGIN; SELECT 1 FROM sqlite_master');
     // Nobody else knows the copy, so that it needs no locks. With some, another lkm that opens the database would take
     // this process for one that owns it.
     const unlocked = pathToFileURL(copy);

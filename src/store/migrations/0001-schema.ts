@@ -1,32 +1,17 @@
-import type { Connection, Engine } from '../engine/driver.ts';
-import { raw } from '../engine/sql.ts';
+import type { Dialect } from './dialect.ts';
 
-/** Makes all tables. */
-export async function up(db: Connection, engine: Engine): Promise<void> {
-  for (const statement of statements(engine === 'SQLite' ? forSqlite : forPostgres)) await db.run(raw(statement));
-}
-
-/** What the engines call by names of their own. */
-interface Dialect {
-  /**
-   * Keeps the rows in the order of the primary key. Without it SQLite keeps them by a number of their own and the primary key
-   * beside them, so that each is written twice. PostgreSQL knows one way only.
-   */
-  readonly clustered: string;
-  readonly bytewise: string;
-  readonly unlogged: string;
-}
-
-const forSqlite: Dialect = { clustered: 'without rowid', bytewise: 'text', unlogged: '' };
-const forPostgres: Dialect = { clustered: '', bytewise: 'text collate "C"', unlogged: 'unlogged' };
-
-/** Text and integer columns only, and the account first in keys, but for what belongs to the installation. */
-const statements = ({ clustered, bytewise, unlogged }: Dialect): readonly string[] => [
+/** All tables. Text and integer columns only, and the account first in keys, but for what belongs to the installation. */
+export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): readonly string[] => [
   `create table accounts (
     id text primary key, name text not null, created_at text not null
   )`,
   // Replicas that start at once on an empty database must agree on one account.
   `create unique index accounts_by_name on accounts (name)`,
+  // What was counted of accounts with many keys. Decision 0052.
+  `create table account_counts (
+    account_id text primary key references accounts (id), counted_at text not null, customers integer not null,
+    products text not null
+  )`,
   `create table data_keys (
     slot text primary key, id text not null, sealed text not null, salt text
   )`,
@@ -49,15 +34,24 @@ const statements = ({ clustered, bytewise, unlogged }: Dialect): readonly string
   `create index rates_by_end on rates (empty_at)`,
   `create table products (
     account_id text not null references accounts (id), id text not null, name text not null,
-    active integer not null, created_at text not null, updated_at text not null,
+    active integer not null, created_at text not null, updated_at text not null, slug text,
     constraint products_pk primary key (account_id, id)
   )`,
+  `create unique index products_slug on products (account_id, slug) where slug is not null`,
   `create table product_versions (
     account_id text not null, id text not null, product_id text not null, version text not null,
     description text, active integer not null, created_at text not null,
     constraint product_versions_pk primary key (account_id, id),
     constraint product_versions_name unique (account_id, product_id, version),
     constraint product_versions_product foreign key (account_id, product_id) references products (account_id, id)
+  )`,
+  `create table plans (
+    account_id text not null, id text not null, product_id text not null, name text not null,
+    active integer not null, terms text not null, features text not null, created_at text not null,
+    updated_at text not null,
+    constraint plans_pk primary key (account_id, id),
+    constraint plans_name unique (account_id, product_id, name),
+    constraint plans_product foreign key (account_id, product_id) references products (account_id, id)
   )`,
   `create table customers (
     account_id text not null references accounts (id), id text not null, name text not null, email text,
@@ -74,6 +68,7 @@ const statements = ({ clustered, bytewise, unlogged }: Dialect): readonly string
     customer_can_self_reset integer not null, vendor_disabled integer not null, version_id text,
     created_at text not null, updated_at text not null, metadata text default '{}' not null,
     soon_recorded_for text, expired_recorded_for text, reference text, expires_after text, grace_period text,
+    revoked_at text, revocation_reason text, plan_id text, previous_key_until text, fingerprint_match integer,
     constraint licenses_pk primary key (account_id, id),
     constraint licenses_product foreign key (account_id, product_id) references products (account_id, id),
     constraint licenses_customer foreign key (account_id, customer_id) references customers (account_id, id)
@@ -92,8 +87,10 @@ const statements = ({ clustered, bytewise, unlogged }: Dialect): readonly string
   // stands before the id, since SQLite would otherwise read on in the primary key. Decision 0052.
   `create index licenses_by_customer on licenses (account_id, customer_id, id) where customer_id is not null`,
   `create index licenses_by_product on licenses (account_id, product_id, id)`,
+  // Lists by an end are merged of the months in which keys end: each has its ids in order.
   `create index licenses_by_end on licenses
-    (account_id, expires_at, id, vendor_disabled, product_id) where expires_at is not null`,
+    (account_id, substr(expires_at, 1, 7), id, expires_at, vendor_disabled, product_id) where expires_at is not null`,
+  ...indexes,
   `create index licenses_blocked on licenses (account_id, vendor_disabled, id) where vendor_disabled = 1`,
   `create index licenses_unused on licenses
     (account_id, activations, id, vendor_disabled, expires_at) where activations = 0`,
@@ -104,6 +101,24 @@ const statements = ({ clustered, bytewise, unlogged }: Dialect): readonly string
   `create index licenses_floating on licenses (account_id, license_type, id) where license_type = 'floating'`,
   `create index licenses_by_fill on licenses
     (account_id, (activations * 100 / max_activations), id) where max_activations > 1 and activations > 0`,
+  `create index licenses_revoked on licenses
+    (account_id, (case when revoked_at is not null then 1 end), id) where revoked_at is not null`,
+  `create index licenses_by_plan on licenses (account_id, plan_id, id) where plan_id is not null`,
+  // A key that a licence had before is given to no other one while that licence is there.
+  `create table previous_keys (
+    account_id text not null, license_key text not null, license_id text not null, valid_until text not null,
+    constraint previous_keys_pk primary key (account_id, license_key),
+    constraint previous_keys_license foreign key (account_id, license_id) references licenses (account_id, id)
+      on delete cascade
+  ) ${clustered}`,
+  `create index previous_keys_by_license on previous_keys (account_id, license_id)`,
+  // No reference to the licence: a device has had its trial, also when that is deleted.
+  `create table trials (
+    account_id text not null, product_id text not null, host_id text not null, license_id text not null,
+    created_at text not null,
+    constraint trials_pk primary key (account_id, product_id, host_id),
+    constraint trials_product foreign key (account_id, product_id) references products (account_id, id)
+  ) ${clustered}`,
   `create table license_metadata (
     account_id text not null references accounts (id), name text not null, value text not null,
     license_id text not null,
@@ -117,7 +132,7 @@ const statements = ({ clustered, bytewise, unlogged }: Dialect): readonly string
   ) ${clustered}`,
   `create table devices (
     account_id text not null, license_id text not null, host_id text not null, id text not null, tag text,
-    ip_address text not null, created_at text not null,
+    ip_address text not null, created_at text not null, fingerprint text, public_key text,
     constraint devices_pk primary key (account_id, license_id, host_id),
     constraint devices_license foreign key (account_id, license_id) references licenses (account_id, id)
   )`,
@@ -188,7 +203,7 @@ const statements = ({ clustered, bytewise, unlogged }: Dialect): readonly string
     api_version text not null, secret text not null, previous_secret text, previous_secret_until text,
     last_seq integer not null, retry_at text, paused_until text, lease text, lease_until text, served_at text,
     failing_since text, disabled_at text, disabled_reason text, created_at text not null,
-    updated_at text not null,
+    updated_at text not null, signatures text default '["standard"]' not null,
     constraint webhooks_pk primary key (account_id, id)
   )`,
   `create index webhooks_active on webhooks (account_id, id) where active = 1`,

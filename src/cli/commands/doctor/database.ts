@@ -38,7 +38,7 @@ function checkSchema(db: string, { engine, done, pending, unknown, owner, warnin
   }
   const [warning] = warnings;
   if (warning !== undefined) return warn('database', warning, `Close it: chmod 600 ${db}`);
-  return ok('database', `${place}, ${done.length} migrations, up to date`);
+  return ok('database', `${place}, ${count(done.length, 'migration')}, up to date`);
 }
 
 /** Whether the master key of the environment opens the secrets of a database. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StartupError } from '../../errors.ts';
-import { ensureSchema, migrate } from '../../migrate.ts';
+import { ensureSchema, isUnreleased, MIGRATIONS_TABLE, migrate } from '../../migrate.ts';
 import type { AtCommit, Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
 import { sql } from '../sql.ts';
 import { readBeside } from './broad-reads.ts';
@@ -191,10 +191,15 @@ function refuseForeign(path: string): void {
   }
 }
 
-/** Refuses a database that has tables, and not those of lkm's migrations. */
-function refuseOtherSchemas(database: DatabaseSync, path: string): void {
-  const text = `select count(*) > 0 and sum(name = 'kysely_migration') <> 1 as is_foreign from sqlite_master`;
-  if (database.prepare(text).get()?.is_foreign) {
+/** Refuses a database that has tables, and not those of lkm. */
+export function refuseOtherSchemas(database: DatabaseSync, path: string): void {
+  const names = new Set(
+    database
+      .prepare('select name from sqlite_master')
+      .all()
+      .map(({ name }) => String(name)),
+  );
+  if (names.size > 0 && !names.has(MIGRATIONS_TABLE) && !isUnreleased(names)) {
     throw new StartupError(`${path} is a database of another program`, fileHint);
   }
 }

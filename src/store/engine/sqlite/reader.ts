@@ -60,7 +60,7 @@ export function countRowsRead(database: DatabaseSync, most: number, every: numbe
   const tables = database.prepare(`
     select t.name, c.name as key, max(c.pk), not t.wr as hasRowIds
     from pragma_table_list as t, pragma_table_info(t.name) as c
-    where t.schema = 'main' and t.type = 'table' and t.name not like 'sqlite_%' and t.name not like 'kysely_%' and c.pk > 0
+    where t.schema = 'main' and t.type = 'table' and t.name not like 'sqlite_%' and c.pk > 0
     group by t.name`);
   for (const { name, key, hasRowIds } of tables.all()) {
     // The column binds the call to the rows of this table: in a join it would else run in the outermost loop alone.
