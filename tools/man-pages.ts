@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, type CommandEntry, describeOption, optionsOf } from '../src/cli/command.ts';
+import { type Command, type CommandEntry, describeOption } from '../src/cli/command.ts';
 import { exitCodes } from '../src/cli/failure/errors.ts';
 import { globalOptions } from '../src/cli/global-options.ts';
 import { withoutBrackets } from '../src/cli/help/section.ts';
@@ -50,7 +50,7 @@ function rootPage(version: string): ManPage {
 
 function commandPage({ path, alias, shortcut, summary }: CommandEntry, command: Command, version: string): ManPage {
   const positional = Object.values(command.arguments);
-  const options = Object.values(optionsOf(command));
+  const options = Object.values(command.options);
   const names = positional.map(({ usage }) => withoutBrackets(usage));
   const also = [...(alias ? [`lkm ${path.replace(/\S+$/, alias)}`] : []), ...(shortcut ? [`lkm ${shortcut}`] : [])];
   const fields = (command.fields ?? []).map(({ name }) => name);

@@ -55,7 +55,6 @@ export interface CommandSpec<A, O> {
   readonly about: string;
   /** The operation of the contract it is the command of: `keys.create`. */
   readonly operation?: string;
-  readonly watchable?: boolean;
   readonly arguments?: A;
   readonly options?: O;
   /** The fields of its answer, which `--fields` may name; those of `data` for a value or a document. */
@@ -222,11 +221,6 @@ export const change = {
   idempotencyKey: option('--idempotency-key <K>', 'repeat an earlier request instead of making a new one'),
   dryRun: flag('-n, --dry-run', 'show the request and send nothing'),
 };
-
-const watch = flag('-w, --watch', 'show it on the terminal again and again, until ctrl-c');
-
-export const optionsOf = ({ options, watchable }: Command): Specs<OptionSpec> =>
-  watchable ? { ...options, watch } : options;
 
 /** The option that answers a yes-or-no question beforehand. */
 export const yes = flag('-y, --yes', 'do not ask');

@@ -6,7 +6,6 @@ import type { Prompter } from './prompts/prompt.ts';
 export interface Output {
   readonly isTTY: boolean;
   readonly columns: number;
-  readonly lines?: number | undefined;
   /** The file descriptor behind it, where there is one: the log of a server is written to it directly. */
   readonly fd?: number;
   /**

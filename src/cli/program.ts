@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command as Commander, CommanderError } from 'commander';
-import { type Command, type CommandEntry, optionsOf, type ParsedCommand, type Written } from './command.ts';
+import type { Command, CommandEntry, ParsedCommand, Written } from './command.ts';
 import { configDir } from './config/files.ts';
 import { readSettings } from './config/settings.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
@@ -140,7 +140,7 @@ function declareParameters(child: Commander, command: Command, reading: Reading)
   for (const { usage, pick, choices } of Object.values(command.arguments)) {
     child.argument(pick === undefined && choices === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'));
   }
-  const attributes = Object.entries(optionsOf(command)).map(([name, { flags, kind }]) => {
+  const attributes = Object.entries(command.options).map(([name, { flags, kind }]) => {
     const option = child.createOption(flags);
     if (kind === 'many') option.argParser((text: string, before: readonly string[] = []) => [...before, text]);
     child.addOption(option);

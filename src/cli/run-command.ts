@@ -36,10 +36,6 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
     const { checkFields } = await import('./values/check-fields.ts');
     checkFields(command, values);
   }
-  if (written.options.watch === true) {
-    const { watch } = await import('./watch.ts');
-    return watch({ parsed, values, settings, chosen, state });
-  }
   const overwrites = settings.force || (command.ownsOutput?.(written.options) ?? false);
   const destination = settings.output === null ? null : await openDestination(settings.output, overwrites, io);
   state.destination = destination;

@@ -10,17 +10,10 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     state.destination?.discard();
     await state.context?.close();
-    if (code === exitCodes.ok) await noticeUpdate(state);
     return code;
   } catch (error) {
     return code === exitCodes.ok ? explain(error, state) : code;
   }
-}
-
-async function noticeUpdate({ settings, io }: RunState): Promise<void> {
-  if (!settings?.updateRegistry) return;
-  const { sayUpdate } = await import('./update-notice.ts');
-  await sayUpdate(settings.updateRegistry, settings, io);
 }
 
 async function runLine(state: RunState): Promise<number> {

@@ -93,20 +93,6 @@ describe.runIf(hasProgram('script'))('LKM_ACCESSIBLE', () => {
     expect(terminal.raw).toEqual(moving);
     expect(terminal.raw).not.toContain('secret');
   });
-
-  it('prints what --watch shows below, once for each change', async () => {
-    const { at, terminal } = await accessible('customers list --watch', { env: { TERM: 'dumb' } });
-    await using _ = terminal;
-    await terminal.until(/every 2 s · ctrl-c ends.*Customer 1/s);
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
-    await at('customers', 'create', '--name', 'Customer 2');
-    const shown = await terminal.until(/Customer 2/);
-    expect(shown.split('ctrl-c ends')).toHaveLength(3);
-    expect(terminal.raw).toEqual(moving);
-    terminal.type('\u0003');
-    await terminal.until(/exit 0/);
-    expect(terminal.raw).toEqual(moving);
-  });
 });
 
 describe('lkm config set accessible', () => {

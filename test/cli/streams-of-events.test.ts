@@ -120,7 +120,6 @@ describe.each([
   it.each([
     [['-o', 'file'], `${path} goes on until it is stopped, and -o writes a file at the end: leave out -o`],
     [['--format', 'env'], `--format env sets variables from one row, and ${path} prints many`],
-    [['--watch'], "unknown option '--watch'"],
   ])('refuses %j before anything is sent or said', async (options, message) => {
     const { fetch, seen } = scriptedService(refusal(401, 1, 'Unauthorized'));
     const cwd = tempFolder();

@@ -1,4 +1,4 @@
-import { argument, type CommandEntry, command, optionsOf } from '../command.ts';
+import { argument, type CommandEntry, command } from '../command.ts';
 import { type Shell, scripts } from '../completion/scripts.ts';
 import { UsageError } from '../failure/errors.ts';
 import { type Topic, topics } from '../help/topics.ts';
@@ -35,7 +35,7 @@ export const commandsIn = (entries: readonly CommandEntry[]) =>
             command: path,
             summary,
             arguments: Object.values(loaded.arguments).map(({ usage, describe }) => ({ usage, description: describe })),
-            options: Object.values(optionsOf(loaded)).map(({ flags, describe, choices, env }) => ({
+            options: Object.values(loaded.options).map(({ flags, describe, choices, env }) => ({
               ...{ flags, description: describe, choices, environment: env },
             })),
           };

@@ -37,7 +37,6 @@ export const authStatus = command({
     'Shows which service and which token a command here would use and why, what the token may do, and when it expires. ' +
     'Asks the service.',
   operation: 'tokens.self',
-  watchable: true,
   fields: identityFields,
   examples: [
     ['lkm auth status', 'who am I, and where'],

@@ -30,13 +30,12 @@ interface ReadSpec<A, O> extends Omit<CommandSpec<A, O>, 'run'> {
   read(client: Client, values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): Promise<CommandResult>;
 }
 
-/** A command that shows what the service has, once or with `--watch`. */
+/** A command that shows what the service has. */
 export function readCommand<A extends Arguments = None, O extends Options = None>({
   read,
   ...spec
 }: ReadSpec<A, O>): Declaration {
   return command<A, O>({
-    watchable: true,
     ...spec,
     run: async (values, context) => read(await context.client(), values, context),
   });

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts';
 import { isMaskedKey } from '../../domain/license-key.ts';
-import { type Command, type CommandEntry, type OptionSpec, optionsOf } from '../command.ts';
+import type { Command, CommandEntry, OptionSpec } from '../command.ts';
 import { formats, readSettings } from '../config/settings.ts';
 import { openContext } from '../context.ts';
 import { type GlobalFlags, globalOptions } from '../global-options.ts';
@@ -125,7 +125,7 @@ function wordsAfter(path: readonly string[]): Candidate[] {
 /** The options of a command, then those that every command has. */
 const flagsOf = (command: Command | undefined): Flag[] =>
   [
-    ...Object.values(command === undefined ? {} : optionsOf(command)),
+    ...Object.values(command === undefined ? {} : command.options),
     ...globalOptions,
     { flags: '-h, --help', describe: 'show help' },
   ].map((option) => ({ ...option, name: longFlag(option.flags) }));

@@ -85,8 +85,6 @@ export function readSettings(flags: GlobalFlags, io: Io) {
   const quiet = flags.quiet ?? readSwitch(env, 'LKM_QUIET');
   const verbose = flags.verbose ?? readSwitch(env, 'LKM_VERBOSE');
   const debug = flags.debug ?? readSwitch(env, 'LKM_DEBUG');
-  const registry = allowedRegistry(env);
-  const isSeen = io.stderr.isTTY && !quiet && !format.startsWith('json') && !isCi(env);
   // Lines of requests and a line that moves would write over each other.
   const isSilent = quiet || verbose || debug || format.startsWith('json');
   const accessible = readSwitch(env, 'LKM_ACCESSIBLE');
@@ -113,8 +111,6 @@ export function readSettings(flags: GlobalFlags, io: Io) {
     timeoutMs: settingValue('timeout', flags.timeout, env),
     maxRetries: settingValue('max-retries', flags.maxRetries, env),
     maxWaitMs: settingValue('max-wait', flags.maxWait, env),
-    /** Where to ask for the newest version once the command is done; null where that is not allowed. */
-    updateRegistry: isSeen ? registry : null,
     /** Those that say which service this command talks to: a command that is suggested needs them too. */
     serviceOptions: serviceOptions(flags),
   };
@@ -139,13 +135,6 @@ function fileName(output: string): string {
 
 const formatNamedBy = (output: string | null): Format | undefined =>
   (['csv', 'tsv', 'json', 'jsonl'] as const).find((format) => output?.toLowerCase().endsWith(`.${format}`));
-
-/** The registry that `LKM_UPDATE_CHECK` allows to ask: an address, or as a switch that of npm. */
-function allowedRegistry(env: Io['env']): string | null {
-  const { LKM_UPDATE_CHECK: given = '' } = env;
-  if (/^https?:\/\/./.test(given)) return given;
-  return readSwitch(env, 'LKM_UPDATE_CHECK') ? 'https://registry.npmjs.org' : null;
-}
 
 function whyNotInteractive(flags: GlobalFlags, io: Io, format: Format): string | null {
   const { env, stderr } = io;

@@ -1,4 +1,4 @@
-import { type Command, type CommandEntry, describeOption, optionsOf } from '../command.ts';
+import { type Command, type CommandEntry, describeOption } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import { commandEntries, type Group, groups } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
@@ -76,7 +76,7 @@ function groupHelp({ name, alias, summary }: Group, view: HelpView): string {
 
 function commandHelp(command: Command, view: HelpView): string {
   const positional = Object.values(command.arguments).map((one): Row => [withoutBrackets(one.usage), one.describe]);
-  const specs = Object.values(optionsOf(command));
+  const specs = Object.values(command.options);
   const options = specs.map((spec) => ({
     flags: spec.kind === 'many' ? `${spec.flags}...` : spec.flags,
     describe: describeOption(spec),

@@ -40,7 +40,6 @@ const texts = {
       ['LKM_STATE_DIR', 'the folder of bulk runs, and of requests that have no response yet'],
       ...options.flatMap(({ env, describe }): Row[] => (env ? [[env, describe]] : [])),
       ['LKM_ACCESSIBLE', 'on: for screen readers. Plain lines that stay, choices by number, on dumb terminals too'],
-      ['LKM_UPDATE_CHECK', 'on, or the address of a registry: ask it once a day whether there is a newer lkm'],
       ['CI', 'set on build machines: nothing is asked'],
       ['FORCE_COLOR', 'colours without a terminal too, unless NO_COLOR is set'],
       ['HTTPS_PROXY, NO_PROXY', 'the proxy to a remote service'],

@@ -20,9 +20,6 @@ export function outputOf(fd: number, stream: () => WriteStream, { reports }: { r
     get columns() {
       return (isTTY && open().columns) || FALLBACK_COLUMNS;
     },
-    get lines() {
-      return (isTTY && open().rows) || undefined;
-    },
     fd,
     async write(text) {
       try {

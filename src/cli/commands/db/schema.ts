@@ -22,7 +22,6 @@ const statusFields: readonly Field[] = [
 
 export const dbStatus = command({
   about: 'Shows how far the schema of a database has come, and changes nothing.',
-  watchable: true,
   fields: statusFields,
   examples: [
     ['lkm db status --db lkm.db', 'the migrations of a file'],
