@@ -59,7 +59,7 @@ export interface CommandSpec<A, O> {
   readonly options?: O;
   /** The fields of its answer, which `--fields` may name; those of `data` for a value or a document. */
   readonly fields?: readonly (Field | string)[];
-  /** Whether it prints rows as they come until it is stopped: a stream, which `-o` and `--format env` do not take. */
+  /** Whether it prints rows as they come until it is stopped: a stream, which `-o` does not take. */
   readonly streams?: boolean;
   /** Whether it looks itself at what `-o` names when that is there already. */
   readonly ownsOutput?: (options: Written['options']) => boolean;

@@ -4,7 +4,6 @@ import type { Event } from '../contract/events.ts';
 import type { Settings } from './config/settings.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
-import { severalAsEnv } from './output/render.ts';
 import { type Note, talk } from './output/terminal.ts';
 import type { Changed, Changes, PreparedChange, Send } from './request/changes.ts';
 import { type ClientNeeds, type Connection, clientOptions, openCaller, openConnection } from './request/connection.ts';
@@ -83,8 +82,6 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
 
   /** Writes changes down before the first of them is sent, so that a later run repeats those without an answer. */
   async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
-    // Refused here, since after the changes it would be too late.
-    if (sends.length > 1 && settings.format === 'env') throw severalAsEnv();
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;
     const givenKey = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;

@@ -90,16 +90,11 @@ async function resolveNames(command: Command, values: ReadValues['values'], cont
   return { ...values, ...ids };
 }
 
-/** A file of `-o` is written when the result is whole; variables hold one row. Throws `UsageError`. */
-function checkCanStream({ path }: Command, { output, format }: Settings): void {
+/** A file of `-o` is written when the result is whole. Throws `UsageError`. */
+function checkCanStream({ path }: Command, { output }: Settings): void {
   if (output !== null) {
     throw new UsageError(`${path} goes on until it is stopped, and -o writes a file at the end: leave out -o`, [
       ['Into a file, line by line:', `lkm ${path} … > ${quote(output)}`],
-    ]);
-  }
-  if (format === 'env') {
-    throw new UsageError(`--format env sets variables from one row, and ${path} prints many`, [
-      'Use tsv, csv or jsonl.',
     ]);
   }
 }

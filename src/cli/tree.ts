@@ -33,7 +33,6 @@ export const groups: readonly Group[] = [
     summary: 'inspect, migrate, copy, back up and restore a database',
     isForOperators: true,
   },
-  { name: 'idempotency', summary: 'settle requests that never ended', isForOperators: true },
 ];
 
 /** What stands for the last word of a command. */
@@ -69,7 +68,6 @@ const webhooksListen = () => import('./commands/webhooks/listen.ts');
 const auth = () => import('./commands/auth.ts');
 const config = () => import('./commands/config.ts');
 const jobs = () => import('./commands/jobs.ts');
-const idempotency = () => import('./commands/idempotency.ts');
 
 /** All commands, in the order of the help page. */
 export const commandEntries: readonly CommandEntry[] = [
@@ -105,7 +103,6 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('customers list', 'list customers', customers),
   entry('customers get', 'show a customer, by id or e-mail address', customers),
   entry('customers create', 'create a customer', customers),
-  entry('customers import', 'create a customer for each row of a file', customers),
   entry('customers update', 'rename a customer, change its address, stop or resume its keys', customers),
   entry('customers keys', 'list the keys of a customer', customers),
   entry('customers delete', 'delete customers for ever', customers),
@@ -132,14 +129,12 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('tokens check', 'find tokens in a text, and typing errors in them', tokens),
   entry('tokens revoke', 'revoke a token', tokens),
   entry('stats', 'count keys by product and status, and what was issued each week', stats),
-  entry('forecast', 'show which keys expire', stats),
   entry('signing-keys list', 'list signing keys', signingKeys),
   entry('signing-keys rotate', 'make a new signing key, which signs from then on', signingKeys),
   entry('signing-keys export', 'write the public keys, for software that verifies', signingKeys),
   entry('revocations export', 'write the signed list of revoked licence files', signingKeys),
   entry('events list', 'list events, oldest first', events),
   entry('events tail', 'print events as they happen', events),
-  entry('events diff', 'list what a program has missed', events),
   entry('audit list', 'list the audit log, oldest first', audit),
   entry('audit verify', 'check that no row was changed or is missing', audit),
   entry('audit export', 'write it to files that others can verify', auditExport),
@@ -173,9 +168,6 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('db backup', 'write it into one file, while it is served', () => import('./commands/db/backup.ts')),
   entry('db restore', 'put a backup in its place, or try one', () => import('./commands/db/backup.ts')),
   entry('db rekey', 'put the secrets under another master key', () => import('./commands/db/schema.ts')),
-  entry('idempotency list', 'list requests that are in progress', idempotency),
-  entry('idempotency resolve', 'say what became of one', idempotency),
-  entry('idempotency history', 'list what was resolved, how and by whom', idempotency),
   entry('doctor', 'find out what is wrong here, and what to do', () => import('./commands/doctor/doctor.ts')),
   entry('api', 'send any request, and print the response', () => import('./commands/api/api.ts')),
   entry('completion', 'make TAB complete commands, options and values', () => import('./commands/about-lkm.ts')),

@@ -102,8 +102,7 @@ export type ResourceType =
   | 'plan'
   | 'token'
   | 'signing_key'
-  | 'webhook'
-  | 'idempotency_record';
+  | 'webhook';
 
 export const Actor = resource('Actor', 'Who did something', {
   type: shown('`token`, `owner` (of the database), `operator` or `job`', 'token'),

@@ -4,4 +4,3 @@ export { takeBackup as backUp } from '../store/backup/take.ts';
 export { inspect as inspectDatabase } from '../store/database.ts';
 export { copyInstance, databaseStatus, migrateDatabase, rekeyDatabase } from './databases.ts';
 export { drill } from './drill.ts';
-export { listResolvedRequests, listUnfinishedRequests, resolveRequest } from './idempotency.ts';

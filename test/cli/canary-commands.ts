@@ -109,7 +109,6 @@ export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly st
   'revocations export': ({ account }) => [`--account ${account} -o -`],
   'events list': () => ['--json'],
   'events tail': () => ['--after 0 --json'],
-  'events diff': () => ['--last 0'],
   'audit list': () => ['--json --limit 1000'],
   'audit export': () => ['audit'],
   'webhooks create': ({ url }) => [`--url ${url}/health --reveal`, '--url http://127.0.0.1:9/'],
@@ -133,7 +132,6 @@ export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly st
   'db backup': () => ['backup.db --db lkm.db', 'nowhere/backup.db --db lkm.db'],
   'db restore': () => ['backup.db --db restored.db --yes', 'backup.db --drill --license-file a.lic'],
   'db rekey': () => ['--db restored.db --new-passphrase-file passphrase.txt'],
-  'idempotency resolve': () => ['canary-key-0001 --completed --db lkm.db'],
   api: ({ product, email }) => [
     '/customer',
     `POST /customer -f name=Zoë -f email=${email}`,

@@ -140,12 +140,9 @@ describe('a command that fails', () => {
 });
 
 describe('a command line that is wrong', () => {
-  const several = '--format env sets variables from one row, and there are several\n';
   it.each<[line: string, says: string]>([
     ['keys creat', "unknown command 'creat'. Did you mean create?\n"],
     ['keys list key', "too many arguments for 'list'. Expected 0 arguments but got 1\n"],
-    [`${create} --count 2 --format env`, several],
-    [`keys block ${KEY} ${KEY.replace(/.$/, 'Z')} -P ${PRODUCT} --format env`, several],
     ['keys renew K --for 1y', 'KEY is shorter than 23 characters\n'],
     [`${create} --max-activation 3`, 'Did you mean --max-activations?\n'],
     ['keys create', '--product is required\n  Give it:  -P, --product ID\n  Or set:   export LKM_PRODUCT=…\n'],
@@ -175,7 +172,7 @@ describe('a command line that is wrong', () => {
     [`products update ${PRODUCT}`, 'one of --name, --slug, --active is required\n'],
     ['tokens create --name n --kind admin --scope license:read', '--scope go with --kind scoped\n'],
     [`${sign} --ttl 10s`, '--ttl is less than 1 minute\n'],
-    [`${create} --format yaml`, "--format: 'yaml' is not one of table, tsv, csv, json, jsonl, env\n"],
+    [`${create} --format yaml`, "--format: 'yaml' is not one of table, tsv, csv, json, jsonl\n"],
     [`${create} --fields kee`, "there is no field 'kee'\n  Fields: key, productId, idempotencyKey, row, status"],
     [`--token secret ${create}`, '--token is not supported'],
     ['help nonsense', "there is no topic 'nonsense'\n  Topics: environment, exit-codes, formatting, idempotency"],

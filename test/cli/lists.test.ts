@@ -68,8 +68,6 @@ describe('a list', () => {
     ['customers list --text ltd --email it@', 'ADA'],
     ['customers list --active false', ''],
     ['customers get IT@ada.example', 'ADA'],
-    ['forecast', 'SOON'],
-    ['forecast --days 1', ''],
   ])('has what fits: %s', async (line, found) => {
     const ran = await shop.at(`${line} -q`);
     expect({ code: ran.code, found: shop.named(ran) }).toEqual({ code: 0, found });
@@ -82,7 +80,6 @@ describe('a list', () => {
     ['customers list --limit 2', 'ADA EVE', ''],
     ['customers list --text zoë', '', 'no customer fits; leave a filter out to see more\n'],
     ['keys list --text zoë', '', 'no key fits; leave a filter out to see more\n'],
-    ['forecast --days 1', '', 'no key expires within 1 day\n'],
   ])('says how much there is: %s', async (line, found, stderr) => {
     const ran = await shop.at(`${line} --fields ${line.startsWith('customers') ? 'id' : 'key'}`);
     expect({ ...ran, stdout: shop.named(ran) }).toEqual({ code: 0, stdout: found, stderr });
@@ -127,7 +124,7 @@ describe('a list', () => {
   it.each([
     ['keys list --customer cus_01jd7q41c8fzks2v0t9e6h3m5p', 'cus_01jd7q41c8fzks2v0t9e6h3m5p'],
     ['keys export --customer cus_01jd7q41c8fzks2v0t9e6h3m5p', 'cus_01jd7q41c8fzks2v0t9e6h3m5p'],
-    ...['keys list', 'keys export', 'stats', 'forecast', 'sessions list'].map((words) => [
+    ...['keys list', 'keys export', 'stats', 'sessions list'].map((words) => [
       `${words} -P prod_01jx0000000000000000000000`,
       'product not found',
     ]),

@@ -30,7 +30,6 @@ describe('a master key', () => {
     expect([other.code, other.stderr]).toEqual([13, expect.stringContaining('is not that of this database')]);
     // What needs no secret needs no master key.
     expect((await run(['db', 'status', '--db', 'lkm.db'])).code).toBe(0);
-    expect((await run(['idempotency', 'list', '--db', 'lkm.db'])).code).toBe(0);
   });
 
   it.each<[mode: number, text: string, code: number, says: string]>([

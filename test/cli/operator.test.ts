@@ -4,23 +4,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
-import { foreignRecord } from '../support/store-fixture.ts';
-import { lkm, NOW, says, tempFolder } from './fake-io.ts';
+import { lkm, says, tempFolder } from './fake-io.ts';
 import { remote } from './scripted-service.ts';
 import { openShop } from './shop.ts';
 
 const names = Object.keys(migrations);
-
-/** Leaves a record in progress under a key, as another service may have done, and returns the hash of the key. */
-async function leaveInProgress(db: string, key: string, createdAt: string): Promise<string> {
-  const store = await openStore(db);
-  const account = await store.repositories.accounts.oldest();
-  if (account === null) throw new Error('no account');
-  const record = foreignRecord(account.id, key, { state: 'in_progress', createdAt });
-  await store.transaction((repositories) => repositories.idempotency.insert(record));
-  await store.close();
-  return record.keyHash;
-}
 
 describe('db status', () => {
   it('shows the migrations of a file', async () => {
@@ -75,7 +63,6 @@ describe('a database of an older lkm', () => {
     ['__complete products get ', 0],
     ['db copy lkm.db copy.db', 13],
     ['db rekey --plain', 13],
-    ['idempotency list', 13],
     ['db backup backup.db', 0],
   ])('is migrated by no command: %s', async (line, code) => {
     const { cwd, at } = await openShop();
@@ -137,76 +124,13 @@ describe('db copy', () => {
   });
 });
 
-describe('a request that never ended', () => {
-  const [early, late] = ['2026-11-21T10:00:00.000Z', '2026-11-21T11:00:00.000Z'];
-
-  it('is listed by the hash of its key until it is resolved', async () => {
-    const { cwd, at } = await openShop();
-    const db = join(cwd, 'lkm.db');
-    const second = await leaveInProgress(db, 'order-2', late);
-    const first = await leaveInProgress(db, 'order-1', early);
-    expect((await at('idempotency list')).stdout).toBe(
-      `${first}\tPOST\t/create-key\t${early}\n${second}\tPOST\t/create-key\t${late}\n`,
-    );
-    const onTerminal = await at('idempotency list', { terminal: true });
-    expect(onTerminal.stdout.split('\n')[1]).toBe(`${first.slice(0, 12)}  POST    /create-key  2 hours ago`);
-    const completed = await at('idempotency resolve order-1 --completed --json');
-    expect(JSON.parse(completed.stdout)).toEqual({ hash: first, outcome: 'completed' });
-    const later = { now: NOW + 1_000 };
-    const abandoned = await at('idempotency resolve order-2 --abandoned', later);
-    expect(abandoned.stderr).toBe('abandoned: order-2 · the next retry runs\n');
-    expect((await at('idempotency history')).stdout).toBe(
-      `${first}\tPOST\t/create-key\tcompleted\tvendor@here\t2026-11-21T12:00:00.000Z\n` +
-        `${second}\tPOST\t/create-key\tabandoned\tvendor@here\t2026-11-21T12:00:01.000Z\n`,
-    );
-    expect((await at('idempotency ls')).stderr).toBe('no request is in progress: nothing to resolve\n');
-    const create = 'products create --name x --max-wait 0s --idempotency-key';
-    expect((await at(`${create} order-2`)).code).toBe(0);
-    expect((await at(`${create} order-1`)).code).toBe(2);
-  });
-
-  it('is resolved by its whole hash, or by its first 8 digits in any case, but not by 7', async () => {
-    const { cwd, at } = await openShop();
-    const db = join(cwd, 'lkm.db');
-    const resolve = async (name: string) => (await at(`idempotency resolve ${name} --abandoned -q`)).stdout;
-    const whole = await leaveInProgress(db, 'order-1', early);
-    expect(await resolve(whole)).toBe(`${whole}\n`);
-    const short = await leaveInProgress(db, 'order-2', early);
-    expect((await at(`idempotency resolve ${short.slice(0, 7)} --abandoned`)).code).toBe(6);
-    expect(await resolve(short.slice(0, 8).toUpperCase())).toBe(`${short}\n`);
-  });
-
-  it('is not resolved by what names another request too or none, nor twice, nor without a decision', async () => {
-    const { cwd, at } = await openShop();
-    const db = join(cwd, 'lkm.db');
-    const hash = await leaveInProgress(db, 'order-1', early);
-    // A key that reads like the beginning of another key's hash.
-    const name = hash.slice(0, 12);
-    await leaveInProgress(db, name, early);
-    const resolve = async (key: string, decisions: string) => {
-      const { code, stderr } = await at(`idempotency resolve ${key} ${decisions}`.trim());
-      return `${code} ${stderr.split('\n')[0]}`;
-    };
-    expect(await resolve(name, '--abandoned')).toBe(`2 error: ${name} names 2 requests: give more digits of the hash`);
-    for (const decisions of ['', '--completed --abandoned']) {
-      expect(await resolve(hash, decisions)).toBe('2 error: say what became of it: --completed or --abandoned');
-    }
-    expect((await at('idempotency list -q')).stdout.split('\n')).toHaveLength(3);
-    expect(await resolve(hash, '--completed')).toMatch(/^0 /);
-    expect(await resolve(hash, '--abandoned')).toBe(`6 error: no request is in progress under ${hash}`);
-  });
+it.each(['db status', 'db migrate'])('lkm %s needs a database', async (line) => {
+  const argv = line.split(' ');
+  const none = says('error: this command works on a database itself, and none is named\n');
+  expect(await lkm(argv)).toMatchObject({ code: 2, stderr: none });
+  expect((await lkm(argv, { env: remote })).code).toBe(2);
+  const env = { LKM_DB: 'lkm.db' };
+  const both = await lkm([...argv, '--base-url', 'https://x.example'], { env });
+  expect(both).toMatchObject({ code: 2, stderr: says('--base-url names a service') });
+  expect((await lkm([...argv, '-p', 'local'], { env })).code).toBe(2);
 });
-
-it.each(['db status', 'db migrate', 'idempotency list', 'idempotency history', 'idempotency resolve k --abandoned'])(
-  'lkm %s needs a database',
-  async (line) => {
-    const argv = line.split(' ');
-    const none = says('error: this command works on a database itself, and none is named\n');
-    expect(await lkm(argv)).toMatchObject({ code: 2, stderr: none });
-    expect((await lkm(argv, { env: remote })).code).toBe(2);
-    const env = { LKM_DB: 'lkm.db' };
-    const both = await lkm([...argv, '--base-url', 'https://x.example'], { env });
-    expect(both).toMatchObject({ code: 2, stderr: says('--base-url names a service') });
-    expect((await lkm([...argv, '-p', 'local'], { env })).code).toBe(2);
-  },
-);

@@ -93,7 +93,7 @@ describe('-o', () => {
     ['json', '--format json'],
     ['=jsonl', '--format jsonl'],
     ['table', '--format table'],
-    ['yaml', '--format table, tsv, csv, json, jsonl, env'],
+    ['yaml', '--format table, tsv, csv, json, jsonl'],
   ])('takes %s for the format that other commands take there, and makes no such file', async (word, advice) => {
     const cwd = tempFolder();
     const { code, stderr, requests } = await into(word, cwd);

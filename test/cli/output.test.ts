@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { renderTable } from '../../src/cli/output/table.ts';
 import { plain } from '../../src/cli/output/terminal.ts';
 import { commandEntries } from '../../src/cli/tree.ts';
-import { lkm, tempFolder } from './fake-io.ts';
+import { lkm } from './fake-io.ts';
 import { openShop } from './shop.ts';
 
 describe('every command', () => {
@@ -20,7 +20,6 @@ describe('every command', () => {
 describe('a command that only succeeds', () => {
   it.each([
     ['csv', 'name,value,profile\nformat,json,\n'],
-    ['env', "LKM_NAME='format'\nLKM_VALUE='json'\nLKM_PROFILE=''\n"],
     ['json', '{"name":"format","value":"json","profile":null}\n'],
     ['jsonl', '{"name":"format","value":"json","profile":null}\n'],
     ['tsv', ''],
@@ -35,11 +34,9 @@ describe('a command that only succeeds', () => {
 });
 
 describe('a text for people', () => {
-  it('has its fields for a spreadsheet and a shell', async () => {
+  it('has its fields for a spreadsheet', async () => {
     const csv = (await lkm(['explain', 'email_taken', '--format', 'csv', '--fields', 'error,status,code'])).stdout;
     expect(csv).toBe('error,status,code\nemail_taken,409,2\n');
-    const env = (await lkm(['quickstart', '--format', 'env'], { cwd: tempFolder() })).stdout;
-    expect(env).toMatch(/^LKM_DB='.*'\nLKM_PRODUCT='prod_\w+'\nLKM_CUSTOMER='cus_\w+'\nLKM_KEY='[A-Z0-9-]+'\n/);
   });
 
   it('is a text in a pipe, unless fields are asked for', async () => {

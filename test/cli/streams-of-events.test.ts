@@ -117,17 +117,21 @@ describe.each([
   ['events tail', []],
   ['webhooks listen', ['--forward-to', 'localhost:9']],
 ])('lkm %s', (path, words) => {
-  it.each([
-    [['-o', 'file'], `${path} goes on until it is stopped, and -o writes a file at the end: leave out -o`],
-    [['--format', 'env'], `--format env sets variables from one row, and ${path} prints many`],
-  ])('refuses %j before anything is sent or said', async (options, message) => {
-    const { fetch, seen } = scriptedService(refusal(401, 1, 'Unauthorized'));
-    const cwd = tempFolder();
-    const { code, stdout, stderr } = await lkm([...path.split(' '), ...words, ...options], { fetch, env: remote, cwd });
-    const files = readdirSync(cwd);
-    expect({ code, stdout, error: stderr.split('\n')[0], seen, files }).toEqual({
-      ...{ code: 2, stdout: '', seen: [], files: [] },
-      error: `error: ${message}`,
-    });
-  });
+  it.each([[['-o', 'file'], `${path} goes on until it is stopped, and -o writes a file at the end: leave out -o`]])(
+    'refuses %j before anything is sent or said',
+    async (options, message) => {
+      const { fetch, seen } = scriptedService(refusal(401, 1, 'Unauthorized'));
+      const cwd = tempFolder();
+      const { code, stdout, stderr } = await lkm([...path.split(' '), ...words, ...options], {
+        fetch,
+        env: remote,
+        cwd,
+      });
+      const files = readdirSync(cwd);
+      expect({ code, stdout, error: stderr.split('\n')[0], seen, files }).toEqual({
+        ...{ code: 2, stdout: '', seen: [], files: [] },
+        error: `error: ${message}`,
+      });
+    },
+  );
 });

@@ -76,8 +76,8 @@ describe('a command that is suggested', () => {
   it('has no option that it does not take', () => {
     const service = [['--base-url', 'https://lkm.example']] as const;
     const database = [['--db', 'lkm.db']] as const;
-    expect(asTyped('lkm idempotency list', {}, service)).toBe('lkm idempotency list');
-    expect(asTyped('lkm idempotency list', {}, database)).toBe('lkm --db lkm.db idempotency list');
+    expect(asTyped('lkm db status', {}, service)).toBe('lkm db status');
+    expect(asTyped('lkm db status', {}, database)).toBe('lkm --db lkm.db db status');
     for (const local of ['lkm auth list', 'lkm explain E1']) {
       expect(asTyped(local, {}, service)).toBe(local);
     }

@@ -234,21 +234,3 @@ describe('lkm webhooks rotate', () => {
     expect(await signing([old, secret, last.stdout.trim()])).toEqual([last.stdout.trim()]);
   });
 });
-
-describe('lkm events diff', () => {
-  it('lists what a program has missed, and how to have it sent', async () => {
-    await using world = await shop();
-    const { at, json, addCustomer } = world;
-    for (let made = 0; made < 3; made++) await addCustomer();
-    await expect.poll(async () => (await json('events list')).length).toBe(4);
-    for (const [last, code, stdout, stderr] of [
-      ['2', 0, '3\n4\n', 'send them once more: lkm webhooks replay ID --after 2\n'],
-      ['4', 0, '', 'nothing is missing: 4 is the last event\n'],
-      ['0 --limit 2', 0, '1\n2\n', 'these are the first 2; there are more: --last 2'],
-      ['9', 2, '', 'there is no event 9: the last one is 4'],
-      ['0 --type token.created', 0, '1\n', ''],
-    ] as const) {
-      expect(await at(`events diff --fields seq --last ${last}`)).toEqual({ code, stdout, stderr: says(stderr) });
-    }
-  });
-});

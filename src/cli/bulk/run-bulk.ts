@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
 import type { CommandContext } from '../context.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
-import { severalAsEnv } from '../output/render.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
@@ -47,7 +46,6 @@ export async function runBulk(
   if (request.file === undefined && request.count === undefined) {
     throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
   }
-  if (settings.format === 'env' && request.count !== 1) throw severalAsEnv();
   const state = await (dryRun ? context.knownState() : context.state());
   const { command } = operation;
   const origin = originOf(await context.target());

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts';
-import { bulkOptions, orInBulk, resultFields } from '../bulk/options.ts';
+import { bulkOptions, orInBulk } from '../bulk/options.ts';
 import { argument, change, command, flag, option, required, yes } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
@@ -82,19 +82,6 @@ export const customersCreate = changeCommand({
     return createCustomersInBulk(context, bulk);
   },
   outcome: (customer) => created(customer, customer.name),
-});
-
-export const customersImport = command({
-  about: 'Creates a customer for each row of a file (name, email): the same as customers create -f.',
-  options: { ...bulkOptions, ...change },
-  fields: resultFields([{ name: 'name' }, { name: 'email' }, { name: 'id' }]),
-  ownsOutput: () => true,
-  examples: [['lkm customers import -f customers.csv', 'one for each row']],
-
-  async run(values, context) {
-    const { createCustomersInBulk } = await import('../bulk/operations/changes.ts');
-    return createCustomersInBulk(context, values);
-  },
 });
 
 export const customersUpdate = changeCommand({

@@ -27,7 +27,6 @@ export const quickstart = command({
   examples: [
     ['lkm quickstart', 'on a new database'],
     ['lkm quickstart --db ./lkm.db', 'on a file of your choice'],
-    ['lkm quickstart --format env', 'for eval: LKM_DB and LKM_PRODUCT are those of the tour'],
   ],
 
   async run(_, { io, flags }) {

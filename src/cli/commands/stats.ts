@@ -1,13 +1,12 @@
 import type { Product } from '../../contract/products.ts';
 import type { Stats } from '../../contract/stats.ts';
-import { option, productFilter } from '../command.ts';
+import { productFilter } from '../command.ts';
 import { renderBars } from '../output/bars.ts';
 import type { Field, View } from '../output/result.ts';
 import { count } from '../output/words.ts';
 import { checkFiltersExist, unlessRefused } from '../request/look-ups.ts';
-import { parsePositive } from '../values/scalars.ts';
 import { readCommand } from './forms.ts';
-import { listedFields, listOfKeys } from './keys/list.ts';
+import { listedFields } from './keys/list.ts';
 
 type Numbers = Readonly<Record<string, unknown>>;
 
@@ -88,29 +87,3 @@ function barsOf(weeks: Stats['issuedPerWeek'], { columns }: View): string {
   const bars = weeks.map(({ week, count }) => ({ label: week, count }));
   return renderBars(bars, columns);
 }
-
-export const forecast = readCommand({
-  about: 'Lists the keys that expire within N days, soonest first.',
-  operation: 'keys.list',
-  options: {
-    days: option('--days <N>', 'how far to look, in days; 60 unless given', parsePositive),
-    product: productFilter,
-  },
-  fields: listedFields,
-  examples: [
-    ['lkm forecast --days 60', 'the next two months'],
-    ['lkm forecast --days 7 -o week.csv', 'for a spreadsheet'],
-  ],
-
-  async read(client, { days = 60, product: productId }, context) {
-    const within = { years: 0, months: 0, weeks: 0, days: Math.min(days, MAX_DAYS), hours: 0, minutes: 0, seconds: 0 };
-    const filters = { status: 'expiring' as const, within, productId };
-    const items = await Array.fromAsync(client.keys.list(filters));
-    if (items.length === 0) await checkFiltersExist(client, { productId });
-    items.sort((one, other) => (String(one.expirationDate) < String(other.expirationDate) ? -1 : 1));
-    return listOfKeys(client, { items }, `no key expires within ${count(days, 'day')}`, context);
-  },
-});
-
-/** The contract takes four digits for each unit. */
-const MAX_DAYS = 9_999;

@@ -7,7 +7,7 @@ import { parseDuration } from '../values/duration.ts';
 import { parseCount } from '../values/scalars.ts';
 import { hasPassword } from './location.ts';
 
-export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl', 'env'] as const;
+export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl'] as const;
 
 export type Format = (typeof formats)[number];
 

@@ -41,7 +41,7 @@ const topicNames = Object.keys(topics);
 const closing = `lkm COMMAND --help shows one command. lkm help TOPIC explains ${topicNames.slice(0, -1).join(', ')} and ${topicNames.at(-1)}.`;
 
 const start = ['quickstart', 'serve'];
-const numbers = ['stats', 'forecast'];
+const numbers = ['stats'];
 /** Commands without a group that are in no other section. */
 const others = commandEntries
   .map(({ path }) => path)
@@ -106,14 +106,11 @@ const listed = (names: readonly string[], { columns }: HelpView): string =>
 const exampleLines = ([line, does]: readonly [string, string], { paint }: HelpView): string =>
   `  ${paint.dim(`# ${does}`)}\n  ${paint.dim('$')} ${line}\n`;
 
-/** The topic that shares its name with a group: `lkm help` shows the topic. */
-const sharedName = 'idempotency';
-
 /** Reads `help keys create` as `keys create --help`, and `help` alone as `--help`; a topic stays as it is. */
 export function expandHelp(argv: readonly string[]): string[] {
   const [first, ...words] = argv;
-  const [word, next = '-'] = words;
-  if (first !== 'help' || (word === sharedName && next.startsWith('-'))) return [...argv];
+  const [word] = words;
+  if (first !== 'help') return [...argv];
   const isCommand =
     word === undefined ||
     commandEntries.some(({ path, shortcut }) => path === word || shortcut === word) ||

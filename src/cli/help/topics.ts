@@ -71,7 +71,6 @@ const texts = {
       ['csv', 'commas and a header, for spreadsheets; lines end with a line feed'],
       ['json', "the service's own names and objects; --json is short for it"],
       ['jsonl', 'a JSON object per line'],
-      ['env', "LKM_NAME='value' lines, for eval"],
     ],
     'A command that returns one value prints it bare in table and tsv, with or without a terminal: the key of ' +
       'keys create, the token of tokens create, the id of products create and customers create.',

@@ -1,5 +1,4 @@
 import type { Format, Settings } from '../config/settings.ts';
-import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { cellValue, type Field, rawCell, type View, type WholeResult } from './result.ts';
 import { createPaint, sanitise, sanitiseJson } from './terminal.ts';
@@ -67,7 +66,6 @@ async function renderFields(result: Fielded, rendering: Rendering): Promise<stri
   const rows = rowsOf(result);
   if (format === 'tsv') return renderTsv(shown, rows);
   if (format === 'csv') return await renderCsv(shown, rows, rendering);
-  if (format === 'env') return renderEnv(shown, rows);
   if (rows.length === 0) return '';
   const draw = chosen === null && 'draw' in result ? result.draw : undefined;
   if (draw !== undefined) return await draw(view);
@@ -125,23 +123,3 @@ function csvCell(field: Field, row: Row): string | number {
   const value = cellValue(field, row);
   return typeof value === 'number' ? value : rawCell(field, row);
 }
-
-/** Lines for `eval`: `LKM_PRODUCT_ID='…'`. Throws `UsageError` for several rows, of which the last would be left. */
-function renderEnv(fields: readonly Field[], [row, ...others]: readonly Row[]): string {
-  if (others.length > 0) throw severalAsEnv();
-  if (row === undefined) return '';
-  return fields.map((field) => `${variableName(field.name)}=${singleQuoted(rawCell(field, row))}\n`).join('');
-}
-
-export const severalAsEnv = (): UsageError =>
-  new UsageError('--format env sets variables from one row, and there are several', [
-    'Use tsv, csv or jsonl, or a filter that leaves one.',
-  ]);
-
-const variableName = (name: string): string =>
-  `LKM_${name
-    .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
-    .replaceAll(/\W/g, '_')
-    .toUpperCase()}`;
-
-const singleQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -181,7 +181,6 @@ export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): rea
     content text not null, hash text not null,
     constraint audit_by_seq primary key (account_id, seq)
   )`,
-  `create index audit_resolutions on audit (account_id, seq) where operation = 'idempotency.resolve'`,
   `create table events (
     account_id text not null references accounts (id), seq integer not null, type text not null,
     subject_id text not null, content text not null,

@@ -33,16 +33,6 @@ export const idempotencyRepository = (db: Connection) => ({
 
   insert: (record: IdempotencyRecord) => idempotency.add(db, record),
 
-  /** Records of one state, oldest first; with `prefix`, in hexadecimal digits, those whose hash begins with it. */
-  list: (accountId: AccountId, state: IdempotencyRecord['state'], limit: number, prefix = '') => idempotency.all(db)`
-    select * from idempotency
-    where account_id = ${accountId} and state = ${state} and key_hash like ${`${prefix}%`}
-    order by created_at, key_hash limit ${limit}`,
-
-  /** Marks a record as completed; when it holds no response, retries are refused with `storedResponseMissing`. */
-  complete: (accountId: AccountId, keyHash: IdempotencyKeyHash) =>
-    idempotency.set(db, { accountId, keyHash }, { state: 'completed' }),
-
   remove: (accountId: AccountId, keyHash: IdempotencyKeyHash) => idempotency.remove(db, { accountId, keyHash }),
 
   /** When the newest record of all accounts was made; null when there is none. */

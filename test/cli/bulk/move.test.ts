@@ -258,7 +258,6 @@ describe('changes of many keys', () => {
       'KEY and -f name two lists of keys; give one of them',
     ],
     [['keys', 'renew', '-f', 'x.csv', '--if-updated-at', '2026-01-01T00:00:00Z'], '--if-updated-at is that of one key'],
-    [['customers', 'import'], '-f is required'],
     [['customers', 'create', '-f', 'x.csv', '--name', 'A'], '--name and --email are of one customer'],
   ])('refuses %j', async (argv, message) => {
     await using shop = await bulkShop();
@@ -276,9 +275,9 @@ describe('changes of many keys', () => {
       { row: 1, status: 'created', name: 'Ada Ltd', email: 'it@ada.example', id: expect.stringMatching(/^cus_/) },
       { row: 2, status: 'created', name: 'Zoë, Inc.' },
     ]);
-    expect(await shop.json('customers', 'import', '-f', 'c.csv')).toEqual(made);
+    expect(await shop.json('customers', 'create', '-f', 'c.csv')).toEqual(made);
     shop.write('d.csv', 'name,email\nOther,IT@ada.example\n');
-    const { code, stdout } = await shop.at(['customers', 'import', '-f', 'd.csv', '--json']);
+    const { code, stdout } = await shop.at(['customers', 'create', '-f', 'd.csv', '--json']);
     expect(code).toBe(12);
     expect(JSON.parse(stdout)[0].error).toMatchObject({ code: 'email_taken', status: 409 });
   });

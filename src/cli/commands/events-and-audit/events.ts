@@ -1,11 +1,9 @@
 import type { Event } from '../../../contract/events.ts';
-import { command, option, required } from '../../command.ts';
-import { UsageError } from '../../failure/errors.ts';
+import { command } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
-import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { readCommand } from '../forms.ts';
-import { fieldsShown, firstOf, listOf } from '../results.ts';
+import { fieldsShown, listOf } from '../results.ts';
 import { following, idOf, lastSeq, range, readRange, type } from './feed.ts';
 import { eventLines } from './lines.ts';
 
@@ -33,40 +31,6 @@ export const eventsList = readCommand({
   async read(client, { after = 0, type, ...others }) {
     const { items, notes } = await readRange((part) => client.events.list({ ...part, type }), { after, ...others });
     return listOf(items, after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`, { notes });
-  },
-});
-
-/** How many missing events are listed by default. */
-const DEFAULT_DIFF_LIMIT = 1_000;
-
-export const eventsDiff = readCommand({
-  about:
-    'Lists the events that a program has missed which has seen all up to a number, and says how to send them to its ' +
-    'webhook once more.',
-  operation: 'events.list',
-  options: {
-    last: required('--last <SEQ>', 'the number of the last event that it has seen', parseCount),
-    limit: option('--limit <N>', `at most N (${DEFAULT_DIFF_LIMIT})`, parsePositive),
-    type,
-  },
-  fields,
-  examples: [
-    ['lkm events diff --last 4200', 'what came since'],
-    ['lkm events diff --last 4200 --type license.created -q | wc -l', 'how many that are, of one type'],
-  ],
-
-  async read(client, { last, limit = DEFAULT_DIFF_LIMIT, type }) {
-    const end = await lastSeq(client);
-    if (last > end) throw new UsageError(`there is no event ${last}: the last one is ${end}`);
-    const { items, notes } = await firstOf(
-      () => client.events.list({ after: last, type }),
-      limit,
-      ({ seq }) => `--last ${seq}`,
-    );
-    const hint = { tone: 'hint', text: `send them once more: lkm webhooks replay ID --after ${last}` } as const;
-    return listOf(items, `nothing is missing: ${end} is the last event`, {
-      notes: items.length > 0 ? [hint, ...notes] : [],
-    });
   },
 });
 

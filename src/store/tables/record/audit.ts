@@ -32,9 +32,4 @@ export const auditRepository = (db: Connection) => ({
   list: (accountId: AccountId, { after, until, limit }: SeqRange) => audit.all(db)`
     select * from audit where account_id = ${accountId} and seq > ${after} and seq <= ${until}
     order by seq limit ${limit}`,
-
-  /** The rows of `idempotency.resolve`, which have an index of their own, oldest first. */
-  listResolutions: (accountId: AccountId, limit: number) => audit.all(db)`
-    select * from audit where account_id = ${accountId} and operation = 'idempotency.resolve'
-    order by seq limit ${limit}`,
 });
