@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, scryptSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 export const NONCE_BYTES = 12;
@@ -6,7 +6,6 @@ const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
 const ID_BYTES = 9;
-const SALT_BYTES = 16;
 
 export type Random = (length: number) => Uint8Array;
 
@@ -16,17 +15,13 @@ export interface DataKey {
   readonly bytes: Uint8Array;
 }
 
-/** What an operator keeps away from the database: 32 bytes, or a passphrase. */
-export type MasterKey =
-  | { readonly kind: 'key'; readonly bytes: Uint8Array }
-  | { readonly kind: 'passphrase'; readonly text: string };
+/** 32 bytes that an operator keeps away from the database. */
+export type MasterKey = Uint8Array;
 
 /** A data key as it is kept. */
 export interface WrappedKey {
   readonly id: string;
   readonly sealed: string;
-  /** What the passphrase is stretched with; null for a master key of 32 bytes. */
-  readonly salt: string | null;
 }
 
 const START = 'lkm1';
@@ -68,29 +63,19 @@ export const createDataKey = (random: Random): DataKey => ({
 });
 
 export function wrapDataKey(master: MasterKey, { id, bytes }: DataKey, random: Random): WrappedKey {
-  const salt = master.kind === 'key' ? null : Buffer.from(random(SALT_BYTES)).toString('base64url');
-  return { id, salt, sealed: seal(bytesOf(master, salt), bytes, contextOf(id), random) };
+  return { id, sealed: seal(master, bytes, contextOf(id), random) };
 }
 
 /** Null when the master key is another one. */
-export function unwrapDataKey(master: MasterKey, { id, salt, sealed }: WrappedKey): DataKey | null {
-  if ((master.kind === 'key') !== (salt === null)) return null;
+export function unwrapDataKey(master: MasterKey, { id, sealed }: WrappedKey): DataKey | null {
   try {
-    return { id, bytes: open(bytesOf(master, salt), sealed, contextOf(id)) };
+    return { id, bytes: open(master, sealed, contextOf(id)) };
   } catch {
     return null;
   }
 }
 
 const contextOf = (id: string): string => `data key ${id}`;
-
-/** 128 MiB and about half a second: once for each start (RFC 7914; OWASP, "Password Storage"). */
-const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1_048_576 };
-
-function bytesOf(master: MasterKey, salt: string | null): Uint8Array {
-  if (master.kind === 'key') return master.bytes;
-  return scryptSync(master.text.normalize('NFC'), Buffer.from(salt ?? '', 'base64url'), KEY_BYTES, SCRYPT);
-}
 
 const seal = (key: Uint8Array, plain: Uint8Array, context: string, random: Random): string =>
   sealBytes(key, random(NONCE_BYTES), plain, context).toString('base64url');

@@ -71,7 +71,7 @@ export function openDataKey(masterKey: MasterKey | null, { wrapped, isUsed }: Se
     throw new StartupError('the master key is not that of this database', hint);
   }
   if (wrapped !== null) {
-    const hint = 'set LKM_MASTER_KEY_FILE, LKM_MASTER_KEY or LKM_MASTER_PASSPHRASE_FILE';
+    const hint = 'set LKM_MASTER_KEY_FILE or LKM_MASTER_KEY';
     throw new StartupError('the secrets in this database are sealed, and there is no master key', hint);
   }
   if (masterKey !== null && isUsed) {

@@ -131,7 +131,7 @@ export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly st
   'db copy': () => ['lkm.db copy.db'],
   'db backup': () => ['backup.db --db lkm.db', 'nowhere/backup.db --db lkm.db'],
   'db restore': () => ['backup.db --db restored.db --yes', 'backup.db --drill --license-file a.lic'],
-  'db rekey': () => ['--db restored.db --new-passphrase-file passphrase.txt'],
+  'db rekey': () => ['--db restored.db --new-key-file next.key'],
   api: ({ product, email }) => [
     '/customer',
     `POST /customer -f name=Zoë -f email=${email}`,

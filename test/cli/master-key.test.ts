@@ -50,13 +50,6 @@ describe('a master key', () => {
     const { code, stderr } = await run(create, { LKM_MASTER_KEY_FILE: file, LKM_MASTER_KEY: KEY });
     expect([code, stderr]).toEqual([2, expect.stringContaining('name two master keys')]);
   });
-
-  it('is made from a passphrase of 16 characters or more', async () => {
-    const { file, run } = inFolder(0o600, 'correct horse battery staple\n');
-    expect((await run(create, { LKM_MASTER_PASSPHRASE_FILE: file })).code).toBe(0);
-    const short = inFolder(0o600, 'fifteen chars..\n');
-    expect((await short.run(create, { LKM_MASTER_PASSPHRASE_FILE: short.file })).code).toBe(2);
-  });
 });
 
 describe('db rekey', () => {

@@ -15,7 +15,7 @@ it('a run through every endpoint leaves no secret in the log, the record or the 
   let log = '';
   const service = await startTestServer({
     db: join(folder.path, 'lkm.db'),
-    masterKey: { kind: 'key', bytes: new Uint8Array(32).fill(9) },
+    masterKey: new Uint8Array(32).fill(9),
     rateLimit: null,
     logTo: {
       write: (lines) => {

@@ -4,32 +4,19 @@ import { LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { readPrivateFile } from './files.ts';
 
-type MasterKey =
-  | { readonly kind: 'key'; readonly bytes: Uint8Array }
-  | { readonly kind: 'passphrase'; readonly text: string };
-
-export const masterKeyVariables = ['LKM_MASTER_KEY_FILE', 'LKM_MASTER_KEY', 'LKM_MASTER_PASSPHRASE_FILE'] as const;
+export const masterKeyVariables = ['LKM_MASTER_KEY_FILE', 'LKM_MASTER_KEY'] as const;
 
 /** The master key of the environment, or null. Throws `UsageError` for two, or a text that is not one, `LocalError` for a file. */
-export function readMasterKey(io: Io): MasterKey | null {
+export function readMasterKey(io: Io): Uint8Array | null {
   const [name, other] = masterKeyVariables.filter((variable) => io.env[variable]);
   if (name === undefined) return null;
   if (other !== undefined) throw new UsageError(`${name} and ${other} name two master keys; set one of them`);
   const value = io.env[name] ?? '';
-  if (name === 'LKM_MASTER_KEY') return parseKey(value, name);
-  return name === 'LKM_MASTER_KEY_FILE' ? readKeyFile(value, io) : readPassphraseFile(value, io);
+  return name === 'LKM_MASTER_KEY' ? parseKey(value, name) : readKeyFile(value, io);
 }
 
 /** A master key of 32 bytes, base64, in a file that is its owner's alone. */
-export const readKeyFile = (path: string, io: Io): MasterKey => parseKey(readThere(path, io).trim(), path);
-
-const MIN_PASSPHRASE = 16;
-
-export function readPassphraseFile(path: string, io: Io): MasterKey {
-  const text = readThere(path, io).replace(/\r?\n$/, '');
-  if (text.length >= MIN_PASSPHRASE) return { kind: 'passphrase', text };
-  throw new UsageError(`the passphrase in ${path} is shorter than ${MIN_PASSPHRASE} characters`);
-}
+export const readKeyFile = (path: string, io: Io): Uint8Array => parseKey(readThere(path, io).trim(), path);
 
 function readThere(path: string, io: Io): string {
   if (existsSync(resolve(io.cwd, path))) return readPrivateFile(path, io);
@@ -37,9 +24,9 @@ function readThere(path: string, io: Io): string {
 }
 
 /** 32 bytes in base64, of either alphabet. The text itself is in no error. */
-function parseKey(text: string, from: string): MasterKey {
+function parseKey(text: string, from: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
-  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text) && bytes.length === 32) return { kind: 'key', bytes };
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text) && bytes.length === 32) return bytes;
   const hint = ['A new key:', 'openssl rand -base64 32'] as const;
   throw new UsageError(`${from} does not hold a master key: 32 bytes in base64`, [hint]);
 }

@@ -35,7 +35,6 @@ const texts = {
       ['LKM_KEY_CHECK', 'off: send licence keys exactly as given, as --no-key-check does'],
       ['LKM_MASTER_KEY_FILE', 'opens sealed secrets: 32 bytes in base64, mode 0600'],
       ['LKM_MASTER_KEY', 'the master key itself'],
-      ['LKM_MASTER_PASSPHRASE_FILE', 'a passphrase in place of a master key'],
       ['LKM_CONFIG_DIR', 'the folder of config.json'],
       ['LKM_STATE_DIR', 'the folder of bulk runs, and of requests that have no response yet'],
       ...options.flatMap(({ env, describe }): Row[] => (env ? [[env, describe]] : [])),

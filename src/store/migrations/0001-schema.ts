@@ -13,7 +13,7 @@ export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): rea
     products text not null
   )`,
   `create table data_keys (
-    slot text primary key, id text not null, sealed text not null, salt text
+    slot text primary key, id text not null, sealed text not null
   )`,
   `create table signing_keys (
     account_id text not null references accounts (id), kid text not null, private_pem text not null,

@@ -1,6 +1,6 @@
 import type { Connection } from '../engine/driver.ts';
 import type { WrappedKey } from '../secret-box.ts';
-import { optional, tableOf, text, unlessTaken } from '../table.ts';
+import { tableOf, text, unlessTaken } from '../table.ts';
 
 const columns = {
   /** There is one for the whole database. */
@@ -8,7 +8,6 @@ const columns = {
   id: text('id'),
   /** Under the master key, which is not kept here. */
   sealed: text('sealed'),
-  salt: optional(text('salt')),
 };
 
 const dataKeys = tableOf('data_keys', columns, ['slot']);

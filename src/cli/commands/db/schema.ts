@@ -1,6 +1,6 @@
 import { argument, command, flag, option } from '../../command.ts';
 import { checkExists, locate, withoutPassword } from '../../config/location.ts';
-import { readKeyFile, readMasterKey, readPassphraseFile } from '../../config/master-key.ts';
+import { readKeyFile, readMasterKey } from '../../config/master-key.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { showProgress } from '../../output/progress.ts';
 import type { Field } from '../../output/result.ts';
@@ -103,12 +103,11 @@ export const dbCopy = command({
 export const dbRekey = command({
   about:
     'Puts the secrets in a database (private signing keys, secrets of sessions and webhooks) under another master key, or ' +
-    'makes them plain. The present master key is read from LKM_MASTER_KEY_FILE, LKM_MASTER_KEY or ' +
-    'LKM_MASTER_PASSPHRASE_FILE. Servers on PostgreSQL go on with the old one until they start anew; stop them before ' +
+    'makes them plain. The present master key is read from LKM_MASTER_KEY_FILE or ' +
+    'LKM_MASTER_KEY. Servers on PostgreSQL go on with the old one until they start anew; stop them before ' +
     'plain secrets are sealed, or sealed ones made plain.',
   options: {
     newKeyFile: option('--new-key-file <FILE>', 'a master key: 32 bytes in base64; nobody else may read the file'),
-    newPassphraseFile: option('--new-passphrase-file <FILE>', 'a passphrase, at least 16 characters, in its place'),
     plain: flag('--plain', 'keep the secrets as they are: whoever reads the database has them'),
   },
   fields: ['secrets', 'written'],
@@ -117,16 +116,10 @@ export const dbRekey = command({
     ['lkm db rekey --db lkm.db --plain', 'with the present one in LKM_MASTER_KEY_FILE'],
   ],
 
-  async run({ newKeyFile, newPassphraseFile, plain }, context) {
+  async run({ newKeyFile, plain }, context) {
     const { io } = context;
-    if ([newKeyFile, newPassphraseFile, plain].filter(Boolean).length !== 1) {
-      throw new UsageError('give one of --new-key-file, --new-passphrase-file and --plain');
-    }
-    const to = newKeyFile
-      ? readKeyFile(newKeyFile, io)
-      : newPassphraseFile
-        ? readPassphraseFile(newPassphraseFile, io)
-        : null;
+    if ((newKeyFile !== undefined) === plain) throw new UsageError('give one of --new-key-file and --plain');
+    const to = newKeyFile === undefined ? null : readKeyFile(newKeyFile, io);
     const from = readMasterKey(io);
     const { db, operator } = await operateOn(context);
     const { kept, written } = await operator.rekeyDatabase(db, { from, to });
