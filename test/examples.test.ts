@@ -81,15 +81,16 @@ describe('ci-issue-key.sh', () => {
 });
 
 describe('github-action', () => {
-  it('hands one key for each reference to the next steps, masked in the log', async () => {
+  async function openAction(others: Readonly<Record<string, string>> = {}) {
     const { inputs, outputs, runs } = parse(readFileSync(example('github-action/action.yml'), 'utf8'));
     const [step] = runs.steps;
     const given: Record<string, string> = {
       'base-url': env.LKM_BASE_URL ?? '',
-      token: env.LKM_TOKEN ?? '',
+      token: await issuingToken(),
       product: env.LKM_PRODUCT ?? '',
       reference: 'order-"7" $(id)',
       lkm: 'lkm',
+      ...others,
     };
     const inputOf = (name: string): string => given[name] ?? inputs[name].default;
     const named = Object.entries<string>(step.env).map(([name, text]) => {
@@ -98,7 +99,17 @@ describe('github-action', () => {
     });
     const output = join(folder, 'github-output');
     const more = { ...Object.fromEntries(named), GITHUB_ACTIONS: 'true', GITHUB_OUTPUT: output, CI: 'true' };
-    const issue = () => runWith(more, step.shell, '-e', '-c', step.run);
+    return { outputs, step, output, issue: () => runWith(more, step.shell, '-e', '-c', step.run) };
+  }
+
+  /** A token that may do what the action asks for, and no more. */
+  async function issuingToken(): Promise<string> {
+    const client = createClient({ baseUrl: server.url, token: env.LKM_TOKEN ?? '' });
+    return (await client.tokens.create({ name: 'ci', kind: 'scoped', scopes: ['license:write'], maxIssues: 10 })).token;
+  }
+
+  it('hands one key for each reference to the next steps, masked in the log', async () => {
+    const { outputs, step, output, issue } = await openAction();
     const first = await issue();
     const again = await issue();
     const [set, setAgain] = readFileSync(output, 'utf8').matchAll(/^key<<(\S+)\n(.*)\n\1\n/gm);
@@ -111,6 +122,15 @@ describe('github-action', () => {
       expect(stderr.replaceAll(`::add-mask::${key}`, '')).not.toContain(key);
     }
     expect(outputs.key.value).toBe(`\${{ steps.${step.id}.outputs.key }}`);
+  });
+
+  it('fails where the reference has a key with other limits, unless that is allowed', async () => {
+    await (await openAction({ reference: 'order-8' })).issue();
+    const other = { reference: 'order-8', 'max-activations': '3' };
+    const refused = await (await openAction(other)).issue();
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain('::error::The key of this reference differs in maxActivations\n');
+    expect(await (await openAction({ ...other, 'allow-different': 'true' })).issue()).toMatchObject({ status: 0 });
   });
 });
 

@@ -50,6 +50,7 @@ const session = { ...device, hostId: hostId.nullable(), expiresAt };
 /** The types of events, and their `data`. None is renamed, and no field removed within a dated contract. */
 export const eventData = {
   'license.created': license,
+  'license.revealed': license,
   'license.updated': { ...license, changed, before: Members, after: Members },
   'license.renewed': { ...license, from: InstantText.nullable(), to: InstantText.nullable() },
   'license.transferred': { ...license, from: z.string().nullable(), to: z.string().nullable() },

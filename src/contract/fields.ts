@@ -63,6 +63,12 @@ export const notBoth = (one: string, other: string): FieldRule => [
   { message: `${one} and ${other} cannot be combined`, path: [one] },
 ];
 
+/** One field means something only beside another. */
+export const needs = (one: string, other: string): FieldRule => [
+  (fields) => countGiven(fields, [one]) <= countGiven(fields, [other]),
+  { message: `${one} needs ${other}`, path: [one] },
+];
+
 const countGiven = (fields: object, names: readonly string[]): number =>
   names.filter((name) => fields[name as keyof object] !== undefined).length;
 

@@ -1,5 +1,5 @@
 import type { Duration } from '../contract/fields.ts';
-import type { AccountId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
+import type { AccountId, Instant, LicenseKey, ProductId, TokenId } from '../contract/scalars.ts';
 import type { IpAddress } from './ip-address.ts';
 import { addDuration } from './time.ts';
 
@@ -55,6 +55,8 @@ export interface License {
   /** How many components of a fingerprint make a host a known device; null: fingerprints are not compared. */
   readonly fingerprintMatch: number | null;
   readonly versionId: string | null;
+  /** The token that issued or imported it; null for the owner of a database in process. */
+  readonly issuedBy: TokenId | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }

@@ -71,7 +71,7 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
         [[], 'x', { 'a\nb': 1 }, { ['n'.repeat(65)]: 1 }, { n: [1] }, { features: [] }, { is_trial: 'yes' }],
       ],
       [
-        'customerCanSelfReset vendorDisabled fromFirstUse isTrial force active reveal ordered failed',
+        'customerCanSelfReset vendorDisabled fromFirstUse isTrial force active reveal ordered failed ifAbsent',
         ['', '1', 'TRUE', 0],
       ],
       ['scopes', [null, [], ['license:all'], 'license:read', [5]]],

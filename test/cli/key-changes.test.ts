@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NOW, says } from './fake-io.ts';
-import { against, PRODUCT, refusal, type Scripted } from './scripted-service.ts';
+import { against, PRODUCT } from './scripted-service.ts';
 import { openShop, saying } from './shop.ts';
 
 /** A shop with keys that stand for `KEY` and `OTHER`, the first of these terms. */
@@ -33,11 +33,13 @@ describe('lkm keys create', () => {
     expect(await at(`${create} --if-absent --max-activations 3`)).toEqual({
       code: 0,
       stdout,
-      stderr: 'order-1042 has this key already; nothing was created\n',
+      stderr:
+        'order-1042 has this key already; nothing was created\n' +
+        'warning: The key of this reference differs in maxActivations\n',
     });
     expect((await at(`${create} --if-absent --fields reference`)).stdout).toBe('order-1042\n');
     expect((await at('keys create --reference order-8 --fields reference')).stdout).toBe('order-8\n');
-    expect(await json(`${create} --if-absent`)).toMatchObject({ key: stdout.trim(), idempotencyKey: null });
+    expect(await json(`${create} --if-absent`)).toMatchObject({ key: stdout.trim(), existing: true });
     const refused = await at(create);
     expect(refused).toMatchObject({
       code: 7,
@@ -46,14 +48,12 @@ describe('lkm keys create', () => {
     });
   });
 
-  it('prints no masked key: it says which token would see it', async () => {
-    const key = '*****-*****-*****-*****-85SB5';
-    const license = { id: 'lic_1', key, productId: PRODUCT, maxActivations: null, activations: 0 };
-    const shown = { ...license, devices: [], activated: false, expirationDate: null };
-    const taken = refusal(409, 10, 'A key with reference order-1042 already exists');
-    const answers: Scripted[] = [taken, [200, { data: { license: shown, customer: null }, code: 0 }]];
-    const ran = await against(`${create} --if-absent -P ${PRODUCT}`, answers);
-    expect(ran).toMatchObject({ code: 7, stdout: '', stderr: says(`this token sees it masked: ${key}`) });
+  it('says of a reference that a key of another product has it', async () => {
+    const { at, answer, names } = await openShop();
+    await answer(create);
+    names.VIEWER = await answer('products create --name Viewer');
+    const refused = await at(`${create} --if-absent -P VIEWER`);
+    expect(refused).toMatchObject({ code: 7, stdout: '', stderr: says('It is a key of another product') });
   });
 
   it('sets terms from the first use, and keys get says so', async () => {

@@ -35,6 +35,7 @@ export function licenseWith(changes: Partial<License> = {}): License {
     revocationReason: null,
     ...{ planId: null, previousKeyUntil: null, fingerprintMatch: null },
     versionId: null,
+    issuedBy: null,
     createdAt: now,
     updatedAt: now,
     ...changes,

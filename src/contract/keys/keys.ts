@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NewCustomer } from '../customers.ts';
 import { endpoint } from '../endpoint.ts';
-import { asNumber, asText, eitherOf, notBoth, positiveDurationField } from '../fields.ts';
+import { asNumber, asText, eitherOf, needs, notBoth, positiveDurationField } from '../fields.ts';
 import { bare, data } from '../reply.ts';
 import {
   CustomerId,
@@ -18,7 +18,7 @@ import {
   shown,
   VersionId,
 } from '../scalars.ts';
-import { agreeing, LicenseDetails, licenseAddress, licenseSettings } from './licenses.ts';
+import { agreeing, LicenseDetails, licenseAddress, licenseSettings, Warning } from './licenses.ts';
 import { NewMetadata } from './metadata.ts';
 
 /** What a key is issued by. Source: API description, POST /create-key. */
@@ -34,6 +34,10 @@ export const CreateKeyRequest = agreeing(
         .optional()
         .describe('How long it lasts from its first use, ISO 8601; not together with `expiryDate`'),
       reference: Reference.optional(),
+      ifAbsent: z
+        .boolean()
+        .optional()
+        .describe('With `reference`: where a key of the product has it already, the response is that key, not 409'),
       customerId: CustomerId.nullish().describe('The customer it is for; not together with `newCustomer`'),
       newCustomer: NewCustomer.nullish().describe('Creates its customer; not together with `customerId`'),
       ...licenseSettings,
@@ -47,9 +51,11 @@ export const CreateKeyRequest = agreeing(
       message: 'customerId and newCustomer cannot be combined',
       path: ['customerId'],
     })
-    .refine(...notBoth('expiresAfter', 'expiryDate')),
+    .refine(...notBoth('expiresAfter', 'expiryDate'))
+    .refine(...needs('ifAbsent', 'reference')),
 ).meta({
   id: 'CreateKeyRequest',
+  dependentRequired: { ifAbsent: ['reference'] },
   not: {
     anyOf: [
       {
@@ -87,6 +93,8 @@ export const keys = {
     reply: bare('CreateKeyResponse', {
       key: ShownKey.meta({ ...LicenseKey.meta(), description: 'The new licence key, in full' }),
       keys: z.array(ShownKey).optional().describe('All new keys, where `amountKeys` says how many'),
+      existing: z.literal(true).optional().describe('With `ifAbsent`: the reference has had this key already'),
+      warning: Warning.optional().meta({ description: 'How the key that was there differs from what was asked for' }),
     }),
     example: {
       usesPerKey: '5',

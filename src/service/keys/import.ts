@@ -54,6 +54,7 @@ export const importOperations: Operations<typeof keyImport> = {
         revokedAt: input.revokedAt ?? null,
         revocationReason: input.revocationReason ?? null,
         versionId,
+        issuedBy: caller.tokenId,
         createdAt,
         updatedAt: now,
       };

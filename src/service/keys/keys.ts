@@ -4,10 +4,11 @@ import type { keyImport } from '../../contract/keys/import.ts';
 import type { keys, keyWhy } from '../../contract/keys/keys.ts';
 import { DEFAULT_HEARTBEAT_SECONDS, DEFAULT_LEASE_SECONDS } from '../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../contract/keys/metadata.ts';
-import type { PlanId, ShownKey } from '../../contract/scalars.ts';
+import type { Instant, PlanId, ShownKey } from '../../contract/scalars.ts';
 import { canAccessProduct, seesWholeLicense } from '../../domain/access.ts';
+import { differences } from '../../domain/changes.ts';
 import { newId } from '../../domain/ids.ts';
-import type { License } from '../../domain/license.ts';
+import { type License, termOf } from '../../domain/license.ts';
 import { mintKey, revealKey } from '../../domain/license-key.ts';
 import type { Plan } from '../../domain/plan.ts';
 import { decide } from '../../domain/rules.ts';
@@ -19,7 +20,7 @@ import { listFiles } from '../license-files.ts';
 import { anyone, found, type Operations, onProduct } from '../operation.ts';
 import { usablePlan } from '../plans.ts';
 import { checkVersion } from '../products.ts';
-import { licenseEvent } from '../record.ts';
+import { licenseEvent, type UseCaseEvent } from '../record.ts';
 import { loadFacts } from '../rules.ts';
 import { inconsistentFields } from './changes.ts';
 import { byKey } from './find.ts';
@@ -30,32 +31,8 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
     authorize: onProduct('productUnavailable'),
     authorizeReplay: countIssue,
     async perform(context, input) {
-      const { repositories, caller } = context;
-      const { productId, planId, versionId, reference, amountKeys = 1 } = input;
-      const product = await repositories.products.find(caller.accountId, productId);
-      if (!product?.active) throw apiError('productUnavailable');
-      // Before the other checks, so that a repeated request is told of its reference whatever else is wrong.
-      await refuseTaken(context, reference);
-      if (versionId != null) await checkVersion(context, { productId, versionId });
-      const terms =
-        planId === undefined ? input : withPlan(context, input, await usablePlan(context, { productId, planId }));
-      await countIssue(context, input);
-      const customerId = await holdOrAddCustomer(context, input).catch(async (error: unknown) => {
-        // The customer may have come with the same reference, at the same time.
-        await refuseTaken(context, reference);
-        throw error;
-      });
-      const issued: ShownKey[] = [];
-      for (let left = amountKeys; left > 0; left -= 1) {
-        const license = newLicense(context, terms, customerId);
-        const fields = planId === undefined ? [] : inconsistentFields(license);
-        if (fields.length > 0) throw apiError('invalidParams', { fields });
-        if (!(await repositories.keys.insert(license))) throw apiError('referenceTaken', { reference: `${reference}` });
-        context.record(licenseEvent('license.created', license));
-        issued.push(revealKey(license.key));
-      }
-      const [key = found(issued[0], 'serverError')] = issued;
-      return { key, ...(input.amountKeys !== undefined && { keys: issued }) };
+      if (input.ifAbsent !== true) return issue(context, input);
+      return (await revealExisting(context, input)) ?? issueUnlessThere(context, input);
     },
   },
 
@@ -106,6 +83,88 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
     },
   },
 };
+
+/** Issues the keys of a request. */
+async function issue(context: Context, input: CreateInput) {
+  const { repositories, caller } = context;
+  const { productId, planId, versionId, reference, amountKeys = 1 } = input;
+  const product = await repositories.products.find(caller.accountId, productId);
+  if (!product?.active) throw apiError('productUnavailable');
+  // Before the other checks, so that a repeated request is told of its reference whatever else is wrong.
+  await refuseTaken(context, reference);
+  if (versionId != null) await checkVersion(context, { productId, versionId });
+  const terms =
+    planId === undefined ? input : withPlan(context, input, await usablePlan(context, { productId, planId }));
+  await countIssue(context, input);
+  const customerId = await holdOrAddCustomer(context, input).catch(async (error: unknown) => {
+    // The customer may have come with the same reference, at the same time.
+    await refuseTaken(context, reference);
+    throw error;
+  });
+  const issued: ShownKey[] = [];
+  for (let left = amountKeys; left > 0; left -= 1) {
+    const license = newLicense(context, terms, customerId);
+    const fields = planId === undefined ? [] : inconsistentFields(license);
+    if (fields.length > 0) throw apiError('invalidParams', { fields });
+    if (!(await repositories.keys.insert(license))) throw apiError('referenceTaken', { reference: `${reference}` });
+    context.record(licenseEvent('license.created', license));
+    issued.push(revealKey(license.key));
+  }
+  const [key = found(issued[0], 'serverError')] = issued;
+  return { key, ...(input.amountKeys !== undefined && { keys: issued }) };
+}
+
+/**
+ * Issues a key, or returns the key that has come to the reference in the meantime. What a customer of the same request, or the
+ * count of a token, has written by then is undone.
+ */
+async function issueUnlessThere(context: Context, input: CreateInput) {
+  const { repositories, record } = context;
+  const events: UseCaseEvent[] = [];
+  try {
+    const issued = await repositories.nested(() => issue({ ...context, record: (event) => events.push(event) }, input));
+    for (const event of events) record(event);
+    return issued;
+  } catch (error) {
+    const existing = await revealExisting(context, input);
+    if (existing === null) throw error;
+    return existing;
+  }
+}
+
+/**
+ * The key of the product that has the reference already; null when there is none. To a token with `maxIssues` it counts as an
+ * issued key, unless that token has issued it. Source: decision 0048.
+ */
+async function revealExisting(context: Context, input: CreateInput) {
+  const { repositories, caller, record } = context;
+  const license = await repositories.keys.findByReference(caller.accountId, input.reference ?? '');
+  if (license === null || license.productId !== input.productId) return null;
+  if (license.issuedBy !== caller.tokenId) await countIssue(context, input);
+  record(licenseEvent('license.revealed', license));
+  const warning = differencesOf(license, input, context.now);
+  return { key: revealKey(license.key), existing: true as const, ...(warning !== null && { warning }) };
+}
+
+/**
+ * Why the key that a reference has is not what was asked for; null when it is. Ends are not compared: many requests count them from
+ * now. What a plan says is not compared either.
+ */
+function differencesOf(license: License, asked: CreateInput, now: Instant): string | null {
+  const { planId = null, usesPerKey, maxConcurrentSessions, licenseType } = asked;
+  const limits = { maxActivations: usesPerKey ?? null, maxConcurrentSessions: maxConcurrentSessions ?? null };
+  const wanted =
+    planId === null
+      ? { ...limits, licenseType: licenseType ?? ('node-locked' as const), planId }
+      : { maxActivations: usesPerKey, maxConcurrentSessions, licenseType, planId };
+  const others = Object.keys(differences<License>(license, wanted));
+  const faults = [
+    ...(license.revokedAt !== null ? ['is revoked'] : license.vendorDisabled ? ['is blocked'] : []),
+    ...(termOf(license, now) === 'ended' ? ['has expired'] : []),
+    ...(others.length > 0 ? [`differs in ${others.join(', ')}`] : []),
+  ];
+  return faults.length === 0 ? null : `The key of this reference ${faults.join(', ')}`;
+}
 
 /** Throws ApiError `referenceTaken` when another key has the reference. */
 export async function refuseTaken(
@@ -160,6 +219,7 @@ export function newLicense({ caller, now, random }: Context, input: CreateInput,
     vendorDisabled: false,
     ...unrevoked,
     versionId: input.versionId ?? null,
+    issuedBy: caller.tokenId,
     createdAt: now,
     updatedAt: now,
   };

@@ -1,8 +1,6 @@
-import { ApiError } from '../../../contract/errors.ts';
 import { type Duration, writeDuration } from '../../../contract/fields.ts';
 import { CreateKeyRequest } from '../../../contract/keys/keys.ts';
 import { isProductName } from '../../../contract/limits.ts';
-import { isMaskedKey } from '../../../domain/license-key.ts';
 import type { CommandContext } from '../../context.ts';
 import { NotFoundError, UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
@@ -84,21 +82,10 @@ export const createKeys = bulkOperation({
     return withProductId(named === null ? body : { ...body, newCustomer: { name: 'not said', ...named } });
   },
 
-  async send(client, input, call, { ifAbsent }) {
-    try {
-      const { customerId, newCustomer, ...terms } = input;
-      const customer = newCustomer == null ? { customerId } : { newCustomer };
-      const { key } = await client.keys.create({ ...terms, ...customer }, call);
-      return { key };
-    } catch (error) {
-      const { productId, reference } = input;
-      const isTaken = error instanceof ApiError && error.reason === 'referenceTaken';
-      if (!isTaken || ifAbsent !== true || reference === undefined) throw error;
-      const { license } = await client.keys.get({ productId, reference }, { signal: call.signal });
-      // A token that sees it masked must not pass it on as the key.
-      if (isMaskedKey(license.key)) throw error;
-      return { status: 'exists', key: license.key };
-    }
+  async send(client, { customerId, newCustomer, ...terms }, call) {
+    const customer = newCustomer == null ? { customerId } : { newCustomer };
+    const { key, existing } = await client.keys.create({ ...terms, ...customer }, call);
+    return { ...(existing && { status: 'exists' }), key };
   },
 });
 
@@ -134,7 +121,6 @@ export async function createKeysInBulk(
       expiresAfter: expiresAfter && writeDuration(expiresAfter),
       gracePeriod: gracePeriod && writeDuration(gracePeriod),
     },
-    mode: { ifAbsent },
     notesOnSent(rows) {
       const isWithoutEnd = ({ expiryDate, expiresAfter }: Body) =>
         expiryDate === undefined && expiresAfter === undefined;

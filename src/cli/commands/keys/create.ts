@@ -2,7 +2,6 @@ import type { Client } from '../../../client/client.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { writeDuration } from '../../../contract/fields.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
-import { isMaskedKey } from '../../../domain/license-key.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
 import { bulkOptions, orInBulk } from '../../bulk/options.ts';
 import { change, command, type Declaration, flag, many, option, productUnlessFile } from '../../command.ts';
@@ -16,7 +15,7 @@ import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseExpiry } from '../../values/instant.ts';
 import { parseCount, parseLimit, parsePositive } from '../../values/scalars.ts';
 import { customerOption, planOption } from '../forms.ts';
-import { type Fields, singleValue } from '../results.ts';
+import { type Fields, fieldsShown, singleValue } from '../results.ts';
 import { fingerprintMatch, metadataOptions, newCustomerOptions } from './key-options.ts';
 
 const ownFields: readonly Field[] = [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }];
@@ -62,7 +61,7 @@ export const keysCreate: Declaration = command({
     githubOutput,
     ...change,
   },
-  ...orInBulk(ownFields, [{ name: 'reference' }]),
+  ...orInBulk(ownFields, [...fieldsShown('chosen', 'reference', 'existing', 'warning')]),
   examples: [
     ['KEY=$(lkm keys create -P "$ID" --max-activations 5 --expires 1y)', 'a key for five devices and a year'],
     ['lkm keys create -P "$ID" --expires never --customer cus_…', 'a key for a customer, for ever'],
@@ -90,9 +89,9 @@ export const keysCreate: Declaration = command({
     checkInput(keysCreate, input);
     if (ifAbsent && reference === undefined) throw new UsageError('--if-absent needs --reference');
     const result = await issue(context, input).catch((error: unknown) => {
-      const isTaken = error instanceof ApiError && error.reason === 'referenceTaken';
-      if (!isTaken || !ifAbsent || reference === undefined) throw error;
-      return findByReference(context, input.productId, reference);
+      if (!ifAbsent || !(error instanceof ApiError) || error.reason !== 'referenceTaken') throw error;
+      const hint = 'It is a key of another product: a reference stands for one key of the account.';
+      throw new CommandError('reference_taken', exitCodes.conflict, error.message, [hint], { cause: error });
     });
     await setOutput(values.githubOutput, result.quiet, io, result.idempotencyKey);
     return result;
@@ -104,6 +103,14 @@ type Input = Parameters<Client['keys']['create']>[0];
 async function issue(context: CommandContext, input: Input): Promise<CommandResult> {
   const changed = await context.change((client, call) => client.keys.create(input, call));
   const { answer, idempotencyKey, replayed } = changed;
+  const { key, existing, warning } = answer;
+  const { productId, reference } = input;
+  const data = { productId, idempotencyKey, ...(reference !== undefined && { reference }) };
+  if (existing) {
+    const notes: Note[] = [{ tone: 'done', text: `${reference} has this key already; nothing was created` }];
+    if (warning !== undefined) notes.push({ tone: 'warning', text: warning });
+    return { ...keyResult(key, { ...data, existing, warning }), idempotencyKey, notes };
+  }
   const { usesPerKey, expiryDate, expiresAfter } = input;
   const isPlanned = input.planId !== undefined && usesPerKey === undefined;
   const seats =
@@ -112,9 +119,7 @@ async function issue(context: CommandContext, input: Input): Promise<CommandResu
   const done = doneNote(changed, `created · ${seats}${end === null ? '' : ` · ${end}`}`);
   const isDefault = end === null && !replayed && input.planId === undefined;
   const notes = isDefault ? [done, noteDefaultEnd('no --expires given', context.io.now())] : [done];
-  const { productId, reference } = input;
-  const data = { productId, idempotencyKey, ...(reference !== undefined && { reference }) };
-  return { ...keyResult(answer.key, data), idempotencyKey, notes };
+  return { ...keyResult(key, data), idempotencyKey, notes };
 }
 
 const keyResult = (key: string, data: Fields) => ({
@@ -122,26 +127,6 @@ const keyResult = (key: string, data: Fields) => ({
   secrets: [key],
   secret: true,
 });
-
-/** The key that has a reference already. */
-async function findByReference(context: CommandContext, productId: string, reference: string): Promise<CommandResult> {
-  const client = await context.client();
-  const { license } = await client.keys.get({ productId, reference }).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    const hint = 'A reference stands for one key of the account.';
-    throw taken(`${reference} is the reference of a key of another product`, hint);
-  });
-  const { key } = license;
-  if (isMaskedKey(key)) {
-    const hint = 'A token with license:reveal prints it.';
-    throw taken(`${reference} has a key already, and this token sees it masked: ${key}`, hint);
-  }
-  const text = `${reference} has this key already; nothing was created`;
-  return { ...keyResult(key, { productId, idempotencyKey: null, reference }), notes: [{ tone: 'done', text }] };
-}
-
-const taken = (message: string, hint: string) =>
-  new CommandError('reference_taken', exitCodes.conflict, message, [hint]);
 
 /** Null when no end is given. */
 function describeEnd(expires: string | null | undefined): string | null {

@@ -1,6 +1,6 @@
 import type { Customer } from '../../../contract/customers.ts';
 import type { Duration } from '../../../contract/fields.ts';
-import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
+import type { AccountId, Instant, LicenseKey, ProductId, TokenId } from '../../../contract/scalars.ts';
 import type { Features, License } from '../../../domain/license.ts';
 import { raw, type Sql, sql } from '../../engine/sql.ts';
 import { flag, integer, json, optional, tableOf, text } from '../../table.ts';
@@ -34,6 +34,7 @@ const columns = {
   previousKeyUntil: optional(text<Instant>('previous_key_until')),
   fingerprintMatch: optional(integer('fingerprint_match')),
   versionId: optional(text('version_id')),
+  issuedBy: optional(text<TokenId>('issued_by')),
   createdAt: text<Instant>('created_at'),
   updatedAt: text<Instant>('updated_at'),
 };
