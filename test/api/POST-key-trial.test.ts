@@ -25,6 +25,12 @@ const start = (world: World, subject: Subject, more: object = {}) =>
 
 const started = async (world: World, subject: Subject) => void (await start(world, subject));
 
+/** Replaces the key of a trial, and returns the new one. */
+async function reissued(world: World, { productId }: Subject, licenseKey: string, overlap: string): Promise<string> {
+  const { body } = await world.call('admin', 'POST', '/key/reissue', { productId, licenseKey, overlap });
+  return body.key;
+}
+
 const shown = (message: string, hostId = 'host-1') => ({
   body: {
     ...{ code: 0, message, key: expect.stringMatching(/^([0-9A-Z]{5}-){4}[0-9A-Z]{5}$/), expirationDate: END },
@@ -71,6 +77,17 @@ scenarios<Subject>(
       },
       wrote: { devices: 1 },
     }),
+    row('returns no key but that which the trial began with, while it works', shown('Trial running'), {
+      given: async (world, subject) => {
+        const { key } = (await start(world, subject)).body;
+        await reissued(world, subject, key, 'P7D');
+      },
+      wrote: {},
+      afterwards: async (world, { productId }, { body }) => {
+        const { key, previousKeyUntil } = await world.license({ productId, licenseKey: body.key });
+        expect([key === body.key, previousKeyUntil]).toEqual([false, '2026-11-28T10:00:00.000Z']);
+      },
+    }),
     row('gives each device its own', shown('Trial started', 'host-2'), { given: started, send: { hostId: 'host-2' } }),
     row('sets the end with the first use where the plan says so', shown('Trial started'), {
       given: (world) =>
@@ -80,6 +97,10 @@ scenarios<Subject>(
       'is over': async (world) => void world.setNow(END),
       'was blocked': blocked,
       'was revoked': revoked,
+      'has another key, so that the first one works no more': async (world, subject) => {
+        const { key } = (await start(world, subject)).body;
+        await reissued(world, subject, await reissued(world, subject, key, 'P7D'), 'PT0S');
+      },
       'has become a licence that was bought': (world) => world.sql('update licenses set is_trial = 0'),
       'was deleted': async (world, { productId }) => {
         const [{ key }] = (await world.call('admin', 'GET', '/key/list')).body.data;

@@ -11,8 +11,8 @@ export interface Model {
   readonly customers: Customer[];
   readonly keys: Key[];
   readonly plans: Plan[];
-  /** The licence of the one trial that a host has had of a product, by both. */
-  readonly trials: Map<string, Key>;
+  /** The licence of the one trial that a host has had of a product, by both, and the text that it began with. */
+  readonly trials: Map<string, { readonly key: Key; readonly text: string }>;
   /** By idempotency key: what was answered, until it is cleaned up. */
   readonly answers: Map<string, StoredAnswer>;
   /** Requests that were sent under an idempotency key, to be sent again. */

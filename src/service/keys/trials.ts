@@ -1,7 +1,7 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { ApiError, apiError } from '../../contract/errors.ts';
 import type { keyTrials } from '../../contract/keys/trials.ts';
-import type { License } from '../../domain/license.ts';
+import type { LicenseKey } from '../../contract/scalars.ts';
 import { revealKey } from '../../domain/license-key.ts';
 import { decide } from '../../domain/rules.ts';
 import type { Context } from '../context.ts';
@@ -24,15 +24,14 @@ export const trialOperations: Operations<typeof keyTrials> = {
       const past = await repositories.trials.find(addressOf(context, input));
       const isNew = past === null && (await start(context, input));
       const trial = found(past ?? (await repositories.trials.find(addressOf(context, input))), 'trialUsed');
-      const license = await repositories.keys.findById(accountId, trial.licenseId);
       const { hostId, deviceTag } = input;
-      const facts = await running(context, license, input);
+      const facts = await running(context, input, trial);
       const device = await holdSlot(context, facts, { hostId, deviceTag }).catch(refuseEnded);
       // The first use may have set the end.
       const used = await repositories.keys.findById(accountId, trial.licenseId);
       return {
         message: isNew ? 'Trial started' : 'Trial running',
-        key: revealKey(found(used, 'trialUsed').key),
+        key: revealKey(trial.key),
         expirationDate: found(used?.expirationDate, 'trialUsed'),
         device: showDevice(device, caller),
       };
@@ -55,7 +54,7 @@ async function start(context: Context, input: Input): Promise<boolean> {
   const plan = await usablePlan(context, input);
   if (!plan.terms.isTrial) throw apiError('planNotFound');
   const license = newLicense(context, withPlan(context, { productId, planId, allowedHosts: [hostId] }, plan), null);
-  const trial = { ...addressOf(context, input), licenseId: license.id, createdAt: now };
+  const trial = { ...addressOf(context, input), licenseId: license.id, key: license.key, createdAt: now };
   if (!(await repositories.trials.insert(trial))) return false;
   await countIssue(context, input);
   await repositories.keys.insert(license);
@@ -68,10 +67,18 @@ function refuseEnded(error: unknown): never {
   throw error instanceof ApiError ? apiError('trialUsed') : error;
 }
 
-/** The licence of a trial with its device. Throws ApiError `trialUsed` once it is over or is no trial any more. */
-async function running(context: Context, license: License | null, { productId, hostId }: Input): Promise<LoadedFacts> {
-  if (!license?.isTrial) throw apiError('trialUsed');
-  const facts = await loadFacts(context, 'activate', { productId, licenseKey: license.key, hostId }, 'trialUsed');
-  if (decide('activate', facts).refusal !== null) throw apiError('trialUsed');
+/**
+ * The licence of a trial with its device, by the key that the device was given: whoever knows its host id alone is told no key
+ * that has taken its place. Throws ApiError `trialUsed` once the trial or that key is over, or is no trial any more.
+ */
+async function running(
+  context: Context,
+  { productId, hostId }: Input,
+  { key, licenseId }: { readonly key: LicenseKey; readonly licenseId: string },
+): Promise<LoadedFacts> {
+  const facts = await loadFacts(context, 'activate', { productId, licenseKey: key, hostId }, 'trialUsed');
+  const { license } = facts;
+  const isOver = license.id !== licenseId || !license.isTrial || decide('activate', facts).refusal !== null;
+  if (isOver) throw apiError('trialUsed');
   return facts;
 }

@@ -116,7 +116,7 @@ export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): rea
   // No reference to the licence: a device has had its trial, also when that is deleted.
   `create table trials (
     account_id text not null, product_id text not null, host_id text not null, license_id text not null,
-    created_at text not null,
+    license_key text not null, created_at text not null,
     constraint trials_pk primary key (account_id, product_id, host_id),
     constraint trials_product foreign key (account_id, product_id) references products (account_id, id)
   ) ${clustered}`,

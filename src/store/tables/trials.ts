@@ -1,4 +1,4 @@
-import type { AccountId, HostId, Instant, ProductId } from '../../contract/scalars.ts';
+import type { AccountId, HostId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
 import { tableOf, text, unlessTaken } from '../table.ts';
 
@@ -7,6 +7,8 @@ const trials = tableOf('trials', {
   productId: text<ProductId>('product_id'),
   hostId: text<HostId>('host_id'),
   licenseId: text('license_id'),
+  /** The key that the trial began with. */
+  key: text<LicenseKey>('license_key'),
   createdAt: text<Instant>('created_at'),
 });
 

@@ -3,7 +3,7 @@ import { done, type Model, pick, type Step } from '../state.ts';
 import { instantAt, later } from '../time.ts';
 import { takeSlot } from './devices.ts';
 import { addKey, endOf } from './keys.ts';
-import { refusals, refuseSlot, refuseUse } from './use.ts';
+import { isNamed, refusals, refuseSlot, refuseUse } from './use.ts';
 
 /** Starts the one trial that a host has of a product, or finds it while it may be used. */
 export function trial(model: Model, op: Operation<'trial'>): Step | null {
@@ -24,7 +24,7 @@ export function trial(model: Model, op: Operation<'trial'>): Step | null {
       const own = { text, product, plan, allowedHosts: [hostId] };
       const key = addKey(model, own, { ...plan, ...endOf(plan, now) });
       takeSlot(key, hostId, tag, now);
-      model.trials.set(trialOf, key);
+      model.trials.set(trialOf, { key, text });
     });
   }
 
@@ -32,17 +32,17 @@ export function trial(model: Model, op: Operation<'trial'>): Step | null {
     method: 'POST',
     path: '/key/trial',
     body: { productId: product.id, planId: plan.id, hostId, deviceTag: tag ?? undefined },
-    touched: () => [past() ?? []].flat(),
+    touched: () => [past()?.key ?? []].flat(),
     predict: () => {
       const { now } = model;
-      const key = past();
-      if (key === undefined) return start();
-      const { expiresAt, isDeleted, isTrial } = key;
-      if (isDeleted || !isTrial || expiresAt === null) return refusals.trialUsed;
+      const { key, text } = past() ?? {};
+      if (key === undefined || text === undefined) return start();
+      const { expiresAt, isTrial } = key;
+      if (!isNamed(key, text, now) || !isTrial || expiresAt === null) return refusals.trialUsed;
       if (refuseUse(key, hostId, now) !== null || refuseSlot(key, hostId) !== null) return refusals.trialUsed;
       const held = key.devices.find((device) => device.hostId === hostId) ?? { tag, activatedAt: now };
       const device = { hostId, deviceTag: held.tag ?? 'No tag', activationTime: instantAt(held.activatedAt) };
-      const shown = { message: 'Trial running', key: key.text, expirationDate: instantAt(expiresAt), device };
+      const shown = { message: 'Trial running', key: text, expirationDate: instantAt(expiresAt), device };
       return done(shown, () => takeSlot(key, hostId, tag, now));
     },
   };
