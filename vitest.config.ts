@@ -24,7 +24,7 @@ const needs = {
 /** What `npm test` runs of them, besides `unit` and `api` on SQLite: what decides whether lkm does its work. */
 const short = {
   /** What needs PostgreSQL, and what several do at once there: each key once, each slot once, on replicas too. */
-  races: 'test/api/{at-once,create-against-delete,idempotency,replicas,slot-race}.test.ts',
+  races: 'test/api/{at-once,create-against-delete,idempotency,key-strings,replicas,slot-race}.test.ts',
   /** The main job with the built command. */
   tour: ['test/readme.test.ts', 'test/built/{quickstart,serve}.test.ts'],
 };

@@ -62,6 +62,7 @@ export const apiErrors = {
   noEnd: { status: 409, code: 7, message: 'License has no end' },
   hostActivated: { status: 409, code: 8, message: 'Host is activated already' },
   keyTaken: { status: 409, code: 9, message: 'This key exists already' },
+  keyRevoked: { status: 409, code: 21, message: 'This key was revoked: it is never given again' },
   referenceTaken: { status: 409, code: 10, message: 'A key with reference {reference} already exists' },
   versionTaken: { status: 409, code: 12, message: 'The product has a version of this name' },
   productTaken: { status: 409, code: 13, message: 'A product with this id exists already' },

@@ -21,6 +21,15 @@ export function normaliseKey(text: string): string {
   return hasKeyShape(key) ? key.toUpperCase().replaceAll(/[IL]/g, '1').replaceAll('O', '0') : key;
 }
 
+/**
+ * A key as the service stores it and finds it. Of our shape it is in upper case. I, L and O are no symbols of ours: they are
+ * read as digits where the check character then fits, and else make it a key of another format, which is left as it is.
+ */
+export function canonicalKey<Key extends string>(key: Key): Key {
+  const isForeign = !hasKeyShape(key) || (/[ILO]/i.test(key) && isTypo(key));
+  return isForeign ? key : (normaliseKey(key) as Key);
+}
+
 /** Whether the text has our shape and a wrong check character. A key of another format is never a typo. */
 export function isTypo(text: string): boolean {
   const key = normaliseKey(text);

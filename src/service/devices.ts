@@ -7,6 +7,7 @@ import { type Changes, differences } from '../domain/changes.ts';
 import { newId } from '../domain/ids.ts';
 import { type Device, endIfUsed, graceWarning, grantEnd, isWaiting, type License } from '../domain/license.ts';
 import { readDeactivation } from '../domain/license-file/offline.ts';
+import { canonicalKey } from '../domain/license-key.ts';
 import { featuresOf } from '../domain/plan.ts';
 import { addSeconds, EPOCH, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
@@ -92,7 +93,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const after = isWaiting(license) ? await findLicense(context, input) : license;
       // The file states the key that was given, which its holder knows: also where that has been replaced.
       const plan = after.planId === null ? null : await planOf(context, after.planId);
-      const used = { ...after, key: input.licenseKey, features: featuresOf(after, plan) };
+      const used = { ...after, key: canonicalKey(input.licenseKey), features: featuresOf(after, plan) };
       const expiresAt = found(earlier(grantEnd(used, now), ends), 'invalidParams', { fields: ['ttl'] });
       const file = await signFile(context, used, { hostId: device.hostId as HostId, customer, expiresAt });
       return { file, ...graceWarning(used, now) };

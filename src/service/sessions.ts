@@ -3,6 +3,7 @@ import { apiError } from '../contract/errors.ts';
 import type { keySessions, sessions } from '../contract/sessions.ts';
 import { newId } from '../domain/ids.ts';
 import { endIfUsed, graceWarning, isWaiting, type License } from '../domain/license.ts';
+import { canonicalKey } from '../domain/license-key.ts';
 import { acceptRequest, type NextNonces } from '../domain/session.ts';
 import { addSeconds } from '../domain/time.ts';
 import type { Session } from '../store/tables/sessions.ts';
@@ -87,7 +88,8 @@ export const sessionOperations: Operations<typeof sessions> = {
     async perform({ repositories, caller, now }, { page, limit, productId, licenseKey }) {
       const { sessions } = repositories;
       const { accountId } = caller;
-      const filters = { productIds: productsOf(caller, productId), licenseKey };
+      const key = licenseKey && canonicalKey(licenseKey);
+      const filters = { productIds: productsOf(caller, productId), licenseKey: key };
       return readList({ page, limit }, sessions.list(accountId, now, filters).map(showSession));
     },
   },

@@ -117,6 +117,15 @@ scenarios<Subject>(
     row('refuses a key that exists, and changes nothing of it', 'keyTaken', {
       send: ({ licenseKey }) => ({ key: licenseKey, maxActivations: 1 }),
     }),
+    row('refuses a key that was revoked, also when its licence was deleted', 'keyRevoked', {
+      send: ({ licenseKey }) => ({ key: licenseKey }),
+      given: async (world, { productId, licenseKey }) => {
+        const address = { productId, licenseKey };
+        await world.call('admin', 'POST', '/key/revoke', address);
+        const { status } = await world.call('admin', 'DELETE', `/key?${new URLSearchParams(address)}`);
+        expect(status).toBe(200);
+      },
+    }),
     row('refuses an id that another key has', 'keyTaken', {
       send: { id: OLD_ID, createdAt: '2019-05-04T08:00:00.016Z' },
       given: async (world, { productId }) => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { LicenseKey } from '../../src/contract/scalars.ts';
 import { alphabet } from '../../src/domain/crockford.ts';
 import {
+  canonicalKey,
   hasKeyShape,
   isMaskedKey,
   isTypo,
@@ -64,6 +65,29 @@ describe('a typo', () => {
   ])('is never %s', (_, key) => {
     expect(isTypo(key)).toBe(false);
   });
+});
+
+it.each([
+  ['in any case', (key: string) => key.toLowerCase()],
+  ['with letters that look like its digits', (key: string) => key.replaceAll('1', 'l').replaceAll('0', 'O')],
+])('finds a key that was made here %s', (_, write) => {
+  fc.assert(
+    fc.property(minted, (key) => {
+      expect(canonicalKey(write(key))).toBe(key);
+    }),
+  );
+});
+
+it.each([
+  ['abcde-fgh23-45678-9jkmn-pqrst', 'ABCDE-FGH23-45678-9JKMN-PQRST'],
+  ['AbCdE-fGh23-45678-9jKmN-pQrSt', 'ABCDE-FGH23-45678-9JKMN-PQRST'],
+  ['hello-world-abcde-fghjk-mnpqs', 'hello-world-abcde-fghjk-mnpqs'],
+  ['abcde-fgh23-45678-9jkmn-pqrsu', 'abcde-fgh23-45678-9jkmn-pqrsu'],
+  ['abcde fgh23 45678 9jkmn pqrst', 'abcde fgh23 45678 9jkmn pqrst'],
+  ['AbCdE-fGh23-45678-9jKmN-pQrSt-12345', 'AbCdE-fGh23-45678-9jKmN-pQrSt-12345'],
+  ['ſ1111-11111-11111-11111-11111', 'ſ1111-11111-11111-11111-11111'],
+])('stores %s as %s', (written, stored) => {
+  expect(canonicalKey(written)).toBe(stored);
 });
 
 it('reads a key typed in lower case, with spaces around it and letters that look like digits', () => {

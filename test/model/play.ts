@@ -12,8 +12,8 @@ import { create, customerViewOf, viewOf } from './rules/keys.ts';
 import { createPlan, updatePlan } from './rules/plans.ts';
 import { checkin, checkout, heartbeat, releaseSession } from './rules/sessions.ts';
 import { trial } from './rules/trials.ts';
-import { addressOf, isNamed, refusals } from './rules/use.ts';
-import { type Key, liveSessions, type Model, pick, type Step } from './state.ts';
+import { addressOf, isNamed, refusals, textsOf } from './rules/use.ts';
+import { type Key, liveSessions, type Model, pick, type Refusal, type Step } from './state.ts';
 import { instantAt, later } from './time.ts';
 
 const STARTED_AT = Date.parse('2026-01-30T10:00:00.000Z');
@@ -165,7 +165,7 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
     const query = new URLSearchParams(addressOf(key, key.text));
     const { status, body } = await world.call('admin', 'GET', `/key?${query}`);
     deepStrictEqual({ status, code: body.code }, key.isDeleted ? refusals.notFound : { status: 200, code: 0 });
-    if (key.isDeleted) return;
+    if (key.isDeleted) return compareDeleted(key);
     const { license, customer } = body.data;
     if (key.customer?.id === '') key.customer.id = customer?.id;
     const { devices: expected, ...view } = viewOf(key);
@@ -178,6 +178,7 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
     const sessions = await world.call('admin', 'GET', `/session/list?${query}`);
     const live = liveSessions(key, model.now).map((one) => ({ ...one, expiresAt: instantAt(one.expiresAt) }));
     deepStrictEqual(sorted(sessions.body.data, 'id', 'hostId', 'expiresAt'), sorted(live, 'id', 'hostId', 'expiresAt'));
+    await compareImport(key, key.text, refusals.keyTaken);
     for (const { text } of key.previous) await comparePrevious(key, text, { license, sessions: sessions.body.data });
   }
 
@@ -186,16 +187,30 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
     const address = addressOf(key, text);
     const query = new URLSearchParams(address);
     const works = isNamed(key, text, model.now);
-    const [whole, masked, listed, imported] = [
+    const [whole, masked, listed] = [
       await world.call('admin', 'GET', `/key?${query}`),
       await world.call('client', 'GET', `/key?${query}`),
       await world.call('admin', 'GET', `/session/list?${query}`),
-      await world.call('admin', 'POST', '/key/import', { productId: key.product.id, key: text }),
     ];
     deepStrictEqual(whole.body.data?.license, license);
     deepStrictEqual([masked.status, masked.text.includes(key.text)], [works ? 200 : 404, false]);
     deepStrictEqual(listed.body.data, works ? sessions : []);
-    deepStrictEqual({ status: imported.status, code: imported.body.code }, refusals.keyTaken);
+    await compareImport(key, text, refusals.keyTaken);
+  }
+
+  /** The texts of a deleted licence are free again, unless it was revoked. */
+  async function compareDeleted(key: Key): Promise<void> {
+    for (const text of textsOf(key)) {
+      await compareImport(key, text, key.revoked ? refusals.keyRevoked : { status: 200, code: 0 });
+      if (!key.revoked) await world.call('admin', 'DELETE', `/key?${new URLSearchParams(addressOf(key, text))}`);
+    }
+  }
+
+  /** Imports a text as it may be typed. */
+  async function compareImport(key: Key, text: string, expected: Refusal): Promise<void> {
+    const typed = { productId: key.product.id, key: text.toLowerCase() };
+    const { status, body } = await world.call('admin', 'POST', '/key/import', typed);
+    deepStrictEqual({ status, code: body.code }, expected);
   }
 
   return { move, compare };

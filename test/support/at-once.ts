@@ -16,6 +16,13 @@ export function tally(answers: readonly Pick<Answer, 'status' | 'body'>[]): Reco
   return counts;
 }
 
+interface BesideOptions {
+  readonly waiting?: number;
+  readonly end?: 'commit' | 'rollback';
+  /** Runs while they wait. */
+  readonly meanwhile?: () => Promise<void>;
+}
+
 /**
  * Sends requests while a transaction of another server on the same PostgreSQL has run `sql`, and ends that transaction
  * once so many of them wait for it.
@@ -24,7 +31,7 @@ export async function beside<T>(
   { location }: Pick<World, 'location'>,
   sql: readonly string[],
   send: () => readonly Promise<T>[],
-  { waiting = 1, end = 'commit' }: { readonly waiting?: number; readonly end?: 'commit' | 'rollback' } = {},
+  { waiting = 1, end = 'commit', meanwhile = async () => {} }: BesideOptions = {},
 ): Promise<T[]> {
   const other = await connect(location);
   try {
@@ -41,6 +48,7 @@ export async function beside<T>(
       if (round === 400) throw new Error(`${rows.length} requests wait, not ${waiting}`);
       await sleep(10);
     }
+    await meanwhile();
     await other.query(end);
     return await sent;
   } finally {

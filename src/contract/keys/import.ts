@@ -86,7 +86,8 @@ export const keyImport = {
     summary: 'Import a licence key',
     description:
       'Takes in a key that exists elsewhere, of any format, with its limits, its end, its customer and the devices that ' +
-      'hold its slots. What is not given is as unlimited as it can be. A key that is here already is refused.',
+      'hold its slots. What is not given is as unlimited as it can be. A key that is here already is refused, and ' +
+      'so is one that was revoked here, also when its licence was deleted.',
     refusesOthersFields: true,
     body: ImportKeyRequest,
     reply: bare('ImportKeyResponse', {
@@ -108,6 +109,7 @@ export const keyImport = {
       'planNotFound',
       'inUse',
       'keyTaken',
+      'keyRevoked',
       'referenceTaken',
       'issueLimit',
     ],

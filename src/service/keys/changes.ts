@@ -113,7 +113,7 @@ export const changeOperations: Operations<typeof keyChanges> = {
   delete: {
     ...sameForAll(onProduct('licenseNotFound')),
     async perform(context, input) {
-      const { keys, devices, sessions, files } = context.repositories;
+      const { keys, previousKeys, devices, sessions, files } = context.repositories;
       const license = await lockAny(context, input);
       const usage = await usageOf(context, license);
       if (input.force !== true) refuseUse(describeUse(usage));
@@ -121,6 +121,8 @@ export const changeOperations: Operations<typeof keyChanges> = {
       await devices.removeAll(license);
       await sessions.removeAll(license);
       await files.revoke(license, null, context.now);
+      if (license.revokedAt === null) await previousKeys.release(license);
+      else await previousKeys.add(license, license.revokedAt);
       await keys.remove(license);
       context.record(licenseEvent('license.deleted', license, { ...usage }));
       for (const session of lapsed) context.record(sessionEvent('session.expired', license, session));

@@ -1,5 +1,6 @@
 import type { LicenseKey, ProductId } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
+import { canonicalKey } from '../../domain/license-key.ts';
 import type { Context } from '../context.ts';
 import { found } from '../operation.ts';
 
@@ -11,10 +12,11 @@ export async function byKey<T>(
   licenseKey: LicenseKey,
   find: (key: LicenseKey) => Promise<T | null>,
 ): Promise<T | null> {
-  for (let key = licenseKey; ; ) {
+  const given = canonicalKey(licenseKey);
+  for (let key = given; ; ) {
     const named = await find(key);
     if (named !== null) return named;
-    const current = await repositories.previousKeys.replacement(caller.accountId, licenseKey, now);
+    const current = await repositories.previousKeys.replacement(caller.accountId, given, now);
     // While it was looked for, its place may have been taken once more.
     if (current === null || current === key) return null;
     key = current;

@@ -1,12 +1,12 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { keyImport } from '../../contract/keys/import.ts';
-import type { Instant } from '../../contract/scalars.ts';
+import type { Instant, LicenseKey } from '../../contract/scalars.ts';
 import { describeUse } from '../../domain/changes.ts';
 import { idTime, newId } from '../../domain/ids.ts';
 import { toIpAddress } from '../../domain/ip-address.ts';
 import { type Features, type License, NO_TAG } from '../../domain/license.ts';
-import { revealKey } from '../../domain/license-key.ts';
+import { canonicalKey, revealKey } from '../../domain/license-key.ts';
 import type { Plan } from '../../domain/plan.ts';
 import { EPOCH } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
@@ -22,9 +22,10 @@ export const importOperations: Operations<typeof keyImport> = {
   import: {
     authorize: onProduct('productNotFound'),
     authorizeReplay: countIssue,
-    async perform(context, input) {
+    async perform(context, given) {
       const { repositories, caller, now, random } = context;
       const { accountId } = caller;
+      const input = { ...given, key: canonicalKey(given.key) };
       const { productId, key, createdAt = now, devices = [], maxActivations = null, expirationDate = null } = input;
       const fields = wrongFields(input, createdAt, now);
       if (fields.length > 0) throw apiError('invalidParams', { fields });
@@ -62,6 +63,9 @@ export const importOperations: Operations<typeof keyImport> = {
         await refuseKnown(context, input);
         throw apiError('keyTaken');
       }
+      // Since the first look another request may have imported the key and replaced or deleted it. Now nobody can: the index
+      // of keys has the string for this licence.
+      await refusePrevious(context, key);
       await addDevices(context, license, devices);
       // It ended elsewhere, and was announced there.
       if (expirationDate !== null && expirationDate <= now) await repositories.licenseExpiries.markRecorded(license);
@@ -81,12 +85,16 @@ function wrongFields({ id, revokedAt, devices = [] }: Input, createdAt: Instant,
 }
 
 async function refuseKnown(context: Context, { key, reference }: Input): Promise<void> {
-  const { keys, previousKeys } = context.repositories;
-  const { accountId } = context.caller;
-  const isKnown =
-    (await keys.findProduct(accountId, { licenseKey: key })) ?? (await previousKeys.replacement(accountId, key, EPOCH));
-  if (isKnown !== null) throw apiError('keyTaken');
+  const { repositories, caller } = context;
+  if ((await repositories.keys.findProduct(caller.accountId, { licenseKey: key })) !== null) throw apiError('keyTaken');
+  await refusePrevious(context, key);
   await refuseTaken(context, reference);
+}
+
+/** Throws ApiError `keyTaken` for an earlier key of a licence, `keyRevoked` for a key that was revoked and deleted. */
+async function refusePrevious({ repositories, caller }: Context, key: LicenseKey): Promise<void> {
+  const state = await repositories.previousKeys.stateOf(caller.accountId, key);
+  if (state !== null) throw apiError(state === 'revoked' ? 'keyRevoked' : 'keyTaken');
 }
 
 /** The version of the product that has this name; it need not be active any more. */

@@ -4,7 +4,7 @@ import type { customerKeys, keyLists } from '../../contract/keys/lists.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { type Caller, canAccessProduct, findableBy } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
-import { normaliseKey } from '../../domain/license-key.ts';
+import { canonicalKey } from '../../domain/license-key.ts';
 import { addDuration, EPOCH } from '../../domain/time.ts';
 import type { KeyFilters } from '../../store/tables/keys/lists.ts';
 import type { Context } from '../context.ts';
@@ -73,7 +73,7 @@ function filtersOf({ caller, now }: Context, input: InputOf<typeof keyLists.list
     beforeId: input.createdBefore && firstIdOf(input.createdBefore),
     expiresFrom: input.expiresAfter,
     expiresBefore: input.expiresBefore,
-    text: text === undefined ? undefined : { text, key: normaliseKey(text), ...findableBy(caller) },
+    text: text === undefined ? undefined : { text, key: canonicalKey(text.trim()), ...findableBy(caller) },
     metadata: metadata && Object.entries(metadata),
   };
 }

@@ -105,12 +105,11 @@ export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): rea
   `create index licenses_revoked on licenses
     (account_id, (case when revoked_at is not null then 1 end), id) where revoked_at is not null`,
   `create index licenses_by_plan on licenses (account_id, plan_id, id) where plan_id is not null`,
-  // A key that a licence had before is given to no other one while that licence is there.
+  // No reference to the licence: the keys of a revoked one stay when it is deleted.
   `create table previous_keys (
-    account_id text not null, license_key text not null, license_id text not null, valid_until text not null,
-    constraint previous_keys_pk primary key (account_id, license_key),
-    constraint previous_keys_license foreign key (account_id, license_id) references licenses (account_id, id)
-      on delete cascade
+    account_id text not null references accounts (id), license_key text not null, license_id text not null,
+    valid_until text not null,
+    constraint previous_keys_pk primary key (account_id, license_key)
   ) ${clustered}`,
   `create index previous_keys_by_license on previous_keys (account_id, license_id)`,
   // No reference to the licence: a device has had its trial, also when that is deleted.

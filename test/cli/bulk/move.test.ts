@@ -207,6 +207,19 @@ describe('lkm keys export and lkm keys import', () => {
     const passed = await shop.at([...argv, 'status', '--if-absent']);
     expect(passed).toMatchObject({ code: 0, stdout: 'status\nexists\nexists\n' });
   });
+
+  it('pass over no key that was revoked here and deleted', async () => {
+    await using shop = await bulkShop();
+    shop.write('keys.csv', 'key\nACME-0001-2019-AAAA-BBBB\n');
+    await shop.at(['keys', 'import', '-f', 'keys.csv', '-y']);
+    for (const command of ['revoke', 'delete']) {
+      expect((await shop.at(['keys', command, 'ACME-0001-2019-AAAA-BBBB', '--yes'])).code).toBe(0);
+    }
+    shop.write('again.csv', 'key,reference\nACME-0001-2019-AAAA-BBBB,order-1\n');
+    const argv = ['keys', 'import', '-f', 'again.csv', '-y', '--if-absent', '--format', 'csv', '--fields', 'error'];
+    const stdout = 'error\nThis key was revoked: it is never given again\n';
+    expect(await shop.at(argv)).toMatchObject({ code: 12, stdout });
+  });
 });
 
 describe('changes of many keys', () => {

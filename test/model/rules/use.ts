@@ -24,6 +24,7 @@ export const refusals = {
   noEnd: { status: 409, code: 7 },
   hostHoldsSlot: { status: 409, code: 8 },
   keyTaken: { status: 409, code: 9 },
+  keyRevoked: { status: 409, code: 21 },
   planTaken: { status: 409, code: 18 },
   trialUsed: { status: 409, code: 19 },
   referenceTaken: { status: 409, code: 10 },

@@ -196,7 +196,8 @@ function idsFoundBy(accountId: AccountId, { text, key, anyKeyEnd, customers }: N
     sql`select l.id from licenses as l where l.account_id = ${accountId} and ${isKey(key, 'l.license_key')}`,
   ];
   queries.push(sql`
-    select p.license_id as id from previous_keys as p where p.account_id = ${accountId} and p.license_key = ${key}`);
+    select l.id from previous_keys as p join licenses as l on l.account_id = p.account_id and l.id = p.license_id
+    where p.account_id = ${accountId} and p.license_key = ${key}`);
   if (length >= TAIL_LENGTH) {
     const isShown = anyKeyEnd ? raw('1 = 1') : sql`${length} = ${shownLength(raw('l.license_key'))}`;
     queries.push(sql`

@@ -3,7 +3,7 @@ import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
 
-/** The keys that licences had before; none of them is ever given to another licence. */
+/** Keys that are given to no licence: earlier ones of a licence, and all keys of a revoked licence that was deleted. */
 export const previousKeyRepository = (db: Connection) => ({
   /** Keeps the key that a licence has until now: it works until then, and those before it no longer. */
   async add({ accountId, id, key }: License, until: Instant): Promise<void> {
@@ -15,11 +15,24 @@ export const previousKeyRepository = (db: Connection) => ({
       values (${accountId}, ${key}, ${id}, ${until})`);
   },
 
+  /** Gives the earlier keys of a licence free that is deleted and was not revoked. */
+  async release({ accountId, id }: License): Promise<void> {
+    await db.run(sql`delete from previous_keys where account_id = ${accountId} and license_id = ${id}`);
+  },
+
   /** The key that stands for an earlier one which works at this instant; null when there is none. */
   replacement(accountId: AccountId, key: LicenseKey, at: Instant): Promise<LicenseKey | null> {
     const current = sql`
       select l.license_key from previous_keys as p join licenses as l on l.account_id = p.account_id and l.id = p.license_id
       where p.account_id = ${accountId} and p.license_key = ${key} and p.valid_until > ${at}`;
     return db.first(current, (row: { license_key: LicenseKey }) => row.license_key);
+  },
+
+  /** Whether a key is an earlier one of a licence, or was revoked with a licence that was deleted; null when it is neither. */
+  stateOf(accountId: AccountId, key: LicenseKey): Promise<'earlier' | 'revoked' | null> {
+    const found = sql`
+      select l.id from previous_keys as p left join licenses as l on l.account_id = p.account_id and l.id = p.license_id
+      where p.account_id = ${accountId} and p.license_key = ${key}`;
+    return db.first(found, ({ id }: { id: string | null }) => (id === null ? 'revoked' : 'earlier'));
   },
 });
