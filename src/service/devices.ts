@@ -1,7 +1,7 @@
 import { type keyDevices, MAX_SELF_REBINDS_PER_YEAR } from '../contract/devices.ts';
 import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
-import type { HostId } from '../contract/scalars.ts';
+import type { HostId, LicenseKey } from '../contract/scalars.ts';
 import { seesWholeLicense } from '../domain/access.ts';
 import { type Changes, differences } from '../domain/changes.ts';
 import { newId } from '../domain/ids.ts';
@@ -11,7 +11,7 @@ import { canonicalKey } from '../domain/license-key.ts';
 import { featuresOf } from '../domain/plan.ts';
 import { addSeconds, EPOCH, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
-import { findLicense } from './keys/find.ts';
+import { byKey, findLicense } from './keys/find.ts';
 import { linksOf, planOf, showDevice, showLicense } from './keys/show.ts';
 import { revokeFiles, signFile } from './license-files.ts';
 import { found, type Operations, onProduct, sameForAll, unlessUnmasked } from './operation.ts';
@@ -105,9 +105,15 @@ export const deviceOperations: Operations<typeof keyDevices> = {
     async perform(context, { proof, ...address }) {
       const { repositories, now } = context;
       // The file may state a key that has ended since: its device has no network to be told of another one.
-      const license = await findLicense({ ...context, now: EPOCH }, address);
+      const atAnyTime = { ...context, now: EPOCH };
+      const license = await findLicense(atAnyTime, address);
       found(await repositories.keys.lock(license), 'licenseNotFound');
       const claims = found(readDeactivation(proof), 'proofRefused');
+      const { accountId, id, productId } = license;
+      const stated = await byKey(atAnyTime, claims.key as LicenseKey, (key) =>
+        repositories.keys.find(accountId, productId, key),
+      );
+      if (claims.sub !== id || claims.productId !== productId || stated?.id !== id) throw apiError('proofRefused');
       const hostId = claims.machine as HostId;
       const device = found(await repositories.devices.find(license, hostId), 'deviceNotFound');
       const file = await repositories.files.findOutstanding(license, claims.jti, now);

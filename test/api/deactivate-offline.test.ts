@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import { signJws } from '../../src/domain/license-file/jws.ts';
+import { createSigner } from '../../src/domain/license-file/sign.ts';
 import { createDeactivationProof, createDeviceKey, readDeviceKey } from '../../src/license-file.ts';
 import { recordedOf } from '../support/recorded.ts';
 import { row, scenarios } from '../support/scenario.ts';
@@ -21,6 +23,14 @@ async function deactivated(world: World): Promise<Offline> {
   const file = await sign(world, shop.address, publicKey);
   return { ...shop, file, privateKey, proof: createDeactivationProof(file, privateKey) };
 }
+
+/** The proof of the device with some claims changed, signed by its own key. */
+const altered =
+  (claims: object) =>
+  ({ proof, privateKey }: Offline) => {
+    const stated = JSON.parse(Buffer.from(proof.split('.')[1] ?? '', 'base64url').toString());
+    return { proof: signJws(createSigner(privateKey), 'lkm-deactivation+jwt', { ...stated, ...claims }) };
+  };
 
 const other = createDeviceKey();
 const freed = {
@@ -61,7 +71,32 @@ scenarios<Offline>(
           select account_id, id || i, license_id, 'host-2', kid, signed_at, '2027-01-01T00:00:00.000Z' from n, license_files
           where host_id = 'host-1'`),
     }),
-    ...Object.entries({ machine: 'host\0', jti: '\ud800' }).map(([name, text]) =>
+    row('takes a proof that states each claim of the licence file', freed, { send: altered({}) }),
+    row('takes a proof that states another key of the licence than the request', freed, {
+      given: async (world, subject) => {
+        const { body } = await world.call('admin', 'POST', '/key/reissue', { ...subject.address, overlap: 'P1D' });
+        return { ...subject, address: { ...subject.address, licenseKey: body.key } };
+      },
+    }),
+    ...Object.entries({
+      jti: 'fil_000000000000000000000000',
+      sub: 'lic_000000000000000000000000',
+      productId: 'prod_000000000000000000000000',
+      key: '29TVQ-QYKWF-SG8QQ-4K85R-YFSVJ',
+      machine: 'host-2',
+    }).map(([name, text]) =>
+      row<Offline>(`refuses a proof whose ${name} is not that of the licence file`, 'proofRefused', {
+        send: altered({ [name]: text }),
+      }),
+    ),
+    row('refuses a proof that states the key of another licence', 'proofRefused', {
+      given: async (world, subject) => {
+        const { productId } = subject.address;
+        const { body } = await world.call('admin', 'POST', '/create-key', { productId });
+        return { ...subject, ...altered({ key: body.key })(subject) };
+      },
+    }),
+    ...Object.entries({ machine: 'host\0', jti: '\ud800', key: 'a\0' }).map(([name, text]) =>
       row<Offline>(`refuses a proof whose ${name} no database can look for`, 'proofRefused', {
         send: ({ proof }) => {
           const [header, claims = '', signature] = proof.split('.');
