@@ -133,12 +133,13 @@ export const tokens = {
     summary: 'Take in a token of another system',
     description:
       'Creates a token with a secret that another system has made and that applications have built in. Only its hash is ' +
-      'sent. It may do no more than the token that takes it in.',
+      'sent; that of a text which anybody guesses, such as `undefined`, is refused. It may do no more than the token that ' +
+      'takes it in.',
     body: tokenRequest('ImportTokenRequest', {
       ...rights,
       hash: text(64, 64, /^[0-9a-f]{64}$/).meta({
         description: 'SHA-256 of the secret, in hexadecimal digits',
-        examples: ['5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8'],
+        examples: ['f1c0bb2b35fbd3a3c4f7d9f8a4b2d55b1ea86c7f0b3ba1d9f02b6d6a1f7ec943'],
       }),
     }),
     reply: acted('ImportTokenResponse', 'tokens.import', Token, 201),

@@ -26,8 +26,33 @@ export function isWellFormedToken(text: string): boolean {
   return shape.test(text) && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** Whether a secret may be one that another system has made: any word that is not like ours. */
-export const mayBeForeignToken = (text: string): boolean => /^(?!lkm_)[!-~]{8,512}$/.test(text);
+/** Whether a secret may be one that another system has made: a word that is not like ours, and that is hard to guess. */
+export const mayBeForeignToken = (text: string): boolean => /^(?!lkm_)[!-~]{16,512}$/i.test(text) && !isGuessable(text);
+
+/** What scripts with a bug send in place of a secret, and what examples have there. */
+const PLACEHOLDERS =
+  'undefined|null|none|nil|nan|true|false|object|bearer|token|secret|password|passwd|change|your|my|here|the|access|api|key|' +
+  'auth|admin|root|test|example|placeholder|default|license|licence|lkm|qwerty';
+
+const ignored = new RegExp(`${PLACEHOLDERS}|[^a-z0-9]`, 'g');
+
+/** Whether little is left of a text without placeholders and without characters that repeat or continue the one before. */
+function isGuessable(text: string): boolean {
+  const rest = text.toLowerCase().replaceAll(ignored, '');
+  const surprising = [...rest].filter((_, at) => Math.abs(rest.charCodeAt(at) - rest.charCodeAt(at - 1)) > 1);
+  return surprising.length < 8 || new Set(rest).size < 6;
+}
+
+/** Whether this is the hash of an empty text, of white space, or of a placeholder as programs write them. */
+export const isGuessableHash = (hex: string): boolean => guessable().some((text) => hashToken(text) === hex);
+
+function* guessable(): Generator<string> {
+  for (const word of ['', '[object Object]', 'NaN', '{}', '[]', '""', 'changeme', ...PLACEHOLDERS.split('|')]) {
+    for (const text of [word, word.toUpperCase(), word.slice(0, 1).toUpperCase() + word.slice(1)]) {
+      for (const end of ['', ' ', '  ', '\t', '\n', '\r\n']) yield* [text + end, `Bearer ${text}${end}`];
+    }
+  }
+}
 
 /** Finds in a text what is a token, or was meant to be one; it is whole when its form and its checksum are right. */
 export const findTokens = (text: string) =>

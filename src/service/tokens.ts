@@ -5,6 +5,7 @@ import type { Instant, TokenId } from '../contract/scalars.ts';
 import { DEFAULT_OVERLAP, type Token } from '../contract/tokens.ts';
 import { type Caller, hasRightsOf, mayMint, scopesOf, seesToken, unrestricted } from '../domain/access.ts';
 import { addDuration, addSeconds } from '../domain/time.ts';
+import { isGuessableHash } from '../domain/token.ts';
 import type { Context } from './context.ts';
 import { readAll, readList } from './lists.ts';
 import { addToken, insertToken, type NewToken, noLaterThan, refusePast, rightsOf, tokenEvent } from './new-tokens.ts';
@@ -63,6 +64,7 @@ export const tokenOperations: Operations<Tokens> = {
   import: {
     ...toMakers,
     async perform(context, { hash, ...input }) {
+      if (isGuessableHash(hash)) throw apiError('invalidParams', { fields: ['hash'] });
       const rights = await rightsOf(context, input);
       const token = found(await insertToken(context, context.caller.accountId, { ...rights, hash }), 'tokenTaken');
       context.record({ ...tokenEvent('token.created', token), details: { imported: true } });

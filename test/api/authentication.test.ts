@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { listEndpoints } from '../../src/contract/index.ts';
-import { mintToken } from '../../src/domain/token.ts';
+import { hashToken, mintToken } from '../../src/domain/token.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { ask, furnish } from '../support/requests.ts';
@@ -73,6 +73,55 @@ describe.each(engines)('authentication on $name', { timeout: MANY_REQUESTS_MS },
     };
     expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(headers.map(([defect]) => [defect, refused])));
     expect(await world.contents()).toEqual(before);
+  });
+
+  it('lets nobody in with a secret of another system that is easy to guess', async () => {
+    await using world = await createWorld({ engine, failuresPerMinute: 60 });
+    const own = mintToken('admin', new Uint8Array(32));
+    const easy = [
+      ...[
+        'undefined',
+        'null',
+        'undefinedundefined',
+        'Bearer-undefined',
+        '[object%20Object]',
+        'YOUR_ACCESS_TOKEN',
+        '$LKM_TOKEN',
+      ],
+      ...[
+        '<your-secret-token-here>',
+        '{{ACCESS_TOKEN}}',
+        'password12345678',
+        '0123456789abcdef',
+        'xxxxxxxxxxxxxxxxxxxx',
+      ],
+      ...[
+        '00000000-0000-0000-0000-000000000000',
+        'k7Qz9w2PfLmX4sT',
+        `${own.slice(0, -1)}0`,
+        own.toUpperCase(),
+        own.slice(0, 40),
+      ],
+    ];
+    const hard = [
+      'k7Qz9w2PfLmX4sTb',
+      '7a1f5e0c9b3d8264',
+      '0b9c3f6e-52d7-4a18-8e4b-d1f7a6c0935e',
+      'sk_live_4eC39HqLyjWDarjtT1zdp7dc',
+    ];
+    const { id } = (await world.call('admin', 'GET', '/token/self')).body.data;
+    const statuses = async (secrets: readonly string[]) => {
+      const seen: unknown[] = [];
+      for (const secret of secrets) {
+        await world.sql(`update tokens set hash = '${hashToken(secret)}' where id = '${id}'`);
+        // Reads of one turn share a snapshot.
+        await new Promise(setImmediate);
+        seen.push([secret, await statusWith(world, `Bearer ${secret}`)]);
+      }
+      return seen;
+    };
+    expect(await statuses(easy)).toEqual(easy.map((secret) => [secret, 401]));
+    expect(await statuses(hard)).toEqual(hard.map((secret) => [secret, 200]));
   });
 
   it.for(authenticated)(

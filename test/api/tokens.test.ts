@@ -178,6 +178,22 @@ const isLetIn: Afterwards<Subject> = async (world, _, { body }) => {
   expect((await world.call(own, 'GET', '/token/self')).status).toBe(401);
 };
 
+/** What a script with a bug has in place of a secret. */
+const guessed = [
+  '',
+  ' ',
+  '  ',
+  '\n',
+  '\t',
+  'undefined',
+  'null',
+  'null\n',
+  'None',
+  '[object Object]',
+  'NaN',
+  'PASSWORD',
+];
+
 scenarios<Subject>(
   'tokens.import',
   {
@@ -207,6 +223,7 @@ scenarios<Subject>(
     ...refuses('invalidParams', {
       'no hash': { hash: undefined },
       'a hash that is none': { hash: 'A'.repeat(64) },
+      ...Object.fromEntries(guessed.map((text) => [`the hash of ${JSON.stringify(text)}`, { hash: hashToken(text) }])),
     }),
   ],
 );

@@ -108,7 +108,7 @@ export const tokensImport = changeCommand({
     const { token } = readToken(await readWholeText(source, io), source);
     if (!mayBeForeignToken(token)) {
       throw new UsageError('this is no secret of another system', [
-        'It has 8 to 512 characters, and does not begin with lkm_.',
+        'It has 16 to 512 characters, does not begin with lkm_, and is no word such as undefined or password.',
       ]);
     }
     if (token.length < SHORT_SECRET) {

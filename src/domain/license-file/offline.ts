@@ -77,7 +77,9 @@ export function readDeactivation(proof: string) {
 function isClaims(value: unknown): value is DeactivationClaims {
   if (!isRecord(value)) return false;
   const { jti, sub, productId, key, machine, iat } = value;
-  return areTexts(jti, sub, productId, key, machine) && isKeepable(`${jti}${key}${machine}`) && Number.isSafeInteger(iat);
+  return (
+    areTexts(jti, sub, productId, key, machine) && isKeepable(`${jti}${key}${machine}`) && Number.isSafeInteger(iat)
+  );
 }
 
 /** Whether databases can look for the text: one of them has neither NUL nor half of a character. */
