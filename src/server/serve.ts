@@ -238,5 +238,5 @@ function limiterOf({ store: { rates }, clocks }: Base, options: ServeOptions, lo
   const now = () => Math.floor(clocks.monotonic() * 1_000);
   const onFailure = (error: unknown) => log.error({ err: error }, 'rate limits cannot be counted');
   const counter = rates === null ? createMemoryCounter(now) : createSharedCounter(rates, { now, onFailure });
-  return createRateLimiter(counter, rateLimit, lookupLimit);
+  return createRateLimiter(counter, rateLimit, lookupLimit, undefined, createMemoryCounter(now));
 }

@@ -130,10 +130,9 @@ describe('what generators make of the document', () => {
 describe('the headers of responses', () => {
   it.each(operations)('are listed for each response of $method $path', ({ operation }) => {
     const changes = parametersOf(operation).some(({ name }) => name === 'Idempotency-Key');
-    const isPublic = operation.security?.length === 0;
     for (const [status, { headers }] of Object.entries<Parsed>(operation.responses)) {
       expect(headers['X-Request-Id']).toEqual({ $ref: '#/components/headers/X-Request-Id' });
-      expect('RateLimit' in headers && 'RateLimit-Policy' in headers).toBe(!isPublic);
+      expect('RateLimit' in headers && 'RateLimit-Policy' in headers).toBe(true);
       expect('WWW-Authenticate' in headers).toBe(status === '401');
       expect('Retry-After' in headers).toBe(['429', '503'].includes(status) || (status === '409' && changes));
       if (Number(status) < 300) expect('Idempotency-Replayed' in headers).toBe(changes);

@@ -71,7 +71,8 @@ describe('the limit of a token', () => {
     const ask = (as: As) => () => world.call(as, 'GET', '/customer');
     const callers = [ask('admin'), ask('admin'), ask('read-only'), ask('other admin')];
     expect(await statusesOf(...callers)).toEqual([200, 429, 200, 200]);
-    expect(whatIsTold(await world.call('admin', 'GET', '/.well-known/jwks.json'))).toEqual({ status: 200 });
+    const keys = await world.call('admin', 'GET', '/.well-known/jwks.json');
+    expect(whatIsTold(keys)).toEqual(told('public', 600, [99, 1]));
   });
 
   it('is one of its own where the token says so, and the service says none', async () => {

@@ -61,9 +61,10 @@ export function headersOfError(endpoint: AnyEndpoint, reasons: readonly Reason[]
 /** Errors that pass by themselves, so that their responses say when to try again. */
 const retryable: readonly Reason[] = ['rateLimited', 'requestInProgress', 'unavailable'];
 
-const headersOfAny = ({ scope, retirement }: AnyEndpoint): readonly HeaderName[] => [
+const headersOfAny = ({ retirement }: AnyEndpoint): readonly HeaderName[] => [
   'X-Request-Id',
-  ...when(scope !== 'public', 'RateLimit', 'RateLimit-Policy'),
+  'RateLimit',
+  'RateLimit-Policy',
   ...when(retirement !== undefined, 'Deprecation', 'Sunset', 'Link'),
 ];
 

@@ -3,14 +3,14 @@ import { apiError } from '../../contract/errors.ts';
 import { streamEvents } from '../../contract/events.ts';
 import { moveTestClock } from '../../contract/test-clock.ts';
 import type { AppParts } from '../app-parts.ts';
-import { pages } from '../pages/pages.ts';
+import { createPages } from '../pages/pages.ts';
 import { handleMove } from '../test-clock.ts';
 import { handleStream } from './event-stream.ts';
 import { mutate, readOnly } from './execute.ts';
 import { splitTarget } from './input.ts';
 import type { HttpRequest, HttpResponse } from './messages.ts';
 import { handleRequest } from './pipeline.ts';
-import { json, jsonText, refusal } from './respond.ts';
+import { json, refusal } from './respond.ts';
 import { listRoutes } from './routes.ts';
 
 /** The service: a response to each request. It never rejects. */
@@ -31,14 +31,9 @@ export function createApp(parts: AppParts): App {
   }
   on('GET', streamEvents.path, (request) => handleStream(parts, request));
   if (testClock !== undefined) on('POST', moveTestClock.path, (request) => handleMove(parts, testClock, request));
-  for (const { path, get } of pages) on('GET', path, get);
+  for (const { path, get } of createPages()) on('GET', path, (request) => limited(parts, request, get));
   on('GET', '/health', () => json(200, { status: 'ok' }));
   on('GET', '/ready', () => readiness(parts));
-  let openApi: Promise<string> | undefined;
-  on('GET', '/openapi.json', async () => {
-    openApi ??= printOpenApi();
-    return jsonText(200, await openApi);
-  });
 
   return async (request) => {
     // Matched as it was sent: what is encoded in another way is another path.
@@ -56,10 +51,12 @@ export function createApp(parts: AppParts): App {
   };
 }
 
-/** The document takes 40 ms to make, and few processes are ever asked for it. */
-async function printOpenApi(): Promise<string> {
-  const { toOpenApi } = await import('../../contract/openapi/openapi.ts');
-  return JSON.stringify(toOpenApi());
+/** Answers a page that needs no token, within the limit of its caller's address. */
+async function limited({ limiter, addressOf }: AppParts, request: HttpRequest, get: Handler): Promise<HttpResponse> {
+  const address = addressOf(request.peer, request.headers.get('x-forwarded-for'));
+  const { allowed = true, headers } = (await limiter?.takePublic(address)) ?? {};
+  const response = allowed ? await get(request) : refusal(apiError('rateLimited'));
+  return { ...response, headers: { ...response.headers, ...headers } };
 }
 
 async function readiness({ store, log }: AppParts): Promise<HttpResponse> {

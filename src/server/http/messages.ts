@@ -28,8 +28,8 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * A text, or chunks that are sent as the other side takes them. The iterator of the chunks is returned when the
+   * A text, bytes, or chunks that are sent as the other side takes them. The iterator of the chunks is returned when the
    * connection closes before the last one.
    */
-  readonly body: string | AsyncIterable<string>;
+  readonly body: string | Buffer | AsyncIterable<string>;
 }

@@ -42,7 +42,7 @@ export async function handleRequest<R extends AnsweredRoute>(
       request = { ...request, caller: await authenticateWithinLimits(parts, request) };
       if (!mayCall(request.caller, { scope, openToClients })) await refuse(parts, request, 'scopeMissing');
       limitMisses(parts, request);
-    }
+    } else apply(await parts.limiter?.takePublic(ipAddress), headers);
     const { status, body, replayed } = await execute(parts, request);
     isCopy = replayed;
     const { contentType } = endpoint.reply;

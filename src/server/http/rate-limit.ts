@@ -11,6 +11,9 @@ const MISSES_PER_MINUTE = 100;
 /** Failed authentications per minute and address. */
 const FAILURES_PER_MINUTE = 10;
 
+/** Requests without a token, per address: many devices behind one address, or a browser that loads the reference. */
+const PUBLIC = { perMinute: 600, burst: 100 };
+
 const WINDOW_SECONDS = 60;
 
 export interface Allowance {
@@ -18,7 +21,7 @@ export interface Allowance {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Counts requests by token, failed authentications by address, and look-ups of unknown keys by both. */
+/** Counts requests by token, those without one and failed authentications by address, and look-ups of unknown keys by both. */
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /**
@@ -31,6 +34,8 @@ export function createRateLimiter(
   requestsPerMinute: number | null,
   missesPerMinute: number | null = MISSES_PER_MINUTE,
   failuresPerMinute: number = FAILURES_PER_MINUTE,
+  /** Counts requests without a token, which must not wait for a database. */
+  ownCounter: RateCounter = counter,
 ) {
   const failures = { perMinute: failuresPerMinute, burst: failuresPerMinute };
   const misses = missesPerMinute === null ? null : { perMinute: missesPerMinute, burst: missesPerMinute };
@@ -47,6 +52,9 @@ export function createRateLimiter(
     },
     async takeFailure(address: string): Promise<Allowance> {
       return describe('failures', failures, await counter.take(`failures ${subscriberOf(address)}`, failures));
+    },
+    async takePublic(address: string): Promise<Allowance> {
+      return describe('public', PUBLIC, await ownCounter.take(`public ${subscriberOf(address)}`, PUBLIC));
     },
     async takeMiss(tokenId: string, address: string): Promise<void> {
       if (misses !== null) await counter.take(missesOf(tokenId, address), misses);

@@ -21,15 +21,21 @@ export const jsonText = (status: number, body: HttpResponse['body'], headers?: H
   body,
 });
 
-/** A response that may be kept for a time, and then be asked about by its `ETag` (RFC 9111, RFC 9110 §13.1.2). */
+/** A response that may be kept for a time, and then be asked about by its `ETag` (RFC 9111). */
 export function cacheable(request: HttpRequest, response: HttpResponse, maxAgeSeconds: number): HttpResponse {
   if (typeof response.body !== 'string') return response;
-  const etag = `"${hash('sha256', response.body, 'base64url')}"`;
-  const headers = { ...response.headers, 'Cache-Control': `public, max-age=${maxAgeSeconds}`, ETag: etag };
+  const headers = { ...response.headers, 'Cache-Control': `public, max-age=${maxAgeSeconds}` };
+  return unlessKnown(request, { ...response, headers }, hash('sha256', response.body, 'base64url'));
+}
+
+/** The response with a tag for its content; 304 where the caller has that already (RFC 9110 §13.1.2). */
+export function unlessKnown(request: HttpRequest, response: HttpResponse, tag: string): HttpResponse {
+  const etag = `"${tag}"`;
+  const headers = { ...response.headers, ETag: etag };
   const known = request.headers.get('if-none-match')?.split(',') ?? [];
   const isKnown = known.some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
   if (!isKnown) return { ...response, headers };
-  const { 'Content-Type': _, ...kept }: Headers = headers;
+  const { 'Content-Type': _, 'Content-Encoding': __, ...kept }: Headers = headers;
   return { status: 304, headers: kept, body: '' };
 }
 

@@ -5,7 +5,8 @@ import { getAsset, isSea } from 'node:sea';
 import { apiError } from '../../contract/errors.ts';
 import { apiVersion } from '../../contract/index.ts';
 import type { HttpRequest, HttpResponse } from '../http/messages.ts';
-import { refusal } from '../http/respond.ts';
+import { JSON_TYPE, refusal } from '../http/respond.ts';
+import { staticPage } from './static.ts';
 
 /** What the build puts into the package, and into the single file, for these pages. */
 const viewerFiles = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'];
@@ -14,10 +15,20 @@ const viewerFiles = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle
  * Pages that hold nothing of any account: no token is asked for. Paths in them are relative: a proxy may serve all of this
  * below a path of its own.
  */
-export const pages: readonly { readonly path: string; get(request: HttpRequest): Promise<HttpResponse> }[] = [
-  ...['/', '/docs'].map((path) => ({ path, get: async () => text(referencePage, 'text/html', PAGE_HEADERS) })),
-  ...viewerFiles.map((name) => ({ path: `/docs/${name}`, get: () => viewerFile(name) })),
+export const createPages = (): { readonly path: string; get(request: HttpRequest): Promise<HttpResponse> }[] => [
+  // It takes 40 ms to make, and few processes are ever asked for it.
+  { path: '/openapi.json', get: staticPage(printOpenApi, headersFor(JSON_TYPE)) },
+  ...['/', '/docs'].map((path) => ({
+    path,
+    get: staticPage(() => referencePage, headersFor('text/html', PAGE_HEADERS)),
+  })),
+  ...viewerFiles.map((name) => ({ path: `/docs/${name}`, get: viewerFile(name) })),
 ];
+
+async function printOpenApi(): Promise<string> {
+  const { toOpenApi } = await import('../../contract/openapi/openapi.ts');
+  return JSON.stringify(toOpenApi());
+}
 
 /** The reference page: the viewer, and what it shows without scripts. */
 const referencePage = `<!doctype html>
@@ -58,25 +69,28 @@ const PAGE_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-const text = (body: string, type: string, more: HttpResponse['headers'] = {}): HttpResponse => ({
-  status: 200,
-  headers: {
-    'Content-Type': `${type}; charset=utf-8`,
-    'Cache-Control': 'no-cache',
-    'X-Content-Type-Options': 'nosniff',
-    ...more,
-  },
-  body,
+const headersFor = (type: string, more: HttpResponse['headers'] = {}): HttpResponse['headers'] => ({
+  'Content-Type': type === JSON_TYPE ? type : `${type}; charset=utf-8`,
+  'Cache-Control': 'no-cache',
+  'X-Content-Type-Options': 'nosniff',
+  ...more,
 });
 
-async function viewerFile(name: string): Promise<HttpResponse> {
+function viewerFile(name: string) {
   const type = extname(name) === '.css' ? 'text/css' : 'text/javascript';
-  const folder = join(dirname(findPackageJSON(import.meta.url) ?? '.'), 'dist/viewer');
-  try {
-    return text(isSea() ? getAsset(`viewer/${name}`, 'utf8') : await readFile(join(folder, name), 'utf8'), type);
-  } catch (error) {
-    // A checkout that was not built.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return refusal(apiError('routeNotFound'));
-    throw error;
-  }
+  const path = join(dirname(findPackageJSON(import.meta.url) ?? '.'), 'dist/viewer', name);
+  const get = staticPage(
+    () => (isSea() ? getAsset(`viewer/${name}`, 'utf8') : readFile(path, 'utf8')),
+    headersFor(type),
+  );
+  return async (request: HttpRequest): Promise<HttpResponse> => {
+    try {
+      return await get(request);
+    } catch (error) {
+      // A checkout that was not built.
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+        return refusal(apiError('routeNotFound'));
+      throw error;
+    }
+  };
 }

@@ -124,7 +124,7 @@ function send(
   // Closing at once could cost the caller its response; reading for ever would let it send without end.
   if (!request.complete) setTimeout(() => request.complete || request.socket.destroy(), LINGER_MS).unref();
   const isHead = request.method === 'HEAD';
-  if (typeof body !== 'string') {
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
     response.writeHead(status, headers);
     if (isHead) response.end();
     else stream(response, body, fail);
@@ -136,7 +136,7 @@ function send(
   if (isHead) return void response.end();
   hold(length);
   if (length <= AT_ONCE_BYTES) response.end(body);
-  else stream(response, split(Buffer.from(body)), fail);
+  else stream(response, split(typeof body === 'string' ? Buffer.from(body) : body), fail);
 }
 
 function stream(
