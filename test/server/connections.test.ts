@@ -60,11 +60,73 @@ describe('requests that are sent without waiting for responses', () => {
     expect([...text.matchAll(/"name":"(customer \d+)"/g)].map(([, name]) => name)).toEqual(names);
   });
 
-  it('close the connection when there are too many of them', async ({ service }) => {
-    const socket = await open(service.server.port);
-    socket.write(get('/health').repeat(200));
-    expect(await closing(socket)).toBe('closed');
-    expect(await healthOf(service)).toBe(200);
+  it.each([60, 64, 65, 66, 80, 300, 3_000])('are all answered when %i of them come at once', async (count) => {
+    await using service = await startTestServer();
+    using connection = openConnection(service.server.port);
+    connection.send(get('/health').repeat(count - 1) + get('/nowhere'));
+    const text = await connection.until(/HTTP.*404/);
+    expect(text.match(/HTTP\/1.1 200 OK/g)).toHaveLength(count - 1);
+  });
+
+  it.each([60, 80, 300, 1_000])('change something %i times, with an answer for each, in their order', async (count) => {
+    await using service = await startTestServer();
+    using connection = openConnection(service.server.port);
+    const names = Array.from({ length: count }, (_, index) => `customer ${index}`);
+    const posts = names.map((name) => {
+      const body = JSON.stringify({ name });
+      return [...postHead(service.adminToken, body.length).slice(0, -1), '', body].join('\r\n');
+    });
+    connection.send(posts.join(''));
+    const text = await connection.until(new RegExp(`customer ${count - 1}"`));
+    expect([...text.matchAll(/"name":"(customer \d+)"/g)].map(([, name]) => name)).toEqual(names);
+    const listed = (await service.call('GET', '/customer')).body.data.map(({ name }: { name: string }) => name);
+    expect(listed.toSorted()).toEqual(names.toSorted());
+  });
+
+  it('are answered over TLS as well, and with bodies that come late', async () => {
+    const app: App = async ({ target, readBody }) => ({
+      status: 200,
+      headers: {},
+      body: `${target} ${await readBody()}`,
+    });
+    const server = await listen(app, { host: '127.0.0.1', port: 0, tls: selfSigned });
+    onTestFinished(() => server.close());
+    const socket = connectTls({ port: server.port, host: 'localhost', ca: selfSigned.cert }).setEncoding('utf8');
+    onTestFinished(() => void socket.destroy());
+    let text = '';
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    const heads = Array.from(
+      { length: 200 },
+      (_, at) => `POST /${at} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n`,
+    );
+    socket.write(`${heads.slice(0, -1).join('body')}body${heads.at(-1)}bo`);
+    await expect.poll(() => text).toContain('/198 ');
+    socket.write('dy');
+    await expect.poll(() => text.match(/\/\d+ body/g)).toHaveLength(200);
+  });
+
+  it('are read no faster than they are answered', async () => {
+    const answer = Promise.withResolvers<void>();
+    const app: App = async () => {
+      await answer.promise;
+      return { status: 200, headers: {}, body: '' };
+    };
+    const server = await listen(app, { host: '127.0.0.1', port: 0 });
+    onTestFinished(() => server.close());
+    const socket = await open(server.port);
+    const sent = get('/health').repeat(200_000);
+    socket.write(sent);
+    await sleep(500);
+    // The rest is with the sender.
+    expect(socket.writableLength).toBeGreaterThan(0);
+    answer.resolve();
+    let answers = 0;
+    socket.on('data', (chunk) => {
+      answers += String(chunk).split('HTTP/1.1').length - 1;
+    });
+    await expect.poll(() => answers, { timeout: 5_000 }).toBeGreaterThan(2_000);
   });
 });
 

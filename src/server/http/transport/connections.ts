@@ -19,8 +19,11 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   stallMs: 12_000,
 };
 
-/** Requests of one connection that may be there at one time: the one in work, and those behind it. */
+/** With so many requests of a connection no more are read, beyond those of the packet that has come. */
 const MAX_TURNS = 65;
+
+/** What a waiting request counts for among the bytes that are held: about what its objects take. */
+const TURN_BYTES = 4_096;
 
 /** How long a connection may send a request, or nothing, before it makes room for another one. */
 const SLOW_MS = 2_000;
@@ -36,7 +39,9 @@ interface Connection {
   /** Below TLS, the socket that carries it. */
   readonly socket: Socket;
   readonly turns: Turn[];
-  /** Bytes that are held for the request in work: of its body, and of what is not sent yet. */
+  /** Whether so many requests wait that no more are read; null if that has never been so. */
+  isFull: boolean | null;
+  /** Bytes that are held for the request in work, of its body and of what is not sent yet, and for those that wait. */
   heldBytes: number;
   /** How many bytes the other end had taken at the last sweep; null when none waited then. */
   takenBytes: number | null;
@@ -61,8 +66,30 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
   }
 
   function release(connection: Connection): void {
-    heldBytes -= connection.heldBytes;
-    connection.heldBytes = 0;
+    const waiting = Math.max(connection.turns.length - 1, 0) * TURN_BYTES;
+    heldBytes += waiting - connection.heldBytes;
+    connection.heldBytes = waiting;
+  }
+
+  function hold(connection: Connection, bytes: number): void {
+    connection.heldBytes += bytes;
+    heldBytes += bytes;
+    for (const other of connections.values()) {
+      if (heldBytes <= limits.maxBufferedBytes) return;
+      if (other !== connection && other.heldBytes > 0) close(other);
+    }
+  }
+
+  /** Stops reading while too many requests wait. All of the one in work was read then: only the last one can be incomplete. */
+  function pace(connection: Connection, socket: Socket): void {
+    const wasFull = connection.isFull;
+    const isFull = connection.turns.length >= MAX_TURNS;
+    if (!isFull && wasFull === null) return;
+    connection.isFull = isFull;
+    // Node.js reads on with the body of the request in work.
+    if (wasFull === null) socket.on('resume', () => pace(connection, socket));
+    if (isFull) socket.pause();
+    else if (wasFull) socket.resume();
   }
 
   /** Closes the oldest connection that is slow to send, where there is no room for one more. */
@@ -90,8 +117,9 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
     connection.turns.shift();
     connection.idleSince = performance.now();
     release(connection);
-    if (isDraining) response.req.socket.destroySoon();
-    else start(connection);
+    if (isDraining) return void response.req.socket.destroySoon();
+    pace(connection, response.req.socket);
+    start(connection);
   }
 
   const sweeper = setInterval(() => {
@@ -111,7 +139,7 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
       const { remoteAddress: address } = socket;
       if (address === undefined || !makeRoom(address)) return false;
       const ends = endsOf(socket);
-      const counts = { heldBytes: 0, takenBytes: null, idleSince: performance.now() };
+      const counts = { isFull: null, heldBytes: 0, takenBytes: null, idleSince: performance.now() };
       const connection: Connection = { ends, address, socket, turns: [], ...counts };
       connections.set(ends, connection);
       socket.once('close', () => close(connection));
@@ -126,19 +154,14 @@ export function createConnections(limits: ConnectionLimits, isProxy: (address: s
       const connection = find(response.req.socket);
       if (connection === undefined) return void response.req.socket.destroy();
       connection.turns.push({ response, work });
-      if (connection.turns.length === 1) start(connection);
-      else if (connection.turns.length > MAX_TURNS) close(connection);
+      if (connection.turns.length === 1) return void start(connection);
+      hold(connection, TURN_BYTES);
+      pace(connection, response.req.socket);
     },
     /** Counts bytes that are held until the response in work is sent. Too many close the oldest connection that holds any. */
     hold(socket: Socket, bytes: number): void {
       const connection = find(socket);
-      if (connection === undefined) return;
-      connection.heldBytes += bytes;
-      heldBytes += bytes;
-      for (const other of connections.values()) {
-        if (heldBytes <= limits.maxBufferedBytes) return;
-        if (other !== connection && other.heldBytes > 0) close(other);
-      }
+      if (connection !== undefined) hold(connection, bytes);
     },
     heldBytes: () => heldBytes,
     /** Closes the connections that have no request in work, and lets the others end with theirs. */
