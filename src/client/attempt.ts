@@ -21,6 +21,8 @@ interface AttemptLimits {
 interface AttemptTrace {
   readonly call: CallTrace;
   readonly host: string;
+  /** The proxy that the attempt went through, without its password. */
+  readonly proxy?: string | undefined;
   /** Whether an earlier attempt may have reached the service. */
   readonly sentBefore?: boolean;
 }
@@ -82,7 +84,7 @@ function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 /** The error of an attempt without a complete response. */
 export function toNetworkError(
   cause: unknown,
-  { call, host, sentBefore = false }: AttemptTrace,
+  { call, host, proxy, sentBefore = false }: AttemptTrace,
   timedOut = false,
 ): NetworkError {
   const errors = rootCauses(cause);
@@ -91,11 +93,20 @@ export function toNetworkError(
   const sent = sentBefore || reached;
   const attempts = call.attempts === 1 ? '1 attempt' : `${call.attempts} attempts`;
   // Some system errors have a code and no message. With several addresses, the first one's error is shown.
-  const message = sent
-    ? `no answer from ${host} after ${attempts}`
-    : `cannot connect to ${host}: ${errors[0]?.message || errors[0]?.code || 'unknown cause'}`;
+  const message = sent ? `no answer from ${host} after ${attempts}` : describeUnsent(errors[0], host, proxy);
   const details = { reached, unreachable: all(isUnreachable), retryable: !all(isFinal) };
   return new NetworkError(message, { call, sent, timedOut, ...details }, { cause });
+}
+
+function describeUnsent(error: SystemError | undefined, host: string, proxy: string | undefined): string {
+  const cause = error?.message || error?.code || 'unknown cause';
+  if (error === undefined || proxy === undefined) return `cannot connect to ${host}: ${cause}`;
+  const [, status] = /^Proxy response \((\d+)\)/.exec(cause) ?? [];
+  if (status === '407') return `the proxy ${proxy} wants a user name and a password (407)`;
+  if (status !== undefined) return `the proxy ${proxy} made no connection to ${host}: it answered ${status}`;
+  // Only the proxy is connected to, and its name looked up.
+  const isOfProxy = isUnreachable(error) || error.syscall === 'getaddrinfo';
+  return `cannot connect to ${isOfProxy ? `the proxy ${proxy}` : `${host} through the proxy ${proxy}`}: ${cause}`;
 }
 
 /** An error of Node or of its `fetch`. */

@@ -14,6 +14,8 @@ export interface CallContext {
   /** Without a slash at the end. */
   readonly baseHref: string;
   readonly host: string;
+  /** The proxy in between, for messages. */
+  readonly proxy?: string | undefined;
   readonly credentials: Credentials;
   readonly limits: RetryLimits & { readonly timeoutMs: number };
   readonly timing: Timing;
@@ -32,7 +34,7 @@ export async function call(
   input: unknown,
   { idempotencyKey, signal }: CallOptions,
 ): Promise<unknown> {
-  const { transport, timing, limits, host, hooks } = context;
+  const { transport, timing, limits, host, proxy, hooks } = context;
   signal?.throwIfAborted();
   const key = mutates(endpoint) ? (idempotencyKey ?? timing.newKey()) : null;
   const request = prepareRequest(context, endpoint, input, key);
@@ -46,7 +48,7 @@ export async function call(
     const trace: CallTrace = { operation, idempotencyKey: key, attempts: attempt, mayHaveRunBefore };
     const startedAt = timing.now();
     hooks.onSend?.(operation);
-    const received = await sendOnce(transport, request, bounds, { call: trace, host, sentBefore });
+    const received = await sendOnce(transport, request, bounds, { call: trace, host, proxy, sentBefore });
     const response = received instanceof NetworkError ? null : received;
     if (response !== null) context.onHeaders(operation, response.headers);
     hooks.onExchange?.({ request, response });

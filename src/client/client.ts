@@ -12,6 +12,7 @@ import { type CallContext, call } from './call.ts';
 import { isList, type ListRequest, requestList } from './lists.ts';
 import { fetchTransport, openNetwork } from './network.ts';
 import type { CallOptions, ClientOptions } from './options.ts';
+import { proxyFor } from './proxy.ts';
 import { checkToken, readBaseUrl } from './request.ts';
 import { deprecationReporter } from './response.ts';
 import { systemTiming } from './timing.ts';
@@ -126,10 +127,12 @@ export function readOptions(options: ClientOptions): CallContext {
   const { href, host, isLoopback } = readBaseUrl(options.baseUrl, { plainHttpAllowed });
   const connectTimeoutMs = Math.min(10_000, timeoutMs);
   // A proxy elsewhere would see what plain http sends to a loopback address.
-  const transport = fetch ? fetchTransport(fetch) : openNetwork({ connectTimeoutMs, useProxy: !isLoopback, ca });
+  const proxy = fetch || isLoopback ? null : proxyFor(href, process.env);
+  const transport = fetch ? fetchTransport(fetch) : openNetwork({ connectTimeoutMs, proxy, ca });
   return {
     baseHref: href,
     host,
+    proxy: proxy?.shown,
     credentials: { userAgent: options.userAgent ?? 'lkm', token },
     limits: { timeoutMs, maxRetries, maxElapsedMs, maxUnreachableMs, maxWaitMs },
     timing,

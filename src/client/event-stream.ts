@@ -78,9 +78,9 @@ async function* connect(
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const end = AbortSignal.any(signal === undefined ? [silence.signal] : [silence.signal, signal]);
-  const { host, hooks, timing, transport } = context;
+  const { host, proxy, hooks, timing, transport } = context;
   const startedAt = timing.now();
-  const lost = (cause: unknown) => toNetworkError(cause, { call: trace, host });
+  const lost = (cause: unknown) => toNetworkError(cause, { call: trace, host, proxy });
   try {
     const response = await transport(request, end).catch(lost);
     const received = response instanceof NetworkError ? null : response;

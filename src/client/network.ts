@@ -1,4 +1,5 @@
 import type { Fetch, Method } from '../contract/endpoint.ts';
+import type { HttpProxy } from './proxy.ts';
 
 /** A request that can be sent any number of times, with the same bytes each time. */
 export interface PreparedRequest {
@@ -25,24 +26,24 @@ export type ResponseHeaders = Pick<Headers, 'get'>;
 interface NetworkOptions {
   /** How long a connection may take, with its tunnel and its TLS. */
   readonly connectTimeoutMs: number;
-  /** Whether `HTTPS_PROXY` and `NO_PROXY` apply. */
-  readonly useProxy: boolean;
+  readonly proxy: HttpProxy | null;
   /** Certificates (PEM) to trust at the service, in place of those of this machine. */
   readonly ca?: string | undefined;
 }
 
 /** Sends over the network. Certificates are verified even if `NODE_TLS_REJECT_UNAUTHORIZED` is 0. */
-export function openNetwork({ connectTimeoutMs, useProxy, ca }: NetworkOptions): Transport {
+export function openNetwork({ connectTimeoutMs, proxy, ca }: NetworkOptions): Transport {
   const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) };
   const connect = { ...tls, timeout: connectTimeoutMs };
   const open = async () => {
-    const { Agent, EnvHttpProxyAgent, errors, Pool, request } = await import('undici');
+    const { Agent, errors, Pool, ProxyAgent, request } = await import('undici');
     // The client itself measures how long an attempt may take: only a proxy that is to make a tunnel has a time for it.
     const options = { connect, headersTimeout: 0, bodyTimeout: 0, allowH2: false };
-    const clientFactory = (proxy: URL, own: object) => new Pool(proxy, { ...own, headersTimeout: connectTimeoutMs });
-    const dispatcher = useProxy
-      ? new EnvHttpProxyAgent({ ...options, requestTls: tls, clientFactory })
-      : new Agent(options);
+    const clientFactory = (origin: URL, own: object) => new Pool(origin, { ...own, headersTimeout: connectTimeoutMs });
+    const dispatcher =
+      proxy === null
+        ? new Agent(options)
+        : new ProxyAgent({ ...options, uri: proxy.href, requestTls: tls, clientFactory });
     return { request, dispatcher, errors };
   };
   let opened: ReturnType<typeof open> | undefined;

@@ -137,7 +137,7 @@ describe('lkm doctor', () => {
   ])('knows whether %s is passed by with NO_PROXY=%j', async (url, noProxy, isPassedBy) => {
     const env = { LKM_TOKEN: 'x', LKM_BASE_URL: url, https_proxy: 'http://127.0.0.1:9', NO_PROXY: noProxy };
     const { proxy } = (await doctor({ env, fetch: service() })).found;
-    expect(proxy?.detail).toMatch(isPassedBy ? / is passed by, as NO_PROXY says$/ : /, from the environment$/);
+    expect(proxy?.detail).toMatch(isPassedBy ? /^passed by: NO_PROXY has the service$/ : /, from the environment$/);
   });
 
   it('checks a server of this machine, and a database', async () => {
@@ -148,7 +148,7 @@ describe('lkm doctor', () => {
     await stop();
     expect(served.ok).toBe(true);
     expect(served.found.tls?.detail).toBe('none: plain http stays on this machine');
-    expect(served.found.proxy?.detail).toMatch(/is passed by: the service is on this machine$/);
+    expect(served.found.proxy?.detail).toMatch(/^passed by: the service is on this machine$/);
     expect(inUse.found.database?.detail).toMatch(/is served by process \d+ at http:/);
     const opened = await doctor({ cwd, env: { LKM_TOKEN: 'x' } }, '--db', 'lkm.db');
     const statuses = Object.entries(opened.found).map(([name, { status }]) => `${name} ${status}`);

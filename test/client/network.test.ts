@@ -139,15 +139,14 @@ test.each([
 });
 
 test.each([
-  ['to a server that does not begin TLS', (address: string) => `https://${address}`, {}],
-  ['to a proxy that makes no tunnel', () => 'https://licensing.example.com', { useProxy: true }],
-])('gives up a connection in time: %s', async (_title, urlOf, options) => {
+  ['to a server that does not begin TLS', (address: string) => `https://${address}`, null],
+  ['to a proxy that makes no tunnel', () => 'https://licensing.example.com', 'http'],
+])('gives up a connection in time: %s', async (_title, urlOf, scheme) => {
   const silent = createServer();
   for (const event of ['connect', 'clientError']) silent.on(event, () => {});
   const address = await listen(silent);
-  vi.stubEnv('https_proxy', `http://${address}`);
-  vi.stubEnv('no_proxy', '');
-  const transport = openNetwork({ connectTimeoutMs: 50, useProxy: false, ...options });
+  const proxy = scheme === null ? null : { href: `${scheme}://${address}`, shown: 'the proxy' };
+  const transport = openNetwork({ connectTimeoutMs: 50, proxy });
   const limits = { timeoutMs: 60_000, maxBytes: 1_000 };
   const request = { url: `${urlOf(address)}/key`, method: 'GET', headers: {}, body: null } as const;
   const call = { operation: 'GET /key', idempotencyKey: null, attempts: 1 };

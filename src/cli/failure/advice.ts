@@ -154,13 +154,22 @@ export const fixesFor = (reason: string, { key, product, host }: FixSubject): (r
 
 /** Explains why a connection failed; null when no code of the error is known. */
 export function explainConnection(error: NetworkError): { readonly message: string; readonly hint: string } | null {
-  const host = /cannot connect to ([^\s]+):/.exec(error.message)?.[1] ?? 'the service';
+  const host = /cannot connect to (.+?): /.exec(error.message)?.[1] ?? 'the service';
+  const ofProxy = proxyHints.find(([pattern]) => pattern.test(error.message));
+  if (ofProxy && !host.startsWith('the proxy')) return { message: error.message, hint: ofProxy[1] };
   for (const code of codesOf(error)) {
     const known = sentences.find(([pattern]) => pattern.test(code));
-    if (known) return { message: `cannot connect to ${host}: ${known[1]}`, hint: known[2] };
+    if (known) return { message: `cannot connect to ${host}: ${known[1]}`, hint: ofProxy?.[1] ?? known[2] };
   }
   return null;
 }
+
+/** What to do where a proxy is in the way, by the message. */
+const proxyHints: readonly (readonly [message: RegExp, hint: string])[] = [
+  [/^the proxy .* wants a user name/, 'Put them into HTTPS_PROXY: http://NAME:PASSWORD@HOST:PORT'],
+  [/^the proxy /, 'Ask whoever runs the proxy to let it through, or name the service in NO_PROXY.'],
+  [/^cannot connect to the proxy /, 'Is HTTPS_PROXY right? NO_PROXY names what is reached without it.'],
+];
 
 const sentences: readonly (readonly [code: RegExp, meaning: string, hint: string])[] = [
   [/^ECONNREFUSED$/, 'nothing listens there (ECONNREFUSED)', 'Is the service running, and is this its address?'],

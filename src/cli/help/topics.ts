@@ -41,7 +41,11 @@ const texts = {
       ['LKM_ACCESSIBLE', 'on: for screen readers. Plain lines that stay, choices by number, on dumb terminals too'],
       ['CI', 'set on build machines: nothing is asked'],
       ['FORCE_COLOR', 'colours without a terminal too, unless NO_COLOR is set'],
-      ['HTTPS_PROXY, NO_PROXY', 'the proxy to a remote service'],
+      [
+        'HTTPS_PROXY, HTTP_PROXY',
+        'the proxy to a remote service: http://proxy.example:3128; without a scheme, http is meant',
+      ],
+      ['NO_PROXY', 'what is reached without it: names, .domains, addresses and networks such as 10.0.0.0/8, or *'],
       ['XDG_CONFIG_HOME', 'holds lkm/config.json, unless LKM_CONFIG_DIR is set'],
       ['XDG_STATE_HOME', 'holds lkm, unless LKM_STATE_DIR is set'],
       ['XDG_DATA_HOME', 'holds lkm/lkm.db, the database of lkm serve'],

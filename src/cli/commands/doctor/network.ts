@@ -1,36 +1,29 @@
 import { type ConnectionOptions, connect, type PeerCertificate } from 'node:tls';
 import { NetworkError } from '../../../client/errors.ts';
+import { type HttpProxy, proxyFor } from '../../../client/proxy.ts';
 import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { type Check, fail, failed, ok, warn } from './check.ts';
 
-/** Which proxy requests to an address go through, as undici reads the environment. */
-export function proxyFor(baseUrl: string, isLoopback: boolean, env: Io['env']): { check: Check; isUsed: boolean } {
-  const { protocol, hostname, port } = new URL(baseUrl);
-  const proxy = protocol === 'https:' ? env.https_proxy || env.HTTPS_PROXY : env.http_proxy || env.HTTP_PROXY;
-  if (!proxy) return { check: ok('proxy', 'none'), isUsed: false };
-  const address = URL.parse(proxy);
-  // Without the name and password that it may hold.
-  const shown = address === null ? 'a proxy' : `${address.protocol}//${address.host}`;
-  if (isLoopback) return { check: ok('proxy', `${shown} is passed by: the service is on this machine`), isUsed: false };
-  const entries = (env.no_proxy || env.NO_PROXY || '')
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .filter(Boolean);
-  if (isPassedBy(entries, hostname, port || (protocol === 'https:' ? '443' : '80'))) {
-    return { check: ok('proxy', `${shown} is passed by, as NO_PROXY says`), isUsed: false };
+/** The proxy that requests to an address go through, if any. */
+export function checkProxy(
+  baseUrl: string,
+  isLoopback: boolean,
+  env: Io['env'],
+): { readonly check: Check; readonly proxy: HttpProxy | null } {
+  try {
+    const proxy = isLoopback ? null : proxyFor(baseUrl, env);
+    if (proxy !== null) return { check: ok('proxy', `${proxy.shown}, from the environment`), proxy };
+    const isNamed = ['https_proxy', 'http_proxy'].some((name) => env[name] || env[name.toUpperCase()]);
+    const why = isLoopback ? 'the service is on this machine' : 'NO_PROXY has the service';
+    return { check: ok('proxy', isNamed ? `passed by: ${why}` : 'none'), proxy };
+  } catch (error) {
+    return {
+      check: warn('proxy', String(Object(error).message), 'It has the form http://proxy.example:3128.'),
+      proxy: null,
+    };
   }
-  const isUsed = address !== null && /^https?:\/\//.test(proxy);
-  const check = isUsed
-    ? ok('proxy', `${shown}, from the environment`)
-    : warn('proxy', 'the address in the environment cannot be read', 'It has the form http://proxy.example:3128.');
-  return { check, isUsed };
 }
-
-/** `example.com` is that name and all below it, `.example.com` and `*.example.com` all below it; `*` all there are. */
-const isPassedBy = (entries: readonly string[], hostname: string, port: string): boolean =>
-  ['*', hostname, `${hostname}:${port}`].some((whole) => entries.includes(whole)) ||
-  entries.some((entry) => hostname.endsWith(`.${entry.replace(/^\*?\./, '')}`));
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,6 @@
 import { type RawResponse, sendOnce } from '../../../client/attempt.ts';
 import { fetchTransport, openNetwork } from '../../../client/network.ts';
+import type { HttpProxy } from '../../../client/proxy.ts';
 import { readBaseUrl } from '../../../client/request.ts';
 import { apiVersion } from '../../../contract/index.ts';
 import { findToken } from '../../config/token.ts';
@@ -7,7 +8,7 @@ import type { CommandContext } from '../../context.ts';
 import { count, expiry, typedDuration } from '../../output/words.ts';
 import type { RemoteTarget } from '../../request/target.ts';
 import { type Check, fail, failed, ok, warn } from './check.ts';
-import { examineTls, proxyFor } from './network.ts';
+import { checkProxy, examineTls } from './network.ts';
 
 /** Checks a service over the network, from the way there to what the token may do. */
 export async function examineService(target: RemoteTarget, context: CommandContext): Promise<readonly Check[]> {
@@ -17,15 +18,15 @@ export async function examineService(target: RemoteTarget, context: CommandConte
     failed('address', asked),
   );
   if ('check' in found) return [found];
-  const address = { ...found, ca: target.ca };
-  const proxy = proxyFor(target.baseUrl, address.isLoopback, io.env);
+  const { check: proxyCheck, proxy } = checkProxy(target.baseUrl, found.isLoopback, io.env);
+  const address = { ...found, ca: target.ca, proxy };
   const sent = io.now();
   const health = await get('/health', address, context).catch(failed('network', asked));
   const received = io.now();
-  const tls = await checkTls(address, proxy.isUsed, context);
-  if ('check' in health) return [proxy.check, health, ...tls];
+  const tls = await checkTls(address, context);
+  if ('check' in health) return [proxyCheck, health, ...tls];
   return [
-    proxy.check,
+    proxyCheck,
     checkNetwork(health, received - sent, address.host),
     ...tls,
     ...checkClock(health, sent, received),
@@ -36,7 +37,7 @@ export async function examineService(target: RemoteTarget, context: CommandConte
 }
 
 /** The address of a service, with the certificate to trust there in place of those of this machine. */
-type Address = ReturnType<typeof readBaseUrl> & Pick<RemoteTarget, 'ca'>;
+type Address = ReturnType<typeof readBaseUrl> & Pick<RemoteTarget, 'ca'> & { readonly proxy: HttpProxy | null };
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -44,18 +45,16 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Sends a request once, without a token, and returns the response whatever its status. */
 async function get(
   path: string,
-  { href, host, isLoopback, ca }: Address,
+  { href, host, proxy, ca }: Address,
   { io, settings }: CommandContext,
 ): Promise<RawResponse> {
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const transport = io.fetch
-    ? fetchTransport(io.fetch)
-    : openNetwork({ connectTimeoutMs: timeoutMs, useProxy: !isLoopback, ca });
+  const transport = io.fetch ? fetchTransport(io.fetch) : openNetwork({ connectTimeoutMs: timeoutMs, proxy, ca });
   const headers = { accept: 'application/json', 'user-agent': `lkm/${io.version}` };
   const request = { url: `${href}${path}`, method: 'GET', headers, body: null } as const;
   const call = { operation: `GET ${path}`, idempotencyKey: null, attempts: 1 };
   const limits = { timeoutMs, maxBytes: MAX_BYTES, signal: io.stop };
-  const response = await sendOnce(transport, request, limits, { call, host });
+  const response = await sendOnce(transport, request, limits, { call, host, proxy: proxy?.shown });
   if (response instanceof Error) throw response;
   return response;
 }
@@ -67,10 +66,10 @@ function checkNetwork({ status, text }: RawResponse, tookMs: number, host: strin
   return fail('network', `${took} with ${status}, which is not how lkm answers`, advice);
 }
 
-async function checkTls({ href, ca }: Address, isProxied: boolean, { io, settings }: CommandContext) {
+async function checkTls({ href, ca, proxy }: Address, { io, settings }: CommandContext) {
   if (href.startsWith('http:')) return [ok('tls', 'none: plain http stays on this machine')];
   // Through a proxy the connection is its own. With an injected fetch there is no TLS connection to examine.
-  if (isProxied || io.fetch !== undefined) return [];
+  if (proxy !== null || io.fetch !== undefined) return [];
   return [await examineTls(href, { timeoutMs: settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, now: io.now(), ca })];
 }
 
