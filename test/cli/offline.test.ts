@@ -77,6 +77,15 @@ it('keys verify --watermark keeps the latest time, finds a clock that was set ba
   }
 });
 
+it('keys verify names the watermark that is ahead of the clock, with its time, and how to begin anew', async () => {
+  const { at, write } = await signed();
+  write('seen', `${nowSeconds + 86_400}\n`);
+  const { stderr } = await at('keys verify a.lic --jwks jwks.json --watermark seen');
+  expect(stderr.replaceAll(/\s+/g, ' ')).toContain(
+    'seen holds 2026-11-22T12:00:00.000Z, the latest time seen here. If that was wrong, remove the file.',
+  );
+});
+
 describe('keys verify asks the service, and', () => {
   const away = () => Promise.reject(brokenBy('ECONNREFUSED', 'connect'));
   const LATER = NOW + 86_400_000;

@@ -51,10 +51,14 @@ export const keysVerify = command({
     const { verdict, claims, watermark } = verified;
     if (watermarkPath !== undefined && watermark !== known) writeWatermark(watermarkPath, watermark, io);
     const claimed = claims && `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
+    const ahead =
+      verdict === 'clock_rolled_back' && known !== undefined && known * 1000 > io.now()
+        ? `${watermarkPath} holds ${toInstant(known * 1000)}, the latest time seen here. If that was wrong, remove the file.`
+        : null;
     const away = kept && `no answer from ${kept.host}; verified with its keys of ${momentAndWhen(kept.at, io.now())}`;
     const notes: Note[] = [
       ...(away === null ? [] : [{ tone: 'warning', text: away } as const]),
-      ...hintsOf([explanations[verdict], claimed].filter((text) => text !== null)),
+      ...hintsOf([explanations[verdict], ahead, claimed].filter((text) => text !== null)),
     ];
     const data = { verdict, claims, watermark, revocations: verified.revocations, keysKeptAt: kept?.at ?? null };
     return {
