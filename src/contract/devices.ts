@@ -7,8 +7,12 @@ import { Count, HostId, shown, text } from './scalars.ts';
 
 const DeviceTag = text(1, 64).optional();
 
-/** How often tokens of kind `client` may take slots of one licence from their hosts in a calendar year, UTC. Source: decision 0044. */
-export const MAX_SELF_REBINDS_PER_YEAR = 3;
+/** How often tokens of kind `client` may move slots of one licence in a calendar year, UTC. Source: decision 0044. */
+export const MAX_MOVES_PER_YEAR = 3;
+
+const movesOfYear =
+  'For a token of kind `client` that is a move: only where the licence says `customerCanSelfReset`, and ' +
+  `${MAX_MOVES_PER_YEAR} times in a calendar year (UTC).`;
 
 const RevokedFile = SignedFile.pick({ id: true, hostId: true, endsAt: true }).meta({
   id: 'RevokedFile',
@@ -33,8 +37,8 @@ export const keyDevices = {
     summary: 'Free one device of a licence key, or all',
     description:
       'Removes a device from a licence key, or all without `hostId`, which frees activation slots. A token of kind ' +
-      '`client` has to name one, and may only where the licence says `customerCanSelfReset`: each time counts as one of ' +
-      `${MAX_SELF_REBINDS_PER_YEAR} rebindings in a calendar year (UTC).`,
+      '`client` has to name one; where slots have a limit, the slot then stays promised to that host until the calendar ' +
+      'year (UTC) ends, and another one gets it only when no other is free.',
     openToClients: true,
     aliases: { 'POST /key/deactivate': {} },
     body: request('DeactivateKeyRequest', {
@@ -46,14 +50,15 @@ export const keyDevices = {
       files,
     }),
     example: { hostId: 'host-1' },
-    errors: ['notActivated', 'deviceNotFound', 'selfResetOff', 'rebindLimit'],
+    errors: ['notActivated', 'deviceNotFound'],
   }),
 
   /** Makes a host a device of a licence; takes a slot unless the host holds one. Source: decision 0009. */
   activate: endpoint('POST /key/activate', 'license:activate', {
     summary: 'Activate a licence key on a device',
     description:
-      'Makes a host a device of a licence key, which takes an activation slot unless the host holds one. Where the licence ' +
+      'Makes a host a device of a licence key, which takes an activation slot unless the host holds one: the one that is ' +
+      `promised to it, else a free one, else one that is promised to another host. ${movesOfYear} Where the licence ` +
       'says `fingerprintMatch`, a host that shares so many components of its `fingerprint` with a device is that device, ' +
       'and goes by its `hostId` from then on.',
     openToClients: true,
@@ -72,7 +77,7 @@ export const keyDevices = {
       warning: Warning.optional(),
       ...activatedLicense,
     }),
-    errors: [...useErrors, 'activationLimit'],
+    errors: [...useErrors, 'activationLimit', 'selfResetOff', 'rebindLimit'],
   }),
 
   /** Frees the slot of a device without a network, which has signed that it was deactivated. Source: decision 0102. */
@@ -100,9 +105,8 @@ export const keyDevices = {
   rebind: endpoint('POST /key/rebind', 'license:activate', {
     summary: 'Move the slot of a device to another host',
     description:
-      'Gives the slot of a device to another host; nobody else can take it meanwhile. A token of kind `client` may do it ' +
-      'where the licence says `customerCanSelfReset`, and only ' +
-      `${MAX_SELF_REBINDS_PER_YEAR} times in a calendar year (UTC), in which every rebinding of the licence counts.`,
+      'Gives the slot of a device to another host; nobody else can take it meanwhile. Where slots have a limit: ' +
+      `${movesOfYear} A host that has a slot promised comes back to that one instead, and the device leaves its own.`,
     openToClients: true,
     body: request('RebindKeyRequest', {
       ...licenseAddress,
@@ -120,8 +124,8 @@ export const keyDevices = {
     summary: 'Sign an offline licence file for a device',
     description:
       'Returns a signed licence file that the device can verify without a network. Takes an activation slot unless ' +
-      'the device already holds one. The file ends with the licence, in its grace period with that, or after `ttl` if ' +
-      'that is sooner.',
+      'the device already holds one, as activating does. The file ends with the licence, in its grace period with that, or ' +
+      'after `ttl` if that is sooner.',
     openToClients: true,
     body: request('SignKeyRequest', {
       ...licenseAddress,
@@ -148,6 +152,6 @@ export const keyDevices = {
       { mayLackCode: true },
     ),
     example: { ttl: 86_400 },
-    errors: [...useErrors, 'activationLimit'],
+    errors: [...useErrors, 'activationLimit', 'selfResetOff', 'rebindLimit'],
   }),
 };

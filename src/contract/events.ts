@@ -45,6 +45,7 @@ const license = {
   key: z.string().meta({ ...ShownKey.meta(), description: 'Masked unless the webhook takes whole keys' }),
 };
 const device = { licenseId: LicenseId, productId, hostId };
+const movesOfYear = Count.optional().describe('How many moves of this year count, this one included');
 const session = { ...device, hostId: hostId.nullable(), expiresAt };
 
 /** The types of events, and their `data`. None is renamed, and no field removed within a dated contract. */
@@ -63,9 +64,9 @@ export const eventData = {
   'license.expiring_soon': { ...license, expirationDate },
   'license.expired': { ...license, expirationDate },
   'license.limit_reached': { ...license, hostId: hostId.nullable(), maxActivations: Count.nullable() },
-  'device.activated': device,
+  'device.activated': { ...device, movedFromHostId: hostId.optional().describe('Whose slot it was'), movesOfYear },
   'device.deactivated': { ...device, proofOf: z.string().optional().describe('The licence file of its proof') },
-  'device.rebound': { ...device, previousHostId: hostId },
+  'device.rebound': { ...device, previousHostId: hostId, movesOfYear },
   'session.checked_out': session,
   'session.checked_in': session,
   'session.expired': session,

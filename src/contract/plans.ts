@@ -32,7 +32,7 @@ export const Plan = resource('Plan', 'What keys of a product are issued with, un
   maxConcurrentSessions: Count.nullable().describe('How many sessions a floating key has; null means unlimited'),
   heartbeatInterval: Count.describe('Seconds between two reports of a session'),
   sessionLeaseDuration: Count.describe('Seconds that a session lasts without a report'),
-  customerCanSelfReset: z.boolean().describe('Whether customers may free devices'),
+  customerCanSelfReset: z.boolean().describe('Whether customers may move slots to other hosts'),
   fingerprintMatch: Count.nullable().describe('How many equal components make a host a known device; null: any number'),
   features: Features.describe('What its keys switch on, also those that are issued already'),
   createdAt: InstantText,

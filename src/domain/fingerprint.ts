@@ -1,12 +1,16 @@
-import type { Device, Fingerprint } from './license.ts';
+import type { Fingerprint } from './license.ts';
 
 /**
  * The device that shares most components with a fingerprint, and at least so many; null when none does. Of several the one
  * that comes first.
  */
-export function recognise(devices: readonly Device[], fingerprint: Fingerprint, match: number): Device | null {
+export function recognise<T extends { readonly fingerprint: Fingerprint | null }>(
+  devices: readonly T[],
+  fingerprint: Fingerprint,
+  match: number,
+): T | null {
   const parts = Object.entries(fingerprint);
-  let best: Device | null = null;
+  let best: T | null = null;
   let most = match - 1;
   for (const device of devices) {
     const { fingerprint: known } = device;

@@ -57,6 +57,12 @@ export interface License {
   readonly versionId: string | null;
   /** The token that issued or imported it; null for the owner of a database in process. */
   readonly issuedBy: TokenId | null;
+  /** The calendar year, UTC, that the next two are of. */
+  readonly slotYear: number;
+  /** How many slots are promised to hosts that have left them. With the devices, never more than there are slots. */
+  readonly promisedSlots: number;
+  /** How often tokens of kind `client` have given a slot of another host to a host. */
+  readonly moves: number;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }

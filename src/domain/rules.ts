@@ -1,9 +1,10 @@
 import type { Reason } from '../contract/errors.ts';
 import type { HostId, Instant } from '../contract/scalars.ts';
 import { graceUntil, isActivated, isWaiting, type License, termOf } from './license.ts';
+import { canPromise, slotYearOf } from './slots.ts';
 
 /** What somebody wants to do with a licence. */
-export type Action = keyof typeof rulesByAction;
+export type Action = 'activate' | 'sign' | 'checkout' | 'heartbeat' | 'rebind' | 'deactivate';
 
 /** All that the rules look at. */
 export interface Facts {
@@ -14,11 +15,13 @@ export interface Facts {
   readonly hostId: HostId | null;
   /** Whether the host is a device of the licence. */
   readonly holdsSlot: boolean;
+  /** Whether a slot is promised to the host. */
+  readonly hasPromise: boolean;
   /** How many of its sessions have a lease that runs. */
   readonly liveSessions: number;
   readonly now: Instant;
-  /** Whether a token of kind `client` asks: it acts for the customer, who may move devices only where the licence says so. */
-  readonly isForCustomer: boolean;
+  /** How many moves a year has for a token of kind `client`, which acts for the customer; null: the vendor is not limited. */
+  readonly maxMoves: number | null;
 }
 
 /** One rule with its outcome. */
@@ -37,18 +40,29 @@ export type Rule = {
  * /deactivate-key and "Errors", 403; decision 0009.
  */
 export function decide(action: Action, facts: Facts) {
-  const names = rulesByAction[action].filter((name) => name !== 'selfReset' || facts.isForCustomer);
+  const names = rulesByAction[action].filter((name) => facts.maxMoves !== null || !rulesOfMoves.includes(name));
   const rules = names.map((name): Rule => {
     const { reason, judge } = ruleBook[name];
-    const [passed, detail] = judge(facts);
+    const [passed, detail] = judge(facts, action);
     return { rule: name, passed, detail, ...(!passed && { reason }) };
   });
   return { rules, refusal: rules.find(({ passed }) => !passed)?.reason ?? null };
 }
 
+/**
+ * Whether the host can have a slot only in place of another: by rebinding, or since all slots are taken or promised to others.
+ * Decision 0044.
+ */
+export function isMove(action: Action, { license, holdsSlot, hasPromise, now }: Facts): boolean {
+  const { maxActivations, activations } = license;
+  if (maxActivations === null || holdsSlot || hasPromise) return false;
+  if (action === 'rebind') return true;
+  return activations < maxActivations && activations + slotYearOf(license, now).promisedSlots >= maxActivations;
+}
+
 interface RuleEntry {
   readonly reason: Reason;
-  judge(facts: Facts): readonly [passed: boolean, detail: string];
+  judge(facts: Facts, action: Action): readonly [passed: boolean, detail: string];
 }
 
 const ruleBook = {
@@ -91,8 +105,13 @@ const ruleBook = {
   },
   slot: {
     reason: 'activationLimit',
-    judge: ({ license: { activations, maxActivations }, hostId, holdsSlot }) =>
-      holdsSlot ? [true, `${hostId} holds a slot already.`] : judgeLimit('slot', activations, maxActivations),
+    judge({ license, hostId, holdsSlot, hasPromise, now }) {
+      if (holdsSlot) return [true, `${hostId} holds a slot already.`];
+      if (hasPromise) return [true, `A slot is promised to ${hostId}.`];
+      const { promisedSlots } = slotYearOf(license, now);
+      const promised = promisedSlots === 0 ? '' : `, ${promisedSlots} promised to hosts that left them`;
+      return judgeLimit('slot', license.activations, license.maxActivations, promised);
+    },
   },
   seat: {
     reason: 'sessionLimit',
@@ -104,14 +123,30 @@ const ruleBook = {
   },
   selfReset: {
     reason: 'selfResetOff',
-    judge: ({ license: { customerCanSelfReset: may } }) => [may, `Its customer may ${may ? '' : 'not '}move devices.`],
+    judge(facts, action) {
+      if (!isMove(action, facts)) return [true, 'It takes no slot of another host.'];
+      const may = facts.license.customerCanSelfReset;
+      return [may, `Its customer may ${may ? '' : 'not '}give a slot of another host to this one.`];
+    },
+  },
+  moves: {
+    reason: 'rebindLimit',
+    judge(facts, action) {
+      const { slotYear, moves } = slotYearOf(facts.license, facts.now);
+      if (facts.license.maxActivations === null) return [true, 'No move counts where slots have no limit.'];
+      const left = Math.max(0, (facts.maxMoves ?? 0) - moves);
+      return [left > 0 || !isMove(action, facts), `${left} of ${facts.maxMoves} moves of ${slotYear} are left.`];
+    },
   },
   device: {
     reason: 'deviceNotFound',
-    judge: ({ hostId, holdsSlot }) =>
-      hostId === null
-        ? [true, 'All devices are meant.']
-        : [holdsSlot, `${hostId} holds ${holdsSlot ? 'a' : 'no'} slot.`],
+    judge({ license, hostId, holdsSlot, maxMoves, now }) {
+      if (hostId === null) return [true, 'All devices are meant.'];
+      if (!holdsSlot) return [false, `${hostId} holds no slot.`];
+      const isKept = maxMoves !== null && canPromise(license, hostId, now);
+      const year = slotYearOf(license, now).slotYear;
+      return [true, `${hostId} holds a slot${isKept ? `, which stays promised to it until ${year} ends` : ''}.`];
+    },
   },
 } as const satisfies Record<string, RuleEntry>;
 
@@ -119,13 +154,16 @@ export type RuleName = keyof typeof ruleBook;
 
 /** Which rules stand in the way of what, in the order in which they are looked at. */
 const rulesByAction = {
-  activate: ['revocation', 'enabled', 'term', 'customer', 'host', 'slot'],
-  sign: ['revocation', 'enabled', 'term', 'customer', 'host', 'slot'],
+  activate: ['revocation', 'enabled', 'term', 'customer', 'host', 'slot', 'selfReset', 'moves'],
+  sign: ['revocation', 'enabled', 'term', 'customer', 'host', 'slot', 'selfReset', 'moves'],
   checkout: ['type', 'revocation', 'enabled', 'term', 'customer', 'host', 'seat'],
   heartbeat: ['type', 'revocation', 'enabled', 'term', 'customer', 'host'],
-  rebind: ['selfReset', 'revocation', 'enabled', 'term', 'customer', 'host'],
-  deactivate: ['activated', 'device', 'selfReset'],
-} as const satisfies Record<string, readonly RuleName[]>;
+  rebind: ['selfReset', 'revocation', 'enabled', 'term', 'customer', 'host', 'moves'],
+  deactivate: ['activated', 'device'],
+} as const satisfies Record<Action, readonly RuleName[]>;
+
+/** Which rules stand in the way of the customer alone. */
+const rulesOfMoves: readonly RuleName[] = ['selfReset', 'moves'];
 
 function describeTerm(license: License, now: Instant): string {
   const { expirationDate: end } = license;
@@ -135,7 +173,7 @@ function describeTerm(license: License, now: Instant): string {
   return `The licence ${now < end ? 'expires' : 'expired'} at ${end}${until}.`;
 }
 
-const judgeLimit = (what: string, taken: number, most: number | null): [passed: boolean, detail: string] =>
+const judgeLimit = (what: string, taken: number, most: number | null, more = ''): [passed: boolean, detail: string] =>
   most === null
     ? [true, `The licence has any number of ${what}s.`]
-    : [taken < most, `${taken} of ${most} ${what}s are taken.`];
+    : [taken < most, `${taken} of ${most} ${what}s are taken${more}.`];

@@ -82,7 +82,7 @@ const usual: PlanTerms = {
   maxConcurrentSessions: null,
   heartbeatInterval: DEFAULT_HEARTBEAT_SECONDS,
   sessionLeaseDuration: DEFAULT_LEASE_SECONDS,
-  customerCanSelfReset: false,
+  customerCanSelfReset: true,
   fingerprintMatch: null,
 };
 

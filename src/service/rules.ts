@@ -1,8 +1,10 @@
+import { MAX_MOVES_PER_YEAR } from '../contract/devices.ts';
 import { type ApiError, apiError, type Reason } from '../contract/errors.ts';
 import type { HostId, Instant, LicenseKey, ProductId } from '../contract/scalars.ts';
 import { recognise } from '../domain/fingerprint.ts';
 import type { Device, Fingerprint, License } from '../domain/license.ts';
 import { type Action, decide, type Facts } from '../domain/rules.ts';
+import { type SlotPromise, slotYearOf } from '../domain/slots.ts';
 import type { LicenseCustomer } from '../store/tables/keys/licenses.ts';
 import type { Context } from './context.ts';
 import { byKey } from './keys/find.ts';
@@ -39,6 +41,8 @@ export async function loadFacts(
   const looksAtSlot = action === 'activate' || action === 'sign' || action === 'deactivate';
   const named = looksAtSlot && hostId !== null ? await repositories.devices.find(license, hostId) : null;
   const device = named ?? (await knownByFingerprint(context, license, fingerprint));
+  const takesSlot = device === null && (action === 'activate' || action === 'sign' || action === 'rebind');
+  const promise = takesSlot ? await promiseTo({ repositories, now: at }, license, { hostId, fingerprint }) : null;
   return {
     license,
     customer,
@@ -46,9 +50,10 @@ export async function loadFacts(
     hostId: device === null ? hostId : (device.hostId as HostId),
     device,
     holdsSlot: device !== null,
+    hasPromise: promise !== null,
     liveSessions: action === 'checkout' ? await repositories.sessions.countLive(license, at) : 0,
     now: at,
-    isForCustomer: caller.kind === 'client',
+    maxMoves: caller.kind === 'client' ? MAX_MOVES_PER_YEAR : null,
   };
 }
 
@@ -61,6 +66,19 @@ export async function knownByFingerprint(
   const { fingerprintMatch, activations } = license;
   if (fingerprint === undefined || fingerprintMatch === null || activations === 0) return null;
   return recognise(await repositories.devices.list(license), fingerprint, fingerprintMatch);
+}
+
+/** The slot that is promised to a host, by its name or else by its fingerprint; null when none is. */
+export async function promiseTo(
+  { repositories: { slotPromises }, now }: Pick<Context, 'repositories' | 'now'>,
+  license: License,
+  { hostId, fingerprint }: Pick<LicenseUse, 'hostId' | 'fingerprint'>,
+): Promise<SlotPromise | null> {
+  const { slotYear, promisedSlots } = slotYearOf(license, now);
+  if (promisedSlots === 0 || hostId === null) return null;
+  const named = await slotPromises.find(license, slotYear, hostId);
+  if (named !== null || fingerprint === undefined || license.fingerprintMatch === null) return named;
+  return recognise(await slotPromises.list(license, slotYear, promisedSlots), fingerprint, license.fingerprintMatch);
 }
 
 /** Loads the same, and throws the refusal of the first rule that stands in the way, if one does. */

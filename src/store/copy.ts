@@ -41,7 +41,7 @@ const tables: readonly Table[] = [
   { name: 'trials', key: ['account_id', 'product_id', 'host_id'] },
   { name: 'devices', key: ['account_id', 'license_id', 'host_id'] },
   { name: 'sessions', key: ['account_id', 'license_id', 'id'] },
-  { name: 'rebindings', key: ['account_id', 'license_id', 'calendar_year'] },
+  { name: 'slot_promises', key: ['account_id', 'license_id', 'host_id'] },
   { name: 'idempotency', key: ['account_id', 'key_hash'] },
   { name: 'outbox', key: ['account_id', 'id'] },
   { name: 'license_files', key: ['account_id', 'id'] },

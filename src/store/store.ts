@@ -22,6 +22,7 @@ import { checkpointRepository, recordHeadRepository } from './tables/record/head
 import { type OutboxRecord, outboxRepository } from './tables/record/outbox.ts';
 import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
+import { slotPromiseRepository } from './tables/slot-promises.ts';
 import { statsRepository } from './tables/stats.ts';
 import { type TokenRepository, tokenRepository } from './tables/tokens.ts';
 import { trialRepository } from './tables/trials.ts';
@@ -127,6 +128,7 @@ function repositoriesOn(connection: Connection, secrets: Secrets, onTokenChange?
     keys: keyRepository(connection),
     keyLists: keyListRepository(connection),
     devices: deviceRepository(connection),
+    slotPromises: slotPromiseRepository(connection),
     sessions: sessionRepository(connection, secrets),
     licenseExpiries: licenseExpiryRepository(connection),
     stats: statsRepository(connection),

@@ -1,7 +1,8 @@
+import { expect } from 'vitest';
 import { row, scenarios } from '../support/scenario.ts';
 import { checkOut } from '../support/sessions.ts';
 import { another, type Shop, shopWith, unknownKeys } from '../support/shop.ts';
-import { STARTED_AT } from '../support/world.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 const rule = (rule: string, detail: string, reason?: string) => ({
   rule,
@@ -26,6 +27,15 @@ const explained = (rules: readonly object[], more: object = {}) => ({
   },
 });
 
+/** Hosts that were activated and have freed their slots by themselves. */
+const leftBy =
+  (...hostIds: readonly string[]) =>
+  async (world: World, { address }: Shop): Promise<void> => {
+    await world.activate(address, ...hostIds);
+    for (const hostId of hostIds)
+      expect((await world.call('client', 'POST', '/deactivate-key', { ...address, hostId })).status).toBe(200);
+  };
+
 const quarterPast = '2026-11-21T10:15:00.000Z';
 
 scenarios<Shop>(
@@ -47,6 +57,8 @@ scenarios<Shop>(
         ...[...enabled, term, noCustomer],
         rule('host', 'host-9 is not an allowed host.', 'deviceNotAllowed'),
         rule('slot', 'The licence has any number of slots.'),
+        rule('selfReset', 'It takes no slot of another host.'),
+        rule('moves', 'No move counts where slots have no limit.'),
       ]),
       {
         send: { hostId: 'host-9' },
@@ -75,6 +87,47 @@ scenarios<Shop>(
           return floating;
         },
       },
+    ),
+    row(
+      'tells a token of kind client what is promised, and how many moves are left, and names no other host',
+      explained([
+        ...[...enabled, term, customer, anyHost],
+        rule('slot', '0 of 2 slots are taken, 2 promised to hosts that left them.'),
+        rule('selfReset', 'Its customer may give a slot of another host to this one.'),
+        rule('moves', '3 of 3 moves of 2026 are left.'),
+      ]),
+      { send: { hostId: 'host-9' }, given: leftBy('host-1', 'host-2'), as: 'client', absent: ['host-1', 'host-2'] },
+    ),
+    row(
+      'tells the vendor what is promised, which does not stand in its way',
+      explained([
+        ...[...enabled, term, customer, anyHost],
+        rule('slot', '0 of 2 slots are taken, 2 promised to hosts that left them.'),
+      ]),
+      { send: { hostId: 'host-9' }, given: leftBy('host-1', 'host-2') },
+    ),
+    row(
+      'says that a promise ends with the year, as of an instant after it',
+      explained(
+        [
+          ...enabled,
+          rule('term', 'The licence expired at 2026-12-21T10:00:00.000Z.', 'licenseExpired'),
+          ...[customer, anyHost, rule('slot', '0 of 2 slots are taken.')],
+        ],
+        { at: '2027-01-01T00:00:00.000Z' },
+      ),
+      { send: { hostId: 'host-1', at: '2027-01-01T00:00:00Z' }, given: leftBy('host-1', 'host-2') },
+    ),
+    row(
+      'says that a device which a token of kind client frees keeps its slot promised',
+      explained(
+        [
+          rule('activated', 'The licence is activated.'),
+          rule('device', 'host-1 holds a slot, which stays promised to it until 2026 ends.'),
+        ],
+        { action: 'deactivate' },
+      ),
+      { send: { hostId: 'host-1', action: 'deactivate' }, as: 'client' },
     ),
     row('refuses a token of kind client that names no host', 'invalidParams', { as: 'client' }),
     ...unknownKeys(),

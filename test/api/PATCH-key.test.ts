@@ -39,7 +39,7 @@ const plain = {
   maxConcurrentSessions: 4,
   heartbeatInterval: 60,
   sessionLeaseDuration: 600,
-  customerCanSelfReset: true,
+  customerCanSelfReset: false,
   versionId: 'ver_1',
 };
 
@@ -98,7 +98,7 @@ scenarios<Shop>(
             before: {
               ...{ customerId, maxActivations: 3, expirationDate: '2026-12-21T10:00:00.000Z', versionId: null },
               ...{ licenseType: 'node-locked', maxConcurrentSessions: null, heartbeatInterval: 300 },
-              ...{ sessionLeaseDuration: 900, customerCanSelfReset: false, 'metadata.is_trial': false },
+              ...{ sessionLeaseDuration: 900, customerCanSelfReset: true, 'metadata.is_trial': false },
             },
             after: plain,
           };

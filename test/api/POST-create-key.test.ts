@@ -26,7 +26,7 @@ const everyField = {
   ...{ licenseType: 'floating', maxConcurrentSessions: 4, heartbeatInterval: 60, sessionLeaseDuration: 300 },
   allowedHosts: ['host-1', 'host-2'],
   metadata: { features: { export: true, seats: 3, edition: 'café' }, is_trial: true },
-  customerCanSelfReset: true,
+  customerCanSelfReset: false,
 };
 
 const ofFirstUse = { reference: 'order-1042', expiresAfter: 'P1Y', gracePeriod: 'P2W' };

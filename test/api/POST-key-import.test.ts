@@ -23,7 +23,7 @@ const everyField = {
   ...{ licenseType: 'floating', maxConcurrentSessions: 4, heartbeatInterval: 60, sessionLeaseDuration: 600 },
   allowedHosts: ['build-01', 'build-02'],
   metadata: { plan: 'pro', features: { sso: true }, is_trial: true },
-  ...{ customerCanSelfReset: true, vendorDisabled: true },
+  ...{ customerCanSelfReset: false, vendorDisabled: true },
 };
 const firstDevice = {
   hostId: 'build-01',

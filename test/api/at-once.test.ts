@@ -95,7 +95,7 @@ describe.each(engines)('many requests at once on $name', (engine) => {
   });
 
   it('rebind three times in a year where customers do it', async ({ world, productId }) => {
-    const address = { productId, licenseKey: await world.key({ productId, customerCanSelfReset: true }) };
+    const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '12' }) };
     await world.activate(address, ...Array.from({ length: 12 }, (_, i) => `host-${i}`));
     const answers = await times(12, (i) =>
       world.call('client', 'POST', '/key/rebind', { ...address, hostId: `host-${i}`, newHostId: `new-${i}` }),

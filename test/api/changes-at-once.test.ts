@@ -27,7 +27,7 @@ describe.each(engines)('changes of one key at once, on $name,', (engine) => {
     await addVersion(world, productId);
     const address = { productId, licenseKey: await world.key({ productId }) };
     const entries = Array.from({ length: 16 }, (_, i) => [`entry ${i}`, i] as const);
-    const fields = { maxActivations: 7, versionId: 'ver_1', customerCanSelfReset: true, heartbeatInterval: 600 };
+    const fields = { maxActivations: 7, versionId: 'ver_1', customerCanSelfReset: false, heartbeatInterval: 600 };
     const changes = [
       ...Object.entries(fields).map(([name, value]) => ({ [name]: value })),
       ...entries.map((entry) => ({ metadata: Object.fromEntries([entry]) })),

@@ -116,7 +116,7 @@ const tables: Readonly<Record<keyof Contract, string>> = {
 const laterTables: Readonly<Partial<Record<string, string>>> = {
   'keys.get': 'devices',
   'keys.activate': 'devices',
-  'keys.rebind': 'rebindings',
+  'keys.rebind': 'license_files',
   'keys.deactivate': 'devices',
   'keys.sign': 'license_files',
   'keys.checkout': 'sessions',

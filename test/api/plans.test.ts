@@ -17,7 +17,7 @@ const LATER = '2026-11-21T12:00:00.000Z';
 const plain = {
   ...{ id: expect.stringMatching(/^plan_[0-9a-z]{26}$/), active: true, maxActivations: null, duration: null },
   ...{ fromFirstUse: false, isTrial: false, gracePeriod: null, licenseType: 'node-locked' },
-  ...{ maxConcurrentSessions: null, heartbeatInterval: 300, sessionLeaseDuration: 900, customerCanSelfReset: false },
+  ...{ maxConcurrentSessions: null, heartbeatInterval: 300, sessionLeaseDuration: 900, customerCanSelfReset: true },
   ...{ fingerprintMatch: null, features: {}, createdAt: STARTED_AT, updatedAt: STARTED_AT },
 };
 
@@ -66,13 +66,13 @@ scenarios<Subject>(
         acted('plans.create', {
           ...{ ...plain, ...pro, productId: editor, name: 'Floating', licenseType: 'floating' },
           ...{ maxConcurrentSessions: 4, heartbeatInterval: 60, sessionLeaseDuration: 600, fingerprintMatch: 3 },
-          ...{ customerCanSelfReset: true, fromFirstUse: true, isTrial: true },
+          ...{ customerCanSelfReset: false, fromFirstUse: true, isTrial: true },
         }),
       ),
       {
         send: {
           ...{ ...pro, name: 'Floating', licenseType: 'floating', maxConcurrentSessions: 4, heartbeatInterval: 60 },
-          ...{ sessionLeaseDuration: 600, fingerprintMatch: 3, customerCanSelfReset: true },
+          ...{ sessionLeaseDuration: 600, fingerprintMatch: 3, customerCanSelfReset: false },
           ...{ fromFirstUse: true, isTrial: true },
         },
       },

@@ -191,7 +191,7 @@ describe.each(engines)('one key of several tokens on $name', (engine) => {
     const fields = { productId, licenseKey, hostId: 'host-1', newHostId: 'host-9' };
     const move = (as: As) => post(world, as, '/key/rebind', fields);
     expect(nameOf(await move({ scopes: ['license:activate'] }))).toBe('200/0');
-    const body = { productId, licenseKey, customerCanSelfReset: false };
+    const body = { productId, licenseKey, maxActivations: 1, customerCanSelfReset: false };
     expect(nameOf(await world.call('admin', 'PATCH', '/key', body))).toBe('200/0');
     expect(nameOf(await move('client'))).toBe('403/12');
   });

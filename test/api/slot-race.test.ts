@@ -5,6 +5,7 @@ import { engineOf } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { query } from '../support/postgres.ts';
 import { checkOut, signedBy } from '../support/sessions.ts';
+import { expectSlots, promisedHosts } from '../support/slots.ts';
 import type { As } from '../support/world.ts';
 
 const it = testsOn(engineOf('PostgreSQL'));
@@ -40,6 +41,42 @@ it('one machine that comes under two names at once takes one slot', async ({ wor
   expect(await query(world.location, 'select activations from licenses')).toEqual([{ activations: 1 }]);
 });
 
+it('a slot that is freed and promised at that moment goes to no stranger for nothing', async ({ world, productId }) => {
+  const fields = { productId, usesPerKey: '1', customerCanSelfReset: false };
+  const address = { productId, licenseKey: await world.key(fields) };
+  await world.activate(address, 'host-1');
+  const freed = [
+    `update licenses set activations = 0, slot_year = 2026, promised_slots = 1`,
+    `insert into slot_promises (account_id, license_id, host_id, calendar_year, promised_at)
+      select account_id, license_id, host_id, 2026, created_at from devices`,
+    'delete from devices',
+  ];
+  // It was allowed by what it has seen: a slot that nobody had.
+  await world.sql('update licenses set max_activations = 2');
+  const activate = (hostId: string) => world.call('client', 'POST', '/key/activate', { ...address, hostId });
+  const fewer = ['update licenses set max_activations = 1', ...freed];
+  const [stranger] = await beside(world, fewer, () => [activate('host-2')]);
+  expect([stranger?.status, stranger?.body.code]).toEqual([403, 12]);
+  expect((await activate('host-1')).status).toBe(200);
+  expectSlots(await world.contents());
+});
+
+it('a host that comes back and a stranger at once get its slot once', async ({ world, productId }) => {
+  const address = { productId, licenseKey: await world.key({ productId, usesPerKey: '1' }) };
+  const post = (path: string, hostId: string) => world.call('client', 'POST', path, { ...address, hostId });
+  for (const path of ['/key/activate', '/deactivate-key']) expect((await post(path, 'host-1')).status).toBe(200);
+  const locked = ['select 1 from licenses for update'];
+  const want = () => [post('/key/activate', 'host-1'), post('/key/activate', 'host-2')];
+  const answers = await beside(world, locked, want, { waiting: 2 });
+  expect(answers.map(({ status, body }) => [status, body.code]).sort()).toEqual([
+    [200, 0],
+    [403, 3],
+  ]);
+  const contents = await world.contents();
+  expectSlots(contents);
+  expect(promisedHosts(contents)).toEqual([]);
+});
+
 it('a key that is blocked at that moment gives no slot', async ({ world, productId }) => {
   const address = { productId, licenseKey: await world.key({ productId }) };
   const block = ['update licenses set vendor_disabled = 1'];
@@ -56,10 +93,10 @@ it('two devices that are rebound to one host at once do not both get there', asy
     world.call('admin', 'POST', '/key/rebind', { ...address, hostId, newHostId });
   expect((await rebind('host-0', 'host-2')).status).toBe(200);
 
-  // While the count is locked nobody gets further than looking for the new host, which none of them finds.
+  // While the licence is locked nobody gets further than looking for the new host, which none of them finds.
   const rebound = await beside(
     world,
-    ['select 1 from rebindings for update'],
+    ['select 1 from licenses for update'],
     () => [rebind('host-1', 'host-9'), rebind('host-2', 'host-9')],
     { waiting: 2 },
   );

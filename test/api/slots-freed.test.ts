@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { row, scenarios } from '../support/scenario.ts';
 import { another, leaves, type Shop, shopWith, shownDevice, unknownKeys, unusable } from '../support/shop.ts';
+import { promisedHosts } from '../support/slots.ts';
 import type { Address, As, World } from '../support/world.ts';
 
 interface Rebinding extends Shop {
@@ -36,6 +37,11 @@ const onHost1 = (fields: object) => async (world: World, subject: Shop) => {
   return { address };
 };
 
+/** An application gives its slot back. */
+const leave = async (world: World, address: Address, hostId: string): Promise<void> => {
+  expect((await world.call('client', 'POST', '/deactivate-key', { ...address, hostId })).status).toBe(200);
+};
+
 /** Moves the slot of host-1 to and fro. */
 const rebindOften =
   (as: As, ...hostIds: readonly string[]) =>
@@ -58,7 +64,7 @@ scenarios<Rebinding>(
       return shop;
     },
     body: ({ address }) => ({ ...address, hostId: 'host-1', newHostId: 'host-9' }),
-    wrote: { rebindings: 1 },
+    wrote: {},
   },
   [
     row<Rebinding>(
@@ -84,7 +90,7 @@ scenarios<Rebinding>(
       rebound({}, { files: [fileOf('host-1')] }),
       {
         given: (world, { address }) => world.activate(address, 'host-1', 'host-2'),
-        wrote: { rebindings: 1, revocation_lists: 1 },
+        wrote: { revocation_lists: 1 },
         afterwards: async (world) => {
           const { license_files: files } = await world.contents();
           const revoked = files?.filter(({ revoked_at }) => revoked_at !== null).map(({ host_id }) => host_id);
@@ -129,7 +135,7 @@ scenarios<Rebinding>(
       rebound({ ...masked, activationTime: '2027-01-01T00:00:00.000Z' }),
       {
         given: async (world, subject) => {
-          const kept = await onHost1({ customerCanSelfReset: true, expiryDate: null })(world, subject);
+          const kept = await onHost1({ usesPerKey: '1', expiryDate: null })(world, subject);
           await thrice('client')(world, { ...subject, ...kept });
           return kept;
         },
@@ -138,10 +144,40 @@ scenarios<Rebinding>(
       },
     ),
     row('refuses a token of kind client where the customer may not', 'selfResetOff', {
-      given: onHost1({}),
+      given: onHost1({ usesPerKey: '1', customerCanSelfReset: false }),
       as: 'client',
       afterwards: leaves('host-1'),
     }),
+    row('counts no move of a licence without a limit', rebound(masked), {
+      given: async (world, subject) => {
+        const free = await onHost1({ customerCanSelfReset: false })(world, subject);
+        await thrice('client')(world, { ...subject, ...free });
+        return free;
+      },
+      as: 'client',
+    }),
+    ...(['client', 'admin'] as const).map((as) =>
+      row<Rebinding>(
+        `lets a host come back to the slot that is promised to it, at no cost: a token of kind ${as}`,
+        { body: expect.objectContaining({ code: 0 }) },
+        {
+          given: async (world, { address }) => {
+            await leave(world, address, 'host-2');
+            await world.sql('update licenses set customer_can_self_reset = 0');
+          },
+          send: { newHostId: 'host-2' },
+          as,
+          wrote: as === 'client' ? {} : { slot_promises: -1 },
+          afterwards: async (world, subject, answer) => {
+            await leaves('host-2')(world, subject, answer);
+            const contents = await world.contents();
+            expect(contents.licenses?.map(({ moves }) => moves)).toEqual([0]);
+            // Host-1 has left as if it had been freed by the same token.
+            expect(promisedHosts(contents)).toEqual(as === 'client' ? ['host-1'] : []);
+          },
+        },
+      ),
+    ),
     row('refuses a host that holds no slot', 'deviceNotFound', { send: { hostId: 'host-8' } }),
     row('refuses a new host that holds a slot already', 'hostActivated', {
       send: { newHostId: 'host-2' },
@@ -177,29 +213,53 @@ scenarios<Shop>(
       wrote: { devices: -2, revocation_lists: 1 },
       afterwards: leaves(),
     }),
-    row('is open to a token of kind client, and counts as a rebinding', freed('Device deactivated', 'host-1'), {
+    row('is open to a token of kind client, and promises the slot to its host', freed('Device deactivated', 'host-1'), {
       as: 'client',
-      wrote: { devices: -1, revocation_lists: 1, rebindings: 1 },
-      afterwards: leaves('host-2'),
+      wrote: { devices: -1, revocation_lists: 1, slot_promises: 1 },
+      afterwards: async (world, subject, answer) => {
+        await leaves('host-2')(world, subject, answer);
+        expect(promisedHosts(await world.contents())).toEqual(['host-1']);
+      },
     }),
-    row('frees no device for a token of kind client where the customer may not', 'selfResetOff', {
+    row('frees a device for it where the customer may not move slots', freed('Device deactivated', 'host-1'), {
       given: (world) => world.sql('update licenses set customer_can_self_reset = 0'),
       as: 'client',
-      afterwards: leaves('host-1', 'host-2'),
-    }),
-    row('frees no fourth device in a year for a token of kind client, nor after rebindings', 'rebindLimit', {
-      send: { hostId: 'host-2' },
-      given: async (world, { address }) => {
-        const move = async (path: string, body: object, status = 200) =>
-          expect((await world.call('client', 'POST', path, { ...address, ...body })).status).toBe(status);
-        await move('/deactivate-key', { hostId: 'host-1' });
-        await move('/key/activate', { hostId: 'host-3' });
-        await move('/key/rebind', { hostId: 'host-3', newHostId: 'host-4' });
-        await move('/deactivate-key', { hostId: 'host-4' });
-        await move('/key/rebind', { hostId: 'host-2', newHostId: 'host-5' }, 403);
-      },
-      as: 'client',
+      wrote: { devices: -1, revocation_lists: 1, slot_promises: 1 },
       afterwards: leaves('host-2'),
+    }),
+    row('frees a device for it after all moves of the year', freed('Device deactivated', 'host-1'), {
+      given: (world) => world.sql('update licenses set slot_year = 2026, moves = 3'),
+      as: 'client',
+      wrote: { devices: -1, revocation_lists: 1, slot_promises: 1 },
+    }),
+    row('promises no slot of a licence without a limit', freed('Device deactivated', 'host-1'), {
+      given: (world) => world.sql('update licenses set max_activations = null'),
+      as: 'client',
+    }),
+    row('promises no slot where more devices are left than there are slots', freed('Device deactivated', 'host-1'), {
+      given: (world) => world.sql('update licenses set max_activations = 1'),
+      as: 'client',
+    }),
+    row('promises no slot to a host that may not come back', freed('Device deactivated', 'host-1'), {
+      given: (world) => world.sql(`update licenses set allowed_hosts = '["host-2"]'`),
+      as: 'client',
+    }),
+    row('promises no slot that the vendor frees', freed('Device deactivated', 'host-1'), {
+      as: { scopes: ['license:activate'] },
+    }),
+    row('ends the promises of a key that the vendor frees whole', freed('All devices deactivated', 'host-1'), {
+      send: all,
+      given: (world, { address }) => leave(world, address, 'host-2'),
+      wrote: { devices: -1, slot_promises: -1 },
+    }),
+    row('replaces a promise of an earlier year', freed('Device deactivated', 'host-1'), {
+      given: (world) =>
+        world.sql(`insert into slot_promises (account_id, license_id, host_id, calendar_year, promised_at)
+          select account_id, id, host, 2025, '2025-03-01T00:00:00.000Z'
+          from licenses, (select 'host-1' as host union select 'host-9') as hosts`),
+      as: 'client',
+      wrote: { devices: -1, revocation_lists: 1, slot_promises: -1 },
+      afterwards: async (world) => expect(promisedHosts(await world.contents())).toEqual(['host-1']),
     }),
     row('refuses to free every device for a token of kind client, which has to name its own', 'invalidParams', {
       send: all,

@@ -39,6 +39,31 @@ const withFingerprint = (fingerprintMatch: number | null) => async (world: World
   return { address };
 };
 
+/** Host-2 has had the second slot, and has given it back by itself. */
+const leftByHost2 =
+  (changes: string) =>
+  async (world: World, { address }: Shop) => {
+    const host2 = { ...address, hostId: 'host-2' };
+    for (const path of ['/key/activate', '/deactivate-key'])
+      expect((await world.call('client', 'POST', path, host2)).status).toBe(200);
+    await world.sql(`update licenses set ${changes}`);
+  };
+
+const refusedMoves = [
+  row<Shop>('refuses a token of kind client the slot of another host where the customer may not', 'selfResetOff', {
+    send: { hostId: 'host-3' },
+    given: leftByHost2('customer_can_self_reset = 0'),
+    as: 'client',
+    afterwards: leaves('host-1'),
+  }),
+  row<Shop>('refuses it a fourth slot of another host in a year', 'rebindLimit', {
+    send: { hostId: 'host-3' },
+    given: leftByHost2('moves = 3'),
+    as: 'client',
+    afterwards: leaves('host-1'),
+  }),
+];
+
 const LATER = '2026-11-21T11:00:00.000Z';
 
 scenarios<Shop>(
@@ -76,6 +101,7 @@ scenarios<Shop>(
       as: 'client',
       afterwards: leaves('host-1', 'host-2'),
     }),
+    ...refusedMoves,
     row('refuses a host that is not on the list of allowed ones', 'deviceNotAllowed', {
       given: another({ allowedHosts: ['host-8'] }),
     }),
@@ -182,6 +208,7 @@ scenarios<Shop>(
       given: signedFor('host-2'),
       afterwards: leaves('host-1', 'host-2'),
     }),
+    ...refusedMoves,
     row('refuses a host that is not on the list of allowed ones', 'deviceNotAllowed', {
       given: another({ allowedHosts: ['host-8'] }),
     }),

@@ -15,7 +15,8 @@ const facts = (license: Partial<License> = {}, more: Partial<Omit<Facts, 'licens
   hostId,
   holdsSlot: false,
   liveSessions: 0,
-  isForCustomer: false,
+  hasPromise: false,
+  maxMoves: null,
   now,
   ...more,
 });
@@ -28,7 +29,12 @@ const nobody = { hostId: null };
 
 const floating = { licenseType: 'floating', maxConcurrentSessions: 2 } as const;
 const slot = { holdsSlot: true };
-const customerOf = { ...slot, isForCustomer: true };
+const customerOf = { ...slot, maxMoves: 3 };
+/** A new host of the customer. */
+const stranger = { maxMoves: 3 };
+/** One of its two slots is promised to another host. */
+const left = { maxActivations: 2, activations: 1, slotYear: 2026, promisedSlots: 1 };
+const off = { customerCanSelfReset: false };
 
 it.each<[Action, string, Facts, Reason | null]>([
   ...(['activate', 'sign'] as const).flatMap((action): [Action, string, Facts, Reason | null][] => [
@@ -64,8 +70,43 @@ it.each<[Action, string, Facts, Reason | null]>([
   ['deactivate', 'a licence without devices', facts(), 'notActivated'],
   ['deactivate', 'a disabled licence', facts({ activations: 1, vendorDisabled: true }, slot), 'notActivated'],
   ['deactivate', 'a host without a slot', facts({ activations: 1 }), 'deviceNotFound'],
-  ['deactivate', 'a device for a customer who may not', facts({ activations: 1 }, customerOf), 'selfResetOff'],
-  ['deactivate', 'a device for one who may', facts({ activations: 1, customerCanSelfReset: true }, customerOf), null],
+  ['deactivate', 'a device for a customer who may not move slots', facts({ ...left, ...off }, customerOf), null],
+  ['deactivate', 'a device after all moves of the year', facts({ ...left, moves: 3 }, customerOf), null],
+  ...(['activate', 'sign'] as const).flatMap((action): [Action, string, Facts, Reason | null][] => [
+    [action, 'a slot of another host', facts(left, stranger), null],
+    [action, 'that after two moves', facts({ ...left, moves: 2 }, stranger), null],
+    [action, 'that after three moves', facts({ ...left, moves: 3 }, stranger), 'rebindLimit'],
+    [action, 'that after three moves of an earlier year', facts({ ...left, slotYear: 2025, moves: 3 }, stranger), null],
+    [action, 'that where the customer may not', facts({ ...left, ...off }, stranger), 'selfResetOff'],
+    [action, 'that by the vendor', facts({ ...left, ...off, moves: 3 }), null],
+    [
+      action,
+      'the slot that is promised to it',
+      facts({ ...left, ...off, moves: 3 }, { ...stranger, hasPromise: true }),
+      null,
+    ],
+    [action, 'its slot', facts({ ...left, ...off, moves: 3 }, customerOf), null],
+    [action, 'a slot beside a promised one', facts({ ...left, ...off, maxActivations: 3 }, stranger), null],
+    [action, 'a slot that was promised last year', facts({ ...left, ...off, slotYear: 2025 }, stranger), null],
+    [
+      action,
+      'a slot where all are taken',
+      facts({ ...left, ...off, activations: 2, promisedSlots: 0 }, stranger),
+      'activationLimit',
+    ],
+    [action, 'one of any number of slots', facts({ ...off, activations: 9, moves: 3 }, stranger), null],
+  ]),
+  ['rebind', 'a slot', facts({ maxActivations: 2, activations: 1 }, stranger), null],
+  ['rebind', 'a slot where the customer may not', facts({ maxActivations: 2, ...off }, stranger), 'selfResetOff'],
+  ['rebind', 'a slot after three moves', facts({ ...left, moves: 3 }, stranger), 'rebindLimit'],
+  [
+    'rebind',
+    'a slot to a host that has one promised',
+    facts({ ...left, ...off }, { ...stranger, hasPromise: true }),
+    null,
+  ],
+  ['rebind', 'a slot by the vendor', facts({ ...left, ...off, moves: 3 }), null],
+  ['rebind', 'one of any number of slots', facts({ ...off, moves: 3 }, stranger), null],
 ])('%s: %s', (action, _, given, refusal) => {
   expect(decide(action, given).refusal).toBe(refusal);
 });
@@ -109,6 +150,37 @@ describe('explains', () => {
       { rule: 'host', passed: true, detail: 'Any host may use the licence.' },
       { rule: 'slot', passed: false, detail: '1 of 1 slots are taken.', reason: 'activationLimit' },
     ]);
+  });
+
+  it.each<[Action, Facts, ...string[]]>([
+    [
+      'activate',
+      facts({ ...left, moves: 1 }, stranger),
+      '1 of 2 slots are taken, 1 promised to hosts that left them.',
+      'Its customer may give a slot of another host to this one.',
+      '2 of 3 moves of 2026 are left.',
+    ],
+    [
+      'sign',
+      facts({ ...left, ...off }, { ...stranger, hasPromise: true }),
+      'A slot is promised to host-1.',
+      'It takes no slot of another host.',
+      '3 of 3 moves of 2026 are left.',
+    ],
+    [
+      'deactivate',
+      facts({ ...left, maxActivations: 2 }, customerOf),
+      'host-1 holds a slot, which stays promised to it until 2026 ends.',
+    ],
+    ['deactivate', facts({ activations: 1 }, customerOf), 'host-1 holds a slot.'],
+    ['deactivate', facts(left, slot), 'host-1 holds a slot.'],
+    ['deactivate', facts({ ...left, allowedHosts: ['host-2'] }, customerOf), 'host-1 holds a slot.'],
+  ])('what is promised, and how many moves are left: %s %#', (action, given, ...details) => {
+    expect(
+      decide(action, given)
+        .rules.slice(-details.length)
+        .map(({ detail }) => detail),
+    ).toEqual(details);
   });
 
   it.each([

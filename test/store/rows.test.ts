@@ -34,6 +34,7 @@ describe.each(engines)('rows on $name', (engine) => {
       customerCanSelfReset: true,
       vendorDisabled: true,
       versionId: 'v1',
+      ...{ slotYear: 2026, promisedSlots: 2, moves: 3 },
       updatedAt: later,
     });
     await store.transaction((repositories) => repositories.keys.insert(full));

@@ -7,6 +7,7 @@ import { listEndpoints } from '../../src/contract/index.ts';
 import { phrasesOf } from '../../src/store/search.ts';
 import { engines, type Row as TableRow } from './engines.ts';
 import { allRecorded, type Recorded, withoutRecord } from './recorded.ts';
+import { expectSlots } from './slots.ts';
 import { type Answer, type As, createWorld, type World } from './world.ts';
 
 /** A request of one endpoint, whose method and path are known. */
@@ -148,6 +149,7 @@ async function play<It extends object>(
   if (wrote === 'nothing') expect(after).toEqual(before);
   else expect(growth(before, after)).toEqual(wrote);
   if ('customers' in after && 'licenses' in after && 'devices' in after) expectDerived(after);
+  expectSlots(after);
   await row.afterwards?.(world, subject, answer);
 }
 

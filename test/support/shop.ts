@@ -35,7 +35,7 @@ export const shownLicense = (fields: object) => ({
   maxConcurrentSessions: null,
   heartbeatInterval: 300,
   sessionLeaseDuration: 900,
-  customerCanSelfReset: false,
+  customerCanSelfReset: true,
   vendorDisabled: false,
   ...{ revokedAt: null, revocationReason: null, previousKeyUntil: null },
   ...{ planId: null, plan: null, fingerprintMatch: null },

@@ -45,7 +45,7 @@ const terms = {
     orNone(parseCalendarDuration),
   ),
   ...seatOptions,
-  customerCanSelfReset: option('--self-reset <true|false>', 'whether customers may free devices', parseBoolean),
+  customerCanSelfReset: option('--self-reset <true|false>', 'whether customers may move slots', parseBoolean),
   fingerprintMatch,
   feature: many('--feature <NAME[=VALUE]>', 'switch a feature on, or give it a value', {
     parse: parseFeature,

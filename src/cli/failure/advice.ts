@@ -102,8 +102,16 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
     ['See those that are left:', 'lkm sessions list'],
   ],
   signatureRefused: ['The secret or the nonce is not the one that the session was given last; lease another session.'],
-  selfResetOff: ['The key does not let its customer move devices: ask the vendor.'],
-  rebindLimit: ['The customer has moved as many devices as a year allows; the vendor may move more.'],
+  // What a token of the vendor does is not limited.
+  selfResetOff: [
+    'The slots that are left stay promised to hosts that have left them, until the year ends.',
+    ['Activate it for the customer:', 'lkm keys activate KEY --host-id HOST'],
+    ['Let its customer do it:', 'lkm keys update KEY --self-reset true'],
+  ],
+  rebindLimit: [
+    'The customer has moved as many slots as a year allows; a host that has left its slot may come back.',
+    ['Activate it for the customer:', 'lkm keys activate KEY --host-id HOST'],
+  ],
   hostActivated: [['See its devices:', 'lkm devices list KEY']],
   issueLimit: [['Make another:', 'lkm tokens create --kind scoped --scope license:write']],
   productUnavailable: [

@@ -103,7 +103,7 @@ export const licenseSettings = {
   sessionLeaseDuration: secondsField(300, MAX_LEASE_SECONDS).describe(
     `Seconds that a session lasts without a report; default ${DEFAULT_LEASE_SECONDS}`,
   ),
-  customerCanSelfReset: z.boolean().optional().describe('Whether its customer may free devices; default false'),
+  customerCanSelfReset: z.boolean().optional().describe('Whether its customer may move slots; default true'),
   fingerprintMatch: z
     .int()
     .min(1)
@@ -157,7 +157,7 @@ const LicenseExtras = z.object({
   maxConcurrentSessions: Count.nullable().describe('How many sessions a floating licence has; null means unlimited'),
   heartbeatInterval: Count.meta({ description: 'Seconds between two reports of a session', examples: [300] }),
   sessionLeaseDuration: Count.meta({ description: 'Seconds that a session lasts without a report', examples: [900] }),
-  customerCanSelfReset: z.boolean().describe('Whether its customer may free devices'),
+  customerCanSelfReset: z.boolean().describe('Whether its customer may move slots to other hosts'),
   vendorDisabled: z.boolean().describe('Whether the vendor has disabled it'),
   revokedAt: InstantText.nullable().describe('When the vendor revoked it, for ever; null: not'),
   revocationReason: z.string().nullable().describe('Why it was revoked; absent for tokens of kind client'),

@@ -21,6 +21,7 @@ import { found, type Operation, type Operations, onProduct, sameForAll } from '.
 import { usablePlan } from '../plans.ts';
 import { checkVersion } from '../products.ts';
 import { licenseEvent, refuseStale, sessionEvent, type UseCaseEvent, writeChanges } from '../record.ts';
+import { settleSlots } from '../slots.ts';
 import { byKey } from './find.ts';
 import { linksOf, showLicense } from './show.ts';
 
@@ -236,6 +237,11 @@ async function applyAndShow(context: Context, license: License, changes: Changes
 const applyChanges = (context: Context, license: License, changes: Changes<License>, describe: Describe) =>
   writeChanges(context, license, {
     given: changes,
-    write: (differing) => context.repositories.keys.patch(license, differing),
+    async write(differing) {
+      const slots =
+        license.promisedSlots + license.moves > 0 &&
+        (await settleSlots(context, license, { ...license, ...differing }));
+      return context.repositories.keys.patch(license, { ...differing, ...slots });
+    },
     describe,
   });

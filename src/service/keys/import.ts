@@ -8,6 +8,7 @@ import { toIpAddress } from '../../domain/ip-address.ts';
 import { type Features, type License, NO_TAG } from '../../domain/license.ts';
 import { canonicalKey, revealKey } from '../../domain/license-key.ts';
 import type { Plan } from '../../domain/plan.ts';
+import { unmoved } from '../../domain/slots.ts';
 import { EPOCH } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { findOrAddCustomer } from '../customers.ts';
@@ -56,6 +57,7 @@ export const importOperations: Operations<typeof keyImport> = {
         revocationReason: input.revocationReason ?? null,
         versionId,
         issuedBy: caller.tokenId,
+        ...unmoved,
         createdAt,
         updatedAt: now,
       };

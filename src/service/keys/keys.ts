@@ -12,6 +12,7 @@ import { type License, termOf } from '../../domain/license.ts';
 import { mintKey, revealKey } from '../../domain/license-key.ts';
 import type { Plan } from '../../domain/plan.ts';
 import { decide } from '../../domain/rules.ts';
+import { unmoved } from '../../domain/slots.ts';
 import { addCalendarMonth, addDuration, EPOCH } from '../../domain/time.ts';
 import type { KeyAddress } from '../../store/tables/keys/keys.ts';
 import type { Context } from '../context.ts';
@@ -220,6 +221,7 @@ export function newLicense({ caller, now, random }: Context, input: CreateInput,
     ...unrevoked,
     versionId: input.versionId ?? null,
     issuedBy: caller.tokenId,
+    ...unmoved,
     createdAt: now,
     updatedAt: now,
   };
@@ -240,6 +242,6 @@ export const termsOf = (input: InputOf<(typeof keys)['create']> | InputOf<typeof
   maxConcurrentSessions: input.maxConcurrentSessions ?? null,
   heartbeatInterval: input.heartbeatInterval ?? DEFAULT_HEARTBEAT_SECONDS,
   sessionLeaseDuration: input.sessionLeaseDuration ?? DEFAULT_LEASE_SECONDS,
-  customerCanSelfReset: input.customerCanSelfReset ?? false,
+  customerCanSelfReset: input.customerCanSelfReset ?? true,
   fingerprintMatch: input.fingerprintMatch ?? null,
 });

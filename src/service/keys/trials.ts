@@ -5,11 +5,11 @@ import type { LicenseKey } from '../../contract/scalars.ts';
 import { revealKey } from '../../domain/license-key.ts';
 import { decide } from '../../domain/rules.ts';
 import type { Context } from '../context.ts';
-import { holdSlot } from '../devices.ts';
 import { found, type Operations, onProduct } from '../operation.ts';
 import { usablePlan } from '../plans.ts';
 import { licenseEvent } from '../record.ts';
 import { type LoadedFacts, loadFacts } from '../rules.ts';
+import { holdSlot } from '../slots.ts';
 import { countIssue, newLicense, withPlan } from './keys.ts';
 import { showDevice } from './show.ts';
 

@@ -70,6 +70,7 @@ export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): rea
     soon_recorded_for text, expired_recorded_for text, reference text, expires_after text, grace_period text,
     revoked_at text, revocation_reason text, plan_id text, previous_key_until text, fingerprint_match integer,
     issued_by text,
+    slot_year integer default 0 not null, promised_slots integer default 0 not null, moves integer default 0 not null,
     constraint licenses_pk primary key (account_id, id),
     constraint licenses_product foreign key (account_id, product_id) references products (account_id, id),
     constraint licenses_customer foreign key (account_id, customer_id) references customers (account_id, id)
@@ -146,11 +147,14 @@ export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): rea
   )`,
   `create unique index sessions_by_id on sessions (account_id, id)`,
   `create index sessions_by_end on sessions (expires_at)`,
-  `create table rebindings (
-    account_id text not null, license_id text not null, calendar_year integer not null, total integer not null,
-    constraint rebindings_pk primary key (account_id, license_id, calendar_year),
-    constraint rebindings_license foreign key (account_id, license_id) references licenses (account_id, id) on delete cascade
+  // Slots that devices have left; those of another year than the `slot_year` of the licence are void.
+  `create table slot_promises (
+    account_id text not null, license_id text not null, host_id text not null, calendar_year integer not null,
+    promised_at text not null, fingerprint text,
+    constraint slot_promises_pk primary key (account_id, license_id, host_id),
+    constraint slot_promises_license foreign key (account_id, license_id) references licenses (account_id, id) on delete cascade
   )`,
+  `create index slot_promises_by_age on slot_promises (account_id, license_id, calendar_year, promised_at, host_id)`,
   // No reference to the licence: its files stay when it is deleted.
   `create table license_files (
     account_id text not null references accounts (id), id text not null, license_id text not null,

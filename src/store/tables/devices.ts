@@ -56,19 +56,6 @@ export const deviceRepository = (db: Connection) => ({
     return device;
   },
 
-  /**
-   * Counts a rebinding of the devices of a licence and returns how many there are in this calendar year; null when there are
-   * `most` already, which is at least 1, or null for no limit. One statement, so no two callers get the last one.
-   */
-  countRebinding({ accountId, id }: License, year: number, most: number | null): Promise<number | null> {
-    const counted = sql`
-      insert into rebindings (account_id, license_id, calendar_year, total) values (${accountId}, ${id}, ${year}, 1)
-      on conflict (account_id, license_id, calendar_year) do update set total = rebindings.total + 1
-        where rebindings.total < ${most ?? UNLIMITED}
-      returning total`;
-    return db.first(counted, (row: { total: number }) => row.total);
-  },
-
   /** Oldest first. */
   list: (license: License): Promise<Device[]> => devices.findAll(db, idsOf(license)).then(oldestFirst),
 
@@ -81,9 +68,6 @@ export const deviceRepository = (db: Connection) => ({
   /** Returns them, oldest first. */
   removeAll: (license: License): Promise<Device[]> => removeDevices(db, license).then(oldestFirst),
 });
-
-/** Any number: more than anybody rebinds. */
-const UNLIMITED = 2_147_483_647;
 
 const idsOf = (license: License) => ({ accountId: license.accountId, licenseId: license.id });
 

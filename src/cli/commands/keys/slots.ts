@@ -8,7 +8,9 @@ import { doneTo } from '../results.ts';
 import { components, fingerprintIn } from './key-options.ts';
 
 export const keysActivate = changeCommand({
-  about: 'Makes a host a device of a key, which takes a slot. A host that has a slot keeps it.',
+  about:
+    'Makes a host a device of a key, which takes a slot. A host that has a slot keeps it; one that has left its slot this ' +
+    'year comes back to it.',
   operation: 'keys.activate',
   arguments: { key: licenseKeyArgument },
   options: {
@@ -53,7 +55,9 @@ export const keysTrial = changeCommand({
 });
 
 export const keysDeactivate = changeCommand({
-  about: 'Frees the slot of one device of a key, or of all its devices.',
+  about:
+    'Frees the slot of one device of a key, or of all its devices. A slot that an application frees with a client token ' +
+    'stays promised to its host until the year ends; what you free with another token is free.',
   operation: 'keys.deactivate',
   arguments: { key: licenseKeyArgument },
   options: {
@@ -90,7 +94,9 @@ export const keysDeactivate = changeCommand({
 });
 
 export const keysRebind = changeCommand({
-  about: 'Moves the slot of one device to another host, so that nobody takes it meanwhile.',
+  about:
+    'Moves the slot of one device to another host, so that nobody takes it meanwhile. With a client token this counts as ' +
+    'one of three moves of the year, where the key has a limit.',
   operation: 'keys.rebind',
   arguments: { key: licenseKeyArgument },
   options: {

@@ -45,7 +45,7 @@ export const keysUpdate = changeCommand({
     trial: option('--trial <true|false>', 'whether it is a trial', { parse: parseBoolean, field: 'metadata.is_trial' }),
     allowedHosts: many('--allow-host <ID>', 'let only this host, and others named so, use it'),
     allowAnyHost: flag('--allow-any-host', 'let any host use it', { field: 'allowedHosts', means: null }),
-    customerCanSelfReset: option('--self-reset <true|false>', 'whether its customer may free devices', parseBoolean),
+    customerCanSelfReset: option('--self-reset <true|false>', 'whether its customer may move slots', parseBoolean),
     versionId: option('--version-id <ID|none>', 'the product version it is for', textOrNone),
     plan: option('--plan <ID|NAME|none>', 'the plan whose features it follows', {
       parse: textOrNone,

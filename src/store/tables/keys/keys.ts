@@ -83,15 +83,16 @@ export const keyRepository = (db: Connection) => ({
   },
 
   /**
-   * Takes one activation slot; false when none is free, or the key is disabled. One statement, so no two callers get the
-   * last one. Where the first use sets the end of the licence, the first slot sets it to `end`.
+   * Takes one activation slot; false when none is free, some are promised in the year, or the key is disabled. One statement,
+   * so no two callers get the last one. Where the first use sets the end of the licence, the first slot sets it to `end`.
    */
   async takeSlot(license: License, now: Instant, end: Instant | null): Promise<boolean> {
+    const year = Number(now.slice(0, 4));
     const taken = await db.run(sql`
       update licenses set activations = activations + 1, updated_at = ${latestOf('updated_at', now)},
         expires_at = case when expires_after is null then expires_at else coalesce(expires_at, ${end}) end
       where ${isLicense(license)} and vendor_disabled = 0
-        and (max_activations is null or activations < max_activations)`);
+        and (max_activations is null or activations < max_activations and (promised_slots = 0 or slot_year < ${year}))`);
     return taken === 1;
   },
 

@@ -35,6 +35,9 @@ const columns = {
   fingerprintMatch: optional(integer('fingerprint_match')),
   versionId: optional(text('version_id')),
   issuedBy: optional(text<TokenId>('issued_by')),
+  slotYear: integer('slot_year'),
+  promisedSlots: integer('promised_slots'),
+  moves: integer('moves'),
   createdAt: text<Instant>('created_at'),
   updatedAt: text<Instant>('updated_at'),
 };

@@ -1,0 +1,39 @@
+import type { Instant } from '../contract/scalars.ts';
+import type { Fingerprint, License } from './license.ts';
+
+/** A slot that a device has left, and that stays its own until the calendar year ends. Decision 0044. */
+export interface SlotPromise {
+  readonly hostId: string;
+  readonly promisedAt: Instant;
+  /** What the device had told of its hardware. */
+  readonly fingerprint: Fingerprint | null;
+}
+
+/** The slots of a licence that are promised, and the moves of its slots, in a calendar year, UTC. */
+export type SlotYear = Pick<License, 'slotYear' | 'promisedSlots' | 'moves'>;
+
+/** A licence from which no device has gone yet. */
+export const unmoved: SlotYear = { slotYear: 0, promisedSlots: 0, moves: 0 };
+
+/** Those of the present year. A new year begins without any; a clock that goes back does not begin one again. */
+export function slotYearOf({ slotYear, promisedSlots, moves }: SlotYear, now: Instant): SlotYear {
+  const year = Number(now.slice(0, 4));
+  return slotYear < year ? { ...unmoved, slotYear: year } : { slotYear, promisedSlots, moves };
+}
+
+/** Whether a device that leaves a licence is promised its slot: not where slots have no limit, or more devices than that. */
+export function canPromise(license: License, hostId: string, now: Instant): boolean {
+  const { maxActivations, activations } = license;
+  const { promisedSlots } = slotYearOf(license, now);
+  return maxActivations !== null && activations + promisedSlots <= maxActivations && isAllowed(license, hostId);
+}
+
+/** The promises for which a changed licence has room, the oldest first: those to hosts that may use it, of them the latest. */
+export function promisesKept(license: License, promises: readonly SlotPromise[]): readonly SlotPromise[] {
+  const { maxActivations, activations } = license;
+  const room = maxActivations === null ? 0 : Math.max(0, maxActivations - activations);
+  const allowed = promises.filter(({ hostId }) => isAllowed(license, hostId));
+  return allowed.slice(Math.max(0, allowed.length - room));
+}
+
+const isAllowed = ({ allowedHosts }: License, hostId: string): boolean => allowedHosts?.includes(hostId) ?? true;
