@@ -9,6 +9,8 @@ const steps: readonly Span[] = [...spans, { seconds: 100 }, { seconds: 1_000 }];
 /** Ends of licences: mostly ones that leave time for more. */
 const ends = [null, null, { months: 12 }, { months: 12 }, ...spans, { seconds: 0 }, { seconds: -1 }] as const;
 const grace = fc.constantFrom(null, null, ...spans);
+/** Whose token asks. */
+const by = fc.constantFrom('admin', 'client', 'client', 'client');
 const tag = fc.constantFrom(null, null, 'Anna');
 const email = fc.option(fc.nat({ max: 2 }));
 /** What the caller has seen of the licence before it changes it: nothing, its last instant of change, or an earlier one. */
@@ -72,6 +74,8 @@ const kinds = {
     expires: fc.constantFrom<Span | null | undefined>(undefined, ...ends),
     expiresAfter: fc.constantFrom(...Array<null>(25).fill(null), ...spans),
     grace,
+    /** Undefined: the default. */
+    selfReset: fc.constantFrom(undefined, undefined, true, false),
     /** Null: node-locked; 0: without limit. */
     maxSessions: fc.option(fc.nat({ max: 3 }), { freq: 2 }),
     leaseSeconds,
@@ -92,12 +96,13 @@ const kinds = {
     plan: fc.constantFrom(0, 0, 0, 0, 1, 2, 3),
     ofOtherProduct,
     hostId: fc.constantFrom('host-a', 'host-a', 'host-a', 'host-b'),
+    by,
     tag,
   }),
-  activate: kind(6, { ...onKey, hostId, tag }),
-  sign: kind(4, { ...onKey, hostId, ttl: fc.constantFrom(null, 60, 3_600, 86_400_000) }),
-  deactivate: kind(3, { ...onKey, hostId: hostOrNone }),
-  rebind: kind(3, { ...onKey, hostId, newHostId: hostId, tag }),
+  activate: kind(7, { ...onKey, by, hostId, tag }),
+  sign: kind(4, { ...onKey, by, hostId, ttl: fc.constantFrom(null, 60, 3_600, 86_400_000) }),
+  deactivate: kind(6, { ...onKey, by, hostId: hostOrNone }),
+  rebind: kind(4, { ...onKey, by, hostId, newHostId: hostId, tag }),
   checkout: kind(7, { ...onKey, hostId: hostOrNone }),
   heartbeat: kind(5, signed),
   checkin: kind(2, signed),
@@ -113,6 +118,7 @@ const kinds = {
         expires: fc.constantFrom<Span | null>(...ends),
         grace,
         allowedHosts,
+        selfReset: fc.boolean(),
         licenseType: fc.constantFrom('node-locked', 'floating'),
         maxSessions: limit,
         leaseSeconds,
@@ -171,16 +177,65 @@ export interface Move {
   readonly isKeyed: boolean;
 }
 
-const operations = Object.entries(kinds).map(([kind, { weight, arbitrary }]) => ({
-  weight,
-  arbitrary: (arbitrary as fc.Arbitrary<object>).map((fields) => ({ kind, ...fields }) as Operation),
-}));
+type Kinds = Readonly<Partial<Record<Kind, { readonly weight: number; readonly arbitrary: fc.Arbitrary<object> }>>>;
+
+function movesOf(kinds: Kinds, length = { minLength: 1, maxLength: 40 }): fc.Arbitrary<Move[]> {
+  const operations = Object.entries(kinds).map(([kind, { weight, arbitrary }]) => ({
+    weight,
+    arbitrary: arbitrary.map((fields) => ({ kind, ...fields }) as Operation),
+  }));
+  return fc.array(fc.record<Move>({ operation: fc.oneof(...operations), isKeyed: fc.boolean() }), {
+    ...length,
+    size: 'max',
+  });
+}
+
+const { activate, sign, deactivate, rebind, transfer, advance, repeat } = kinds;
+
+const machineChanges = {
+  maxActivations: limit,
+  selfReset: fc.constantFrom(true, true, true, false),
+  allowedHosts: fc.constantFrom<string[] | null>(null, null, null, ['host-a', 'host-b'], ['host-c']),
+};
+
+/** What happens to a key that stays usable: its limit changes, and whether its customer may move slots. */
+const update = kind(1, {
+  ...{ key: number, seen: fc.constant('nothing'), force: fc.boolean(), plan: fc.constant('nothing') },
+  ...{ customer: fc.constant(null), changes: fc.record(machineChanges, { requiredKeys: [] }) },
+});
+
+/** A key of few slots, which machines come to and leave: among all that may happen, few of them meet. */
+const machines = fc
+  .tuple(
+    fc.record({ maxActivations: fc.constantFrom(1, 2), selfReset: fc.constantFrom(undefined, undefined, false) }),
+    movesOf(
+      {
+        ...{ activate: { ...activate, weight: 20 }, deactivate: { ...deactivate, weight: 30 }, rebind, sign, update },
+        ...{ transfer: { ...transfer, weight: 1 }, advance, repeat },
+      },
+      { minLength: 40, maxLength: 80 },
+    ),
+  )
+  .map(([limits, moves]): Move[] => {
+    const issued = {
+      kind: 'create',
+      product: 0,
+      customer: { kind: 'nobody' },
+      expires: null,
+      isExplicit: true,
+    } as const;
+    const plain = {
+      plan: null,
+      ofOtherProduct: false,
+      reference: null,
+      metadata: undefined,
+      allowedHosts: null,
+    } as const;
+    const endless = { expiresAfter: null, grace: null, maxSessions: null, leaseSeconds: 900 } as const;
+    return [{ operation: { ...issued, ...plain, ...endless, ...limits }, isKeyed: false }, ...moves];
+  });
 
 /** Sequences of operations. */
 export const sequences = fc.noBias(
-  fc.array(fc.record<Move>({ operation: fc.oneof(...operations), isKeyed: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 40,
-    size: 'max',
-  }),
+  fc.oneof({ weight: 2, arbitrary: movesOf(kinds) }, { weight: 1, arbitrary: machines }),
 );

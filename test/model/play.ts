@@ -121,14 +121,14 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
   }
 
   async function send(step: Step, idempotencyKey: string | null): Promise<void> {
-    const { method, path, body } = step;
+    const { method, path, body, as = 'admin' } = step;
     const stored = idempotencyKey === null ? undefined : model.answers.get(idempotencyKey);
     const expected = step.predict();
     const explained = stored === undefined ? await explain(step) : null;
     const headers = idempotencyKey === null ? {} : { 'Idempotency-Key': idempotencyKey };
-    const answer = await world.call('admin', method, path, body, headers);
+    const answer = await world.call(as, method, path, body, headers);
     note(
-      `${method} ${path} ${JSON.stringify(body) ?? ''} ${idempotencyKey ?? ''} → ${answer.status} ${answer.text.slice(0, 200)}`,
+      `${as} ${method} ${path} ${JSON.stringify(body) ?? ''} ${idempotencyKey ?? ''} → ${answer.status} ${answer.text.slice(0, 200)}`,
     );
 
     count(`${method} ${path.replace(/\?.*/, '')}`, outcomeOf(answer, stored !== undefined));
@@ -155,9 +155,9 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
   }
 
   /** Asks whether a step would be allowed, before it is made. */
-  async function explain({ why }: Step): Promise<Answer | null> {
+  async function explain({ why, as = 'admin' }: Step): Promise<Answer | null> {
     if (why === undefined) return null;
-    return world.call('admin', 'GET', `/key/why?${new URLSearchParams(why)}`);
+    return world.call(as, 'GET', `/key/why?${new URLSearchParams(why)}`);
   }
 
   /** Reads a licence and compares the whole of it. */

@@ -82,6 +82,9 @@ export interface Key extends Terms {
   /** Free entries. */
   metadata: object;
   allowedHosts: readonly string[] | null;
+  canSelfReset: boolean;
+  /** Of one calendar year: which hosts have left a slot that they may come back to, and how often slots were moved. */
+  slots: { readonly year: number; promises: { readonly hostId: string; readonly at: number }[]; moves: number };
   isBlocked: boolean;
   isDeleted: boolean;
   devices: { hostId: string; tag: string | null; activatedAt: number }[];
@@ -120,6 +123,8 @@ export interface Step {
   /** With its query. */
   readonly path: string;
   readonly body?: unknown;
+  /** Whose token asks; the vendor's if absent. */
+  readonly as?: 'admin' | 'client';
   readonly predict: () => Refusal | Success;
   /** What `GET /key/why` is asked before. */
   readonly why?: Readonly<Record<string, string>>;

@@ -4,6 +4,7 @@ import { done, type Key, liveSessions, type Model, pick, type Refusal, type Step
 import { durationText, instantAt, later } from '../time.ts';
 import { givenCustomer } from './customers.ts';
 import { customerViewOf, viewOf } from './keys.ts';
+import { settle } from './slots.ts';
 import { addressOf, isNamed, named, refusals, textsOf } from './use.ts';
 
 /** A request that changes a key. */
@@ -48,7 +49,7 @@ function changeOf(
 export const update = (model: Model, op: Operation<'update'>): Step | null =>
   changeOf(model, op, (key) => {
     const { force, changes } = op;
-    const { maxActivations, expires, grace, allowedHosts, maxSessions, leaseSeconds, metadata } = changes;
+    const { maxActivations, expires, grace, allowedHosts, maxSessions, leaseSeconds, metadata, selfReset } = changes;
     const owner = typeof op.customer === 'number' ? pick(model.customers, op.customer) : null;
     const customer = op.customer === null ? undefined : owner;
     const others = { nothing: undefined, none: null, own: key.plan };
@@ -60,6 +61,7 @@ export const update = (model: Model, op: Operation<'update'>): Step | null =>
       gracePeriod: grace && durationText(grace),
       customerId: customer === null ? null : customer?.id,
       allowedHosts,
+      customerCanSelfReset: selfReset,
       licenseType: changes.licenseType,
       maxConcurrentSessions: maxSessions,
       sessionLeaseDuration: leaseSeconds,
@@ -81,7 +83,7 @@ export const update = (model: Model, op: Operation<'update'>): Step | null =>
         const changed: Partial<Key> = {
           licenseType,
           maxSessions: maxSessions === undefined ? kept : maxSessions,
-          ...given({ maxActivations, grace, customer, allowedHosts, leaseSeconds, plan }),
+          ...given({ maxActivations, grace, customer, allowedHosts, leaseSeconds, plan, canSelfReset: selfReset }),
           ...(expires !== undefined && { expiresAt, expiresAfter: null }),
           ...mergedMetadata(key, metadata),
         };
@@ -89,7 +91,7 @@ export const update = (model: Model, op: Operation<'update'>): Step | null =>
         const isUsable = !plan || plan === key.plan || (plan.active && plan.product === key.product);
         if (!isUsable) return refusals.notFound;
         if (!force && isBelowUse(key, { ...key, ...changed }, model.now)) return refusals.inUse;
-        return changing(key, changed);
+        return changing(model, key, changed);
       },
     };
   });
@@ -103,7 +105,7 @@ export const renew = (model: Model, op: Operation<'renew'>): Step | null =>
       const { expiresAt: end } = key;
       if (end === null) return refusals.noEnd;
       const start = { end, now: model.now, later: Math.max(end, model.now) }[op.from ?? 'later'];
-      return changing(key, { expiresAt: later(start, op.span) });
+      return changing(model, key, { expiresAt: later(start, op.span) });
     },
   }));
 
@@ -117,8 +119,12 @@ export const transfer = (model: Model, op: Operation<'transfer'>): Step | null =
       refuse,
       predict: () =>
         isNew
-          ? done({}, () => void Object.assign(key, { customer: take(), change: 'terms' }))
-          : changing(key, { customer: take() }),
+          ? done({}, () => {
+              const before = { ...key };
+              Object.assign(key, { customer: take(), change: 'terms' });
+              settle(key, before, model.now);
+            })
+          : changing(model, key, { customer: take() }),
     };
   });
 
@@ -128,7 +134,7 @@ export const block = (model: Model, op: Operation<'block'>): Step | null =>
     path: op.isBlocked ? '/key/block' : '/key/unblock',
     fields: { note: 'asked by the customer' },
     predict: () => {
-      const { apply } = changing(key, { isBlocked: op.isBlocked });
+      const { apply } = changing(model, key, { isBlocked: op.isBlocked });
       return done({ message: op.isBlocked ? 'License blocked' : 'License unblocked' }, apply);
     },
   }));
@@ -141,7 +147,7 @@ export const revoke = (model: Model, op: Operation<'revoke'>): Step | null =>
     evenRevoked: true,
     predict: () => {
       const revoked = key.revoked ?? { at: model.now, reason: op.reason };
-      return done({ message: 'License revoked' }, changing(key, { revoked, isBlocked: true }).apply);
+      return done({ message: 'License revoked' }, changing(model, key, { revoked, isBlocked: true }).apply);
     },
   }));
 
@@ -178,14 +184,16 @@ export const deleteKey = (model: Model, op: Operation<'deleteKey'>): Step | null
   }));
 
 /** A change by the vendor, which is answered with the licence as it is then. */
-function changing(key: Key, changed: Partial<Key>): Success {
+function changing(model: Model, key: Key, changed: Partial<Key>): Success {
   const after = { ...key, ...changed };
   const { devices: _, ...data } = viewOf(after);
   // What it is shown as, and who has it.
   const textOf = (one: Key) => JSON.stringify([viewOf(one), one.features, customerViewOf(one)?.id]);
   const isReal = textOf(after) !== textOf(key);
   return done({ data }, () => {
+    const before = { ...key };
     Object.assign(key, changed);
+    settle(key, before, model.now);
     if (isReal) key.change = 'terms';
   });
 }

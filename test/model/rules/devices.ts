@@ -1,29 +1,30 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Operation } from '../operations.ts';
-import { done, type Key, type Model, type Step } from '../state.ts';
+import { done, type Model, type Step } from '../state.ts';
 import { instantAt, later } from '../time.ts';
 import { featuresOf } from './keys.ts';
 import {
-  begin,
-  graceEnd,
-  hasExpired,
+  countMove,
+  endPromise,
+  hasPromise,
   holdsSlot,
-  isActivated,
-  refusals,
+  leaveAll,
+  leaveSlot,
+  refuseMove,
   refuseSlot,
-  refuseUse,
-  useOf,
-  warningOf,
-} from './use.ts';
+  takeSlot,
+} from './slots.ts';
+import { graceEnd, hasExpired, isActivated, refusals, refuseUse, useOf, warningOf } from './use.ts';
 
 /** Makes a host a device, which takes a slot unless it holds one. */
-export const activate = (model: Model, { key: number, hostId, tag }: Operation<'activate'>): Step | null =>
+export const activate = (model: Model, { key: number, by, hostId, tag }: Operation<'activate'>): Step | null =>
   useOf(model, number, (key) => ({
+    as: by,
     path: '/key/activate',
     fields: { hostId, deviceTag: tag ?? undefined },
     action: 'activate',
     predict: () => {
-      const refusal = refuseUse(key, hostId, model.now) ?? refuseSlot(key, hostId);
+      const refusal = refuseUse(key, hostId, model.now) ?? refuseSlot(key, hostId, by, model.now);
       if (refusal !== null) return refusal;
       const held = key.devices.find((device) => device.hostId === hostId);
       const device = held ?? { hostId, tag, activatedAt: model.now };
@@ -33,30 +34,31 @@ export const activate = (model: Model, { key: number, hostId, tag }: Operation<'
           device: { hostId, deviceTag: device.tag ?? 'No tag', activationTime: instantAt(device.activatedAt) },
           activations: key.devices.length + (held === undefined ? 1 : 0),
           maxActivations: key.maxActivations,
-          metadata: { ...key.metadata, features: featuresOf(key), is_trial: key.isTrial },
+          metadata: { ...(by === 'admin' && key.metadata), features: featuresOf(key), is_trial: key.isTrial },
           ...warningOf(key, model.now),
         },
-        () => takeSlot(key, hostId, tag, model.now),
+        () => takeSlot(key, hostId, tag, by, model.now),
       );
     },
   }));
 
 /** Signs a licence file, which takes a slot unless the host holds one. */
-export const sign = (model: Model, { key: number, hostId, ttl }: Operation<'sign'>): Step | null =>
+export const sign = (model: Model, { key: number, by, hostId, ttl }: Operation<'sign'>): Step | null =>
   useOf(model, number, (key, text) => ({
+    as: by,
     path: '/key/sign',
     fields: { hostId, ttl: ttl ?? undefined },
     action: 'sign',
     predict: () => {
       if (key.expiresAt === null && key.expiresAfter === null && ttl === null) return refusals.invalid;
-      const refusal = refuseUse(key, hostId, model.now) ?? refuseSlot(key, hostId);
+      const refusal = refuseUse(key, hostId, model.now) ?? refuseSlot(key, hostId, by, model.now);
       if (refusal !== null) return refusal;
       const isLate = hasExpired(key, model.now);
       return {
         status: 200,
         body: warningOf(key, model.now),
         apply: ({ file }) => {
-          takeSlot(key, hostId, null, model.now);
+          takeSlot(key, hostId, null, by, model.now);
           const { exp, machine, ...claims } = claimsOf(file);
           const granted = (isLate ? graceEnd(key) : key.expiresAt) ?? Number.POSITIVE_INFINITY;
           const end = Math.min(granted, ttl === null ? granted : later(model.now, { seconds: ttl }));
@@ -71,8 +73,10 @@ export const sign = (model: Model, { key: number, hostId, ttl }: Operation<'sign
   }));
 
 /** Frees the slot of one device or of all. */
-export const deactivate = (model: Model, { key: number, hostId }: Operation<'deactivate'>): Step | null =>
+export const deactivate = (model: Model, { key: number, by, hostId }: Operation<'deactivate'>): Step | null =>
   useOf(model, number, (key) => ({
+    // An application has to name a device.
+    as: hostId === null ? 'admin' : by,
     path: '/deactivate-key',
     fields: { hostId },
     action: 'deactivate',
@@ -80,19 +84,24 @@ export const deactivate = (model: Model, { key: number, hostId }: Operation<'dea
       if (!isActivated(key)) return refusals.notActivated;
       if (hostId !== null && !holdsSlot(key, hostId)) return refusals.notFound;
       return done({ message: hostId === null ? 'All devices deactivated' : 'Device deactivated' }, () => {
-        key.devices = hostId === null ? [] : key.devices.filter((device) => device.hostId !== hostId);
-        key.change = 'devices';
+        if (hostId === null) leaveAll(key, model.now);
+        else leaveSlot(key, hostId, by, model.now);
       });
     },
   }));
 
 /** Moves the slot of a device to another host. */
-export const rebind = (model: Model, { key: number, hostId, newHostId, tag }: Operation<'rebind'>): Step | null =>
+export const rebind = (model: Model, { key: number, by, hostId, newHostId, tag }: Operation<'rebind'>): Step | null =>
   useOf(model, number, (key) => ({
+    as: by,
     path: '/key/rebind',
     fields: { hostId, newHostId, deviceTag: tag ?? undefined },
     predict: () => {
-      const refusal = refuseUse(key, newHostId, model.now);
+      const comesBack = hasPromise(key, newHostId, model.now);
+      const unmoved = comesBack ? null : refuseMove(key, by, model.now);
+      // Whether the customer may comes first, how often last.
+      if (unmoved === refusals.mayNotMove) return unmoved;
+      const refusal = refuseUse(key, newHostId, model.now) ?? unmoved;
       if (refusal !== null) return refusal;
       const device = key.devices.find((each) => each.hostId === hostId);
       if (device === undefined) return refusals.notFound;
@@ -100,18 +109,18 @@ export const rebind = (model: Model, { key: number, hostId, newHostId, tag }: Op
       const rebound = { hostId: newHostId, tag: tag ?? device.tag, activatedAt: model.now };
       const shown = { hostId: newHostId, deviceTag: rebound.tag ?? 'No tag' };
       return done({ message: 'Device rebound', device: shown }, () => {
-        Object.assign(device, rebound);
+        if (comesBack) {
+          endPromise(key, newHostId, model.now);
+          leaveSlot(key, hostId, by, model.now);
+          key.devices.push(rebound);
+        } else {
+          Object.assign(device, rebound);
+          countMove(key, by, model.now);
+        }
         key.change = 'devices';
       });
     },
   }));
-
-export function takeSlot(key: Key, hostId: string, tag: string | null, now: number): void {
-  if (holdsSlot(key, hostId)) return;
-  key.devices.push({ hostId, tag, activatedAt: now });
-  key.change = 'devices';
-  begin(key, now);
-}
 
 function claimsOf(file: string): Record<string, unknown> {
   const [, claims = ''] = String(JSON.parse(file).licenseToken).split('.');

@@ -36,6 +36,7 @@ export function create(model: Model, op: Operation<'create'>): Step | null {
       reference: reference ?? undefined,
       expiresAfter: expiresAfter ? durationText(expiresAfter) : undefined,
       gracePeriod: said.grace && durationText(said.grace),
+      customerCanSelfReset: op.selfReset,
       expiryDate: expires === undefined ? undefined : instantOrNull(expiresAt),
       ...customer.fields,
       licenseType: said.licenseType,
@@ -62,7 +63,8 @@ export function create(model: Model, op: Operation<'create'>): Step | null {
       if (terms.licenseType === 'node-locked' && terms.maxSessions !== null) return refusals.invalid;
       return done({}, ({ key: text }) => {
         const fields = { reference, customer: customer.take(), features, metadata: free, allowedHosts };
-        addKey(model, { text, product, plan, ...fields }, { ...terms, ...end });
+        const canSelfReset = op.selfReset ?? true;
+        addKey(model, { text, product, plan, canSelfReset, ...fields }, { ...terms, ...end });
       });
     },
   };
@@ -81,6 +83,7 @@ export function addKey(
     ...{ createdAt: model.now, updatedAt: model.now, change: 'none', earlier: [] },
     ...{ reference: null, customer: null, features: {}, metadata: {}, revoked: null, previous: [] },
     ...{ isBlocked: false, isDeleted: false, devices: [], sessions: [] },
+    ...{ canSelfReset: true, slots: { year: 0, promises: [], moves: 0 } },
     ...own,
   };
   model.keys.push(key);
@@ -118,7 +121,7 @@ export const viewOf = (key: Key) => ({
   maxConcurrentSessions: key.maxSessions,
   heartbeatInterval: 60,
   sessionLeaseDuration: key.leaseSeconds,
-  customerCanSelfReset: false,
+  customerCanSelfReset: key.canSelfReset,
   vendorDisabled: key.isBlocked,
   revokedAt: instantOrNull(key.revoked?.at ?? null),
   revocationReason: key.revoked?.reason ?? null,

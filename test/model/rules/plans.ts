@@ -76,7 +76,7 @@ const sentOf = ({ duration, grace, maxSessions, leaseSeconds, ...others }: Parti
 
 const viewOf = ({ product, ...plan }: Plan) => ({
   ...{ ...sentOf(plan), productId: product.id },
-  ...{ heartbeatInterval: 60, customerCanSelfReset: false, fingerprintMatch: null },
+  ...{ heartbeatInterval: 60, customerCanSelfReset: true, fingerprintMatch: null },
 });
 
 /** Whether no key could be issued by it. */

@@ -1,13 +1,13 @@
 import type { Operation } from '../operations.ts';
 import { done, type Model, pick, type Step } from '../state.ts';
 import { instantAt, later } from '../time.ts';
-import { takeSlot } from './devices.ts';
 import { addKey, endOf } from './keys.ts';
-import { isNamed, refusals, refuseSlot, refuseUse } from './use.ts';
+import { refuseSlot, takeSlot } from './slots.ts';
+import { isNamed, refusals, refuseUse } from './use.ts';
 
 /** Starts the one trial that a host has of a product, or finds it while it may be used. */
 export function trial(model: Model, op: Operation<'trial'>): Step | null {
-  const { hostId, tag } = op;
+  const { hostId, tag, by } = op;
   const plan = pick(model.plans, op.plan);
   if (plan === undefined) return null;
   const product = model.products.find((one) => (one === plan.product) !== op.ofOtherProduct) ?? plan.product;
@@ -23,12 +23,13 @@ export function trial(model: Model, op: Operation<'trial'>): Step | null {
     return done({ message: 'Trial started', expirationDate, device }, ({ key: text }) => {
       const own = { text, product, plan, allowedHosts: [hostId] };
       const key = addKey(model, own, { ...plan, ...endOf(plan, now) });
-      takeSlot(key, hostId, tag, now);
+      takeSlot(key, hostId, tag, by, now);
       model.trials.set(trialOf, { key, text });
     });
   }
 
   return {
+    as: by,
     method: 'POST',
     path: '/key/trial',
     body: { productId: product.id, planId: plan.id, hostId, deviceTag: tag ?? undefined },
@@ -39,11 +40,11 @@ export function trial(model: Model, op: Operation<'trial'>): Step | null {
       if (key === undefined || text === undefined) return start();
       const { expiresAt, isTrial } = key;
       if (!isNamed(key, text, now) || !isTrial || expiresAt === null) return refusals.trialUsed;
-      if (refuseUse(key, hostId, now) !== null || refuseSlot(key, hostId) !== null) return refusals.trialUsed;
+      if (refuseUse(key, hostId, now) !== null || refuseSlot(key, hostId, by, now) !== null) return refusals.trialUsed;
       const held = key.devices.find((device) => device.hostId === hostId) ?? { tag, activatedAt: now };
       const device = { hostId, deviceTag: held.tag ?? 'No tag', activationTime: instantAt(held.activatedAt) };
       const shown = { message: 'Trial running', key: text, expirationDate: instantAt(expiresAt), device };
-      return done(shown, () => takeSlot(key, hostId, tag, now));
+      return done(shown, () => takeSlot(key, hostId, tag, by, now));
     },
   };
 }

@@ -17,6 +17,8 @@ export const refusals = {
   notFound: { status: 404, code: 1 },
   customerNotFound: { status: 404, code: 2 },
   sessionNotFound: { status: 404, code: 3 },
+  mayNotMove: { status: 403, code: 12 },
+  movedTooOften: { status: 403, code: 13 },
   notSigned: { status: 403, code: 11 },
   emailTaken: { status: 409, code: 2 },
   stale: { status: 409, code: 5 },
@@ -53,6 +55,7 @@ interface Use {
   readonly fields: { readonly hostId: string | null; readonly [field: string]: unknown };
   /** What `GET /key/why` explains of it. */
   readonly action?: string;
+  readonly as?: Step['as'];
   readonly predict: () => Refusal | Success;
 }
 
@@ -60,10 +63,11 @@ interface Use {
 export function useOf(model: Model, number: number, plan: (key: Key, text: string) => Use): Step | null {
   const { key, text } = named(model, number) ?? {};
   if (key === undefined || text === undefined) return null;
-  const { path, fields, action, predict } = plan(key, text);
+  const { path, fields, action, as, predict } = plan(key, text);
   const { hostId } = fields;
   const address = addressOf(key, text);
   return {
+    ...(as !== undefined && { as }),
     method: 'POST',
     path,
     body: { ...address, ...fields, hostId: hostId ?? undefined },
@@ -108,14 +112,6 @@ export function refuseUse(key: Key, hostId: string | null, now: number): Refusal
   const isAllowed = key.allowedHosts === null || (hostId !== null && key.allowedHosts.includes(hostId));
   return isAllowed ? null : refusals.hostNotAllowed;
 }
-
-export const holdsSlot = (key: Key, hostId: string): boolean => key.devices.some((device) => device.hostId === hostId);
-
-/** Why a host gets no slot. */
-export const refuseSlot = (key: Key, hostId: string): Refusal | null =>
-  holdsSlot(key, hostId) || key.maxActivations === null || key.devices.length < key.maxActivations
-    ? null
-    : refusals.slotsTaken;
 
 export const hasFreeSeat = (key: Key, now: number): boolean =>
   key.maxSessions === null || liveSessions(key, now).length < key.maxSessions;
