@@ -25,6 +25,22 @@ describe('lkm explain', () => {
     expect((await lkm(['explain', name])).stdout).toBe((await lkm(['explain', '409/2'])).stdout);
   });
 
+  it.each(['500/1', 'server_error'])(
+    'says of %s that a change may have been made, and how its command ends',
+    async (code) => {
+      const { stdout } = await lkm(['explain', code]);
+      expect(stdout).toMatch(/^ +8 for a change: it may have happened: run it again with the same$/m);
+      expect(stdout).not.toContain('nothing was done');
+    },
+  );
+
+  it('says of exit code 10, and of 503, that nothing was changed', async () => {
+    for (const code of ['10', '503/1']) {
+      expect((await lkm(['explain', code])).stdout).toContain('the service failed, and changed nothing');
+      expect((await lkm(['explain', code])).stdout).not.toContain('8 for a change');
+    }
+  });
+
   it('shows every error of a code that several share, or of a status', async () => {
     const of = async (code: string): Promise<{ error: string; status: number }[]> =>
       JSON.parse((await lkm(['explain', code, '--json'])).stdout);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { lkm, NOW, type Surroundings, says, tempFolder } from './fake-io.ts';
 
 /** A folder with a database of two products, and commands in it. */
@@ -135,6 +135,27 @@ describe('--jq', () => {
       stdout: '',
       error: { message },
     });
+  });
+
+  it.each([
+    '"x" * 2000000000 | length',
+    '[range(100000000)] | length',
+    'def f: [f]; f',
+    'def f: 1 + f; f',
+    'reduce range(100000) as $i (0; [.]) | tojson',
+  ])('refuses what breaks jq itself, in one line: %s', async (expression) => {
+    const { at, product } = await shop();
+    const printed = vi.spyOn(console, 'error');
+    const read = await at([...list, `--jq=${expression}`]);
+    const error = { code: 'usage', exitCode: 2, message: '--jq: jq ran out of memory' };
+    expect([read.code, read.stdout, read.stderr.split('\n').length]).toEqual([2, '', 2]);
+    expect(JSON.parse(read.stderr).error).toMatchObject(error);
+    // A new key is never lost with it.
+    const { code, stdout } = await at(['keys', 'create', '-P', product, `--jq=.key as $k | ${expression}`]);
+    expect([13, 2]).toContain(code);
+    if (code === 13) expect(JSON.parse(stdout)).toMatchObject({ productId: product });
+    else expect((await at(['keys', 'list', '-q'])).stdout).toBe('');
+    expect(printed).not.toHaveBeenCalled();
   });
 
   it('takes documents as a whole', async () => {

@@ -100,6 +100,9 @@ function errorPage({ error, status, code, message, exitCode, operations, hints }
   const facts: Row[] = [
     ['answer', `${status}, code ${code}: "${message}"`],
     ['exit code', `${exitCode}: ${meaningOf(exitCode)}`],
+    ...(error === 'server_error'
+      ? [['', `${exitCodes.outcomeUnknown} for a change: ${meanings.outcomeUnknown}`] as const]
+      : []),
     ['from', operations.join(', ') || 'any request, whatever it asks for'],
   ];
   const sentences = hints.filter((hint) => typeof hint === 'string').map((hint) => `  ${hint}\n`);

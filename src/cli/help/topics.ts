@@ -13,7 +13,7 @@ export const meanings = {
   conflict: 'it conflicts with what exists, such as an e-mail address',
   outcomeUnknown: 'it may have happened: run it again with the same idempotency key',
   rateLimited: 'too many requests, and the wait is longer than --max-wait',
-  serverError: 'the service failed, nothing was done; or the address is not that of lkm',
+  serverError: 'the service failed, and changed nothing; or the address is not that of lkm',
   network: 'the service was not reached; nothing was sent',
   partial: 'of several changes some failed: stderr says which',
   local: 'something on this machine: a file exists, a port is taken',

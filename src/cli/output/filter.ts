@@ -15,8 +15,20 @@ export async function openFilter(expression: string) {
   const jq = await loadJq();
   // It works in this thread, where only a script can be stopped. Each value that it gives is a line.
   const work = (json: string) => jq.raw(json, expression, ['-c', '--']);
-  const run = (json: string): ReturnType<typeof work> =>
-    runInNewContext('work(json)', { work, json }, { timeout: TIMEOUT_MS, breakOnSigint: true });
+  function run(json: string): ReturnType<typeof work> {
+    const { error } = console;
+    // An abort is printed there before it is thrown.
+    console.error = () => {};
+    try {
+      return runInNewContext('work(json)', { work, json }, { timeout: TIMEOUT_MS, breakOnSigint: true });
+    } catch (cause) {
+      const wasStopped = Error.isError(cause) && 'code' in cause && /^ERR_SCRIPT_/.test(String(cause.code));
+      const why = wasStopped ? `it was stopped, after ${TIMEOUT_MS / 1_000} s at the latest` : 'jq ran out of memory';
+      throw new UsageError(`--jq: ${why}`);
+    } finally {
+      console.error = error;
+    }
+  }
   const check = run('');
   if (check.exitCode !== 0) throw new UsageError(messageOf(check.stderr), ['Nothing was sent.']);
   let failure: LocalError | null = null;
@@ -44,8 +56,10 @@ export async function openFilter(expression: string) {
       } catch (cause) {
         const isOnlyCopy = idempotencyKey !== undefined || secret === true;
         const hints = isOnlyCopy ? ['The result was written as it is.'] : [];
+        // What breaks jq itself is the expression; nothing was done by a command that only reads.
+        if (cause instanceof UsageError && !isOnlyCopy) throw cause;
         // Without its cause, which repeats data.
-        failure = new LocalError(withoutData(cause, expression), hints, { idempotencyKey });
+        failure = new LocalError(withoutData(cause as Error, expression), hints, { idempotencyKey });
         if (!isOnlyCopy) throw failure;
         return json;
       }
@@ -60,8 +74,8 @@ function messageOf(stderr: string): string {
 }
 
 /** The same of an expression that failed on data, which is left out: it may be a key, or a part of one. */
-function withoutData(error: unknown, expression: string): string {
-  if (!(error instanceof Error)) return `--jq: it was stopped, after ${TIMEOUT_MS / 1_000} s at the latest`;
+function withoutData(error: Error, expression: string): string {
+  if (error instanceof UsageError) return error.message;
   const shown = messageOf(error.message).replace(/["'{[].*["'}\]]/, (data) =>
     expression.includes(data.slice(1, -1)) ? data : '…',
   );
