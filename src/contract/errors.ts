@@ -7,6 +7,8 @@ export interface ApiErrorDetail {
   readonly updatedAt?: string;
   /** What uses it: `2 devices`. */
   readonly inUse?: string;
+  /** The latest instant that is possible. */
+  readonly latest?: string | undefined;
   /** What is wrong with it, to follow a colon. */
   readonly why?: string;
   /** A message that says more than the usual one, in its place. */
@@ -41,6 +43,7 @@ export const apiErrors = {
   rebindLimit: { status: 403, code: 13, message: 'Move limit of this year reached' },
   licenseRevoked: { status: 403, code: 14, message: 'License revoked' },
   proofRefused: { status: 403, code: 15, message: 'Deactivation proof refused' },
+  tokenOutlives: { status: 403, code: 16, message: 'A token ends no later than its maker: {latest} at the latest' },
   productUnavailable: { status: 404, code: 1, message: 'Product not found or inactive' },
   productNotFound: { status: 404, code: 1, message: 'Product not found' },
   licenseNotFound: { status: 404, code: 1, message: 'License not found' },

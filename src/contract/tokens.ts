@@ -125,7 +125,7 @@ export const tokens = {
     body: tokenRequest('CreateTokenRequest', rights),
     reply: acted('CreateTokenResponse', 'tokens.create', IssuedToken, 201),
     example: { scopes: ['license:write'], networks: ['203.0.113.0/24'], maxIssues: 1_000 },
-    errors: ['productNotFound'],
+    errors: ['productNotFound', 'tokenOutlives'],
   }),
 
   /** Takes in a token whose secret another system has made. Source: decision 0008. */
@@ -144,7 +144,7 @@ export const tokens = {
     }),
     reply: acted('ImportTokenResponse', 'tokens.import', Token, 201),
     example: { scopes: ['license:read'] },
-    errors: ['productNotFound', 'tokenTaken'],
+    errors: ['productNotFound', 'tokenTaken', 'tokenOutlives'],
   }),
 
   /** Makes a token that takes the place of another one. Source: decision 0008. */
@@ -165,7 +165,7 @@ export const tokens = {
     }),
     reply: acted('RotateTokenResponse', 'tokens.rotate', RotatedToken, 201),
     example: { overlap: 'PT12H' },
-    errors: ['tokenNotFound', 'tokenEnded'],
+    errors: ['tokenNotFound', 'tokenEnded', 'tokenOutlives'],
   }),
 
   /** Revokes a token; its next request is refused. Source: decision 0008. */

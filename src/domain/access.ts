@@ -109,6 +109,12 @@ export function mayMint(caller: Caller, wanted: WantedToken): boolean {
   return wanted.networks?.every((inner) => networks.some((outer) => isWithin(inner, outer))) ?? false;
 }
 
+/** Why the caller may not create such a token: `tokenOutlives` when only its end is in the way; null when it may. */
+export function mintRefusal(caller: Caller, wanted: WantedToken): 'scopeMissing' | 'tokenOutlives' | null {
+  if (mayMint(caller, wanted)) return null;
+  return mayMint(caller, { ...wanted, expiresAt: caller.expiresAt }) ? 'tokenOutlives' : 'scopeMissing';
+}
+
 /** Whether the caller may do all that such a token may, and so may revoke it. A right to so many keys is not passed on. */
 export function hasRightsOf(
   caller: Caller,

@@ -1,4 +1,4 @@
-import { ApiError, apiError, type Reason } from '../contract/errors.ts';
+import { ApiError, type ApiErrorDetail, apiError, type Reason } from '../contract/errors.ts';
 import type { EventType, JsonObject, ResourceType } from '../contract/events.ts';
 import type { AccountId, Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
@@ -129,16 +129,24 @@ function createRefusalCounts(): (at: Instant, words: readonly string[]) => numbe
 export class RecordedRefusal extends ApiError {
   readonly outcome: Pick<RecordedMutation, 'events' | 'refusal'>;
 
-  constructor(reason: Reason, event: UseCaseEvent) {
-    const { status, code, message } = apiError(reason);
+  constructor(reason: Reason, event: UseCaseEvent, detail: ApiErrorDetail = {}) {
+    const { status, code, message } = apiError(reason, detail);
     super({ reason, status, code, message });
     this.outcome = { events: [event], refusal: reason };
   }
 }
 
 /** The recorded refusal of a change to what the caller's rights do not cover. */
-export const rightsRefusal = (type: ResourceType, id: string): RecordedRefusal =>
-  new RecordedRefusal('scopeMissing', { resource: { type, id } });
+export const rightsRefusal = (
+  type: ResourceType,
+  id: string,
+  reason: RightsReason = 'scopeMissing',
+  { expiresAt }: Partial<Caller> = {},
+): RecordedRefusal => new RecordedRefusal(reason, { resource: { type, id } }, { latest: expiresAt ?? undefined });
+
+/** The refusals of what the caller's rights do not cover, which are recorded. */
+export const rightsReasons = ['scopeMissing', 'tokenOutlives'] as const satisfies Reason[];
+type RightsReason = (typeof rightsReasons)[number];
 
 export const eventOf = (type: EventType, resource: ResourceType, id: string, data: JsonObject = {}): UseCaseEvent => ({
   type,

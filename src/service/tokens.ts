@@ -3,7 +3,7 @@ import { durationField } from '../contract/fields.ts';
 import type { Contract } from '../contract/index.ts';
 import type { Instant, TokenId } from '../contract/scalars.ts';
 import { DEFAULT_OVERLAP, type Token } from '../contract/tokens.ts';
-import { type Caller, hasRightsOf, mayMint, scopesOf, seesToken, unrestricted } from '../domain/access.ts';
+import { type Caller, hasRightsOf, mayMint, mintRefusal, scopesOf, seesToken, unrestricted } from '../domain/access.ts';
 import { addDuration, addSeconds } from '../domain/time.ts';
 import { isGuessableHash } from '../domain/token.ts';
 import type { Context } from './context.ts';
@@ -26,7 +26,7 @@ const toMakers = {
       rateLimit: given.rateLimit ?? caller.rateLimit,
       expiresAt: given.expiresAt === undefined ? caller.expiresAt : given.expiresAt,
     };
-    return mayMint(caller, wanted) ? null : 'scopeMissing';
+    return mintRefusal(caller, wanted);
   },
   // The rights of the new token were filled in from those of its maker: only who may make such a token gets it.
   async authorizeReplay({ caller }: Context, _: NewToken, { payload }: StoredSuccess<Token>) {
@@ -87,7 +87,8 @@ export const tokenOperations: Operations<Tokens> = {
       const expiresAt = input.expiresAt === undefined ? sameTerm(context, old) : input.expiresAt;
       // The budget of a token is shared with the one that replaces it, so a token may replace itself.
       const minter = input.tokenId === caller.tokenId ? { ...caller, maxIssues: null } : caller;
-      if (!mayMint(minter, { ...old, expiresAt })) throw rightsRefusal('token', old.id);
+      const refusal = mintRefusal(minter, { ...old, expiresAt });
+      if (refusal !== null) throw rightsRefusal('token', old.id, refusal, caller);
 
       const end = addDuration(now, input.overlap ?? durationField().parse(DEFAULT_OVERLAP));
       // From here on no other request changes it until this transaction ends.

@@ -112,6 +112,11 @@ scenarios<Subject>(
         },
       },
     ),
+    row(
+      'refuses a new end after that of its maker, and says when that is',
+      ['tokenOutlives', `A token ends no later than its maker: ${NOON} at the latest`],
+      { send: { expiresAt: null }, as: { kind: 'admin', expiresAt: NOON } },
+    ),
     row('refuses to replace a token that may do more than the caller', 'scopeMissing', {
       as: { scopes: ['token:write'] },
     }),

@@ -102,6 +102,16 @@ const worksAtOnce: Afterwards<Subject> = async (world, _, { body }) => {
 
 const createdOfOne = answers(({ productId }: Subject) => created({ productIds: [productId] }).body);
 
+/** New tokens that would end after their maker. */
+const outlive = (fields: object) =>
+  Object.entries({ 'no end': null, 'a later end': '2026-11-21T12:00:00.001Z' }).map(([name, expiresAt]) =>
+    row<Subject>(
+      `refuses ${name} to a maker that ends, and says when that is`,
+      ['tokenOutlives', `A token ends no later than its maker: ${NOON} at the latest`],
+      { send: { ...fields, expiresAt }, as: { kind: 'admin', expiresAt: NOON } },
+    ),
+  );
+
 scenarios<Subject>(
   'tokens.create',
   { given: prepare, body: () => ({ name: 'new', kind: 'client' }), wrote: { tokens: 1 } },
@@ -152,8 +162,13 @@ scenarios<Subject>(
       send: ({ otherProductId }) => ({ productIds: [otherProductId], expiresAt: null }),
       as: ofOneProduct,
     }),
-    row('refuses no end to a maker that ends', 'scopeMissing', {
-      send: { expiresAt: null },
+    ...outlive({ kind: 'admin' }),
+    row('refuses what its maker may not give before its end', 'scopeMissing', {
+      send: { kind: 'admin', expiresAt: null },
+      as: { scopes: ['token:write'], expiresAt: NOON },
+    }),
+    row('takes the very end of its maker', created({ expiresAt: NOON }), {
+      send: { expiresAt: NOON },
       as: { kind: 'admin', expiresAt: NOON },
     }),
     row('refuses a product that is not there', 'productNotFound', {
@@ -213,6 +228,7 @@ scenarios<Subject>(
         expect((await world.call('other admin', 'POST', '/token/import', body)).status).toBe(201);
       },
     }),
+    ...outlive({}),
     row('refuses to take in a token that may do more than its maker', 'scopeMissing', {
       send: ({ otherProductId }) => ({ productIds: [otherProductId] }),
       as: ofOneProduct,

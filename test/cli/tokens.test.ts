@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mintToken } from '../../src/domain/token.ts';
-import { lkm } from './fake-io.ts';
+import { startTestServer } from '../support/server.ts';
+import { lkm, tempFolder } from './fake-io.ts';
 import { openShop } from './shop.ts';
 
 describe('tokens', () => {
@@ -65,6 +66,29 @@ describe('tokens', () => {
     for (const line of [/^networks +10\.0\.0\.0\/8, ::1$/m, /^last used +never$/m]) expect(stdout).toMatch(line);
     expect(stdout).not.toContain(token.slice(-20));
     expect(await json('tokens create --kind client --name app --expires never')).toMatchObject({ expiresAt: null });
+  });
+
+  it.each([
+    'create --kind client --name app --expires never',
+    'rotate ID --expires=2100-01-01T00:00:00Z',
+    'import FILE --kind client --name app --expires never',
+  ])('that would outlive their maker are refused with a command that works: tokens %s', async (line) => {
+    await using service = await startTestServer();
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, 'FILE'), 'fa5b0c7d9e3f4a21b6c8d0e2f4a6b8c0');
+    const make = { name: 'maker', kind: 'admin', expiresAt: '2099-01-01T00:00:00.000Z' };
+    const maker = (await service.call('POST', '/token', make)).body.data;
+    const old = (await service.call('POST', '/token', { name: 'old', kind: 'client' })).body.data;
+    const env = { LKM_BASE_URL: service.server.url, LKM_TOKEN: maker.token };
+    const at = (words: readonly string[]) => lkm(words, { cwd, env, terminal: true });
+    const refused = await at(['tokens', ...line.replace('ID', old.id).split(' ')]);
+    expect([refused.code, refused.stderr]).toEqual([
+      5,
+      expect.stringContaining('2099-01-01T00:00:00.000Z at the latest'),
+    ]);
+    expect(refused.stderr).not.toContain('--scope');
+    const [, works = ''] = /lkm (tokens .*--expires 2099-01-01T00:00:00.000Z.*)/.exec(refused.stderr) ?? [];
+    expect(await at(works.trim().split(/ +/))).toMatchObject({ code: 0 });
   });
 
   it('are replaced by new ones, and work for as long as the overlap says', async () => {

@@ -194,7 +194,7 @@ function refusalOf<It>(expected: Exclude<Expected<It>, { readonly body: unknown 
 }
 
 /** Refusals of mutations that are recorded. */
-const recordedRefusals: readonly Reason[] = ['scopeMissing', 'activationLimit', 'sessionLimit'];
+const recordedRefusals: readonly Reason[] = ['scopeMissing', 'tokenOutlives', 'activationLimit', 'sessionLimit'];
 
 /**
  * The refusals of the endpoint itself that no row expects. Those that all have alike are tried in loops: 401 in

@@ -77,6 +77,7 @@ const anything: ApiErrorDetail = {
   reference: 'REFERENCE',
   updatedAt: 'INSTANT',
   inUse: '2 devices',
+  latest: 'INSTANT',
   why: 'its address is not public',
 };
 

@@ -10,7 +10,8 @@ export interface Situation {
   /** Where the token came from, in words; null as long as there is none. */
   readonly tokenFrom: string | null;
   readonly now: number;
-  rerun(idempotencyKey: string): string;
+  /** The command line with another idempotency key, or another value of an option. */
+  rerun(value: string, option?: string): string;
 }
 
 export const addressIn = ({ baseUrl }: Situation): string => baseUrl ?? 'this';
@@ -34,6 +35,8 @@ export function adviseOn(error: ApiError, situation: Situation): Pick<CommandErr
     const hint = `The token lacks ${scope}. With an admin token, one that has it can be made:`;
     return { message, hints: [hint, ['', `lkm tokens create --kind scoped --scope ${scope} --name NAME${file}`]] };
   }
+  const latest = reason === 'tokenOutlives' && /[\d-]+T[\d:.]+Z/.exec(error.message)?.[0];
+  if (latest) return { message, hints: [['The longest that works:', situation.rerun(latest, '--expires')]] };
   return { message, hints: (reason && hintsByReason[reason]) ?? [] };
 }
 
@@ -113,6 +116,7 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
     ['Activate it for the customer:', 'lkm keys activate KEY --host-id HOST'],
   ],
   hostActivated: [['See its devices:', 'lkm devices list KEY']],
+  tokenOutlives: [['Let it end with its maker:', 'lkm tokens create --kind KIND --name NAME']],
   issueLimit: [['Make another:', 'lkm tokens create --kind scoped --scope license:write']],
   productUnavailable: [
     ['See them:', 'lkm products list'],

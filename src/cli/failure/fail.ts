@@ -30,7 +30,7 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
     baseUrl: context?.connection?.baseUrl ?? null,
     tokenFrom: context?.connection?.token?.from ?? null,
     now: io.now(),
-    rerun: (key) => rerunLine(state, key),
+    rerun: (value, option) => rerunLine(state, value, option),
   });
   const cause = explained.exitCode === exitCodes.outcomeUnknown ? context?.connection?.failure?.() : null;
   const hints = cause ? [`The database failed: ${cause.message}.`, ...explained.hints] : explained.hints;

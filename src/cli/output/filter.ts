@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { LocalError, UsageError } from '../failure/errors.ts';
+import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import { withoutSecretTexts } from '../request/redact.ts';
 import type { CommandResult } from './result.ts';
 import { sanitiseJson } from './terminal.ts';
@@ -22,7 +22,7 @@ export async function openFilter(expression: string) {
     try {
       return runInNewContext('work(json)', { work, json }, { timeout: TIMEOUT_MS, breakOnSigint: true });
     } catch (cause) {
-      const wasStopped = Error.isError(cause) && 'code' in cause && /^ERR_SCRIPT_/.test(String(cause.code));
+      const wasStopped = /^ERR_SCRIPT_/.test(codeOf(cause));
       const why = wasStopped ? `it was stopped, after ${TIMEOUT_MS / 1_000} s at the latest` : 'jq ran out of memory';
       throw new UsageError(`--jq: ${why}`);
     } finally {

@@ -5,13 +5,17 @@ import type { RunState } from '../failure/fail.ts';
 import { quote } from '../output/words.ts';
 import { withoutSecretFields } from './redact.ts';
 
-/** The command line that repeats a change under its idempotency key, ready to paste into a shell. */
-export function rerunLine({ argv, io, parsed, context }: RunState, idempotencyKey: string): string {
+/** The command line that repeats a change under its idempotency key, or with another option, ready to paste into a shell. */
+export function rerunLine(
+  { argv, io, parsed, context }: RunState,
+  value: string,
+  option = '--idempotency-key',
+): string {
   if (parsed === undefined) return '';
   const showsSecrets = io.stderr.isTTY;
   const hidden = new Set(showsSecrets ? [] : secretTexts(parsed));
   const typed = [...argv, ...(context?.foundWords ?? [])];
-  const { words, db } = withoutSecretDatabase(withoutOption(typed, '--idempotency-key').words);
+  const { words, db } = withoutSecretDatabase(withoutOption(typed, option).words);
   const shown = words.map((word) =>
     hidden.has(word) ? 'KEY' : quote(showsSecrets ? word : withoutSecretFields(word)),
   );
@@ -20,7 +24,7 @@ export function rerunLine({ argv, io, parsed, context }: RunState, idempotencyKe
     'lkm',
     ...shown,
     // One key stands for one request: a command that makes several finds the key of each in the journal.
-    ...(makesSeveral(parsed.written) ? [] : ['--idempotency-key', quote(idempotencyKey)]),
+    ...(makesSeveral(parsed.written) ? [] : [option, quote(value)]),
   ].join(' ');
 }
 

@@ -4,7 +4,7 @@ import type { Instant } from '../../contract/scalars.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Context } from '../../service/context.ts';
-import { actorOf, RecordedRefusal, type UseCaseEvent } from '../../service/record.ts';
+import { actorOf, RecordedRefusal, rightsReasons, type UseCaseEvent } from '../../service/record.ts';
 import type { StoredResponse } from '../../store/response-sealing.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { AppParts } from '../app-parts.ts';
@@ -67,10 +67,10 @@ export async function mutate(parts: AppParts, request: AuthorizedRequest): Promi
 
 /** Refuses a request before it runs. A mutation that the caller lacks the rights for is recorded. */
 export async function refuse(parts: AppParts, request: RecordedRequest, refusal: Reason): Promise<never> {
-  if (refusal === 'scopeMissing' && mutates(request.route.endpoint)) {
+  if (rightsReasons.some((reason) => reason === refusal) && mutates(request.route.endpoint)) {
     await recordApart(parts, request, { events: [], refusal });
   }
-  throw apiError(refusal);
+  throw apiError(refusal, { latest: request.caller.expiresAt ?? undefined });
 }
 
 async function mutateOnce(
