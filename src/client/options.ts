@@ -16,8 +16,8 @@ export interface ClientOptions {
   /** Longest duration of one attempt, response included, in milliseconds; default 30 000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * The most attempts after the first; waits for a request in progress (409/3) do not count. Default 4, and as many as
-   * `maxElapsedMs` allows while the service cannot be reached (no connection, 502, 503, 504), as in a restart.
+   * The most attempts after the first, whatever has failed. Default 4, waits for a request in progress (409/3) not counted, and as
+   * many as `maxElapsedMs` allows while the service cannot be reached (no connection, 502, 503, 504), as in a restart.
    */
   readonly maxRetries?: number | undefined;
   /**
@@ -45,7 +45,10 @@ export interface ClientOptions {
 
 /** Options of one call. */
 export interface CallOptions {
-  /** Makes a mutation repeatable by another process; the default is a new one for each call. Reads ignore it. */
+  /**
+   * Makes a mutation repeatable by another process, for 24 hours; the default is a new one for each call. Reads ignore it. It
+   * has to be random: whoever guesses it can open the stored response. For one key per order give `reference` and `ifAbsent`.
+   */
   readonly idempotencyKey?: string | undefined;
   /** Ends the call at once; the call then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;

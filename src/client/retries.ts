@@ -43,6 +43,7 @@ export function countRetries(limits: RetryLimits): (failed: FailedAttempt) => nu
   /** A request in progress is waited for up to `maxWaitMs` in all; the minimum makes sure that the waits add up. */
   function waitForOther({ retryAfterMs }: ApiError, random: number): number | null {
     inProgress += 1;
+    if (maxRetries !== null && !(failures + inProgress <= maxRetries)) return null;
     const waitMs = Math.max(BASE_BACKOFF_MS, retryAfterMs ?? backoff(inProgress, random));
     if (inProgressMs + waitMs > maxWaitMs) return null;
     inProgressMs += waitMs;
@@ -55,7 +56,7 @@ export function countRetries(limits: RetryLimits): (failed: FailedAttempt) => nu
     failures += 1;
     if (!isOutage(error)) reachedFailures += 1;
     const isWithinRetries =
-      maxRetries === null ? isOutage(error) || reachedFailures <= DEFAULT_RETRIES : failures <= maxRetries;
+      maxRetries === null ? isOutage(error) || reachedFailures <= DEFAULT_RETRIES : failures + inProgress <= maxRetries;
     if (!isTransient(error) || !isWithinRetries) return null;
     // Only these statuses use `Retry-After` in the contract.
     const askedMs = hasStatus(error, 429, 503) && 'retryAfterMs' in error ? error.retryAfterMs : null;

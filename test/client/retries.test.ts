@@ -88,7 +88,18 @@ test.each<[string, readonly CallError[], readonly (number | null)[], Partial<Ret
     [1_000, 1_000, 1_000, 500, 500, 1_000],
     { ...noNumber, maxElapsedMs: 1_000, maxUnreachableMs: 1_000 },
   ],
-  ['does not count waits for a request in progress', [...times(8, inProgress()), reset], [...times(8, 1_000), 125]],
+  [
+    'does not count waits for a request in progress by default',
+    [...times(8, inProgress()), reset],
+    [...times(8, 1_000), 125],
+    noNumber,
+  ],
+  [
+    'makes no more attempts than it is told, whatever fails',
+    [inProgress(), rateLimited, reset, inProgress(), inProgress(), reset, rateLimited],
+    [1_000, 1_000, 250, 1_000, stop, stop, stop],
+  ],
+  ['makes one attempt when it is told so', [inProgress()], [stop], { maxRetries: 0 }],
   ['backs off from a request in progress', times(4, inProgress(null)), [250, 250, 500, 1_000]],
   [
     'waits for a request in progress no longer than the limit in all',
