@@ -112,6 +112,13 @@ describe('a command that fails', () => {
     expect((await against(`${get} -v`, [error(404, 1)])).stderr).not.toContain('< 404');
   });
 
+  it.each(['-v', '--debug'])('shows an idempotency key with %s no more than a token', async (flag) => {
+    const { stderr } = await against(`${create} --idempotency-key order-1001 ${flag}`, [error(404, 1)]);
+    expect(stderr).toContain('POST');
+    if (flag === '--debug') expect(stderr).toContain('> idempotency-key: [redacted]\n');
+    expect(stderr).not.toContain('order-1001');
+  });
+
   it('shows no secret with --debug wherever a response has it', async () => {
     const secrets = {
       token: `lkm_admin_${'7'.repeat(59)}`,

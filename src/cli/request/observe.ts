@@ -84,15 +84,16 @@ function waitReason({ status }: AttemptEvent): string {
 }
 
 function describeAttempt(event: AttemptEvent): string {
-  const { operation, attempt, status, durationMs, idempotencyKey, willRetryInMs } = event;
+  const { operation, attempt, status, durationMs, willRetryInMs } = event;
   return [
     `${operation}  ${status ?? 'no answer'}  ${Math.round(durationMs)} ms  attempt ${attempt}`,
-    ...(idempotencyKey === null ? [] : [`key ${idempotencyKey}`]),
     ...(willRetryInMs === null ? [] : [`again in ${Math.round(willRetryInMs)} ms`]),
   ].join('  ');
 }
 
-const requestHeaders = ['content-type', 'idempotency-key', 'user-agent'];
+/** Whoever knows an idempotency key can open the response that is stored under it. */
+const secretHeaders = ['authorization', 'idempotency-key'];
+const requestHeaders = ['content-type', 'user-agent'];
 const responseHeaders = ['content-type', 'x-request-id', 'idempotency-replayed', 'retry-after', 'location', 'server'];
 
 /** A request and its response, without secrets: `>` what was sent, `<` what came back. */
@@ -104,7 +105,7 @@ export function describeExchange({ request: { method, url, headers, body }, resp
     });
   const sent = [
     `${method} ${withoutSecretFields(url)}`,
-    ...(headers.authorization === undefined ? [] : ['authorization: [redacted]']),
+    ...secretHeaders.filter((name) => headers[name] !== undefined).map((name) => `${name}: [redacted]`),
     ...shownHeaders(requestHeaders, (name) => headers[name]),
     ...(body === null ? [] : ['', shownBody(body)]),
   ];
