@@ -28,8 +28,7 @@ export async function* exportKeys(
   const keys = () => client.keys.list({ productId, customerId });
   const ownerOf = rememberOwners(client);
   const { start, between, end, write } = form === 'csv' ? await csvOf(keys()) : forms[form];
-  yield start;
-  let before = '';
+  let before = start;
   for await (const part of inParts(keys())) {
     const found = await Promise.all(part.map((license) => complete(client, license, ownerOf)));
     const left = found.filter((key) => key !== null);
@@ -39,7 +38,8 @@ export async function* exportKeys(
     yield before + left.map(write).join(between);
     before = between;
   }
-  yield end;
+  // A token that may not export has had nothing written by now.
+  yield before === start ? start + end : end;
 }
 
 const forms = {

@@ -142,6 +142,10 @@ describe('lkm keys export and lkm keys import', () => {
     const { token } = await shop.json('tokens', 'create', '--kind', 'read-only', '--name', 'r');
     const { code, stderr } = await shop.at(['keys', 'export', '-o', 'keys.csv'], { env: { LKM_TOKEN: token } });
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('sees keys masked') });
+    for (const format of ['csv', 'json', 'jsonl']) {
+      const printed = await shop.at(['keys', 'export', '--format', format], { env: { LKM_TOKEN: token } });
+      expect([printed.code, printed.stdout]).toEqual([2, '']);
+    }
   });
 
   it('takes no key with stars of its own for a masked one', async () => {
