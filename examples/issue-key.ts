@@ -4,12 +4,13 @@ import { ApiError, createClient } from 'lkm';
 //
 //   LKM_BASE_URL=… LKM_TOKEN=… npx node examples/issue-key.ts ORDER PRODUCT_ID EMAIL
 //
-// The idempotency keys are made from the order: a retry, of one request or of the whole program, gets the same licence
-// key for 24 hours.
+// The order is the reference of the key: there is one key for it, for ever, and a program that is run again gets that one.
+// Retries of one request carry an idempotency key of their own, which nobody can guess.
 
 const client = createClient({ baseUrl: process.env.LKM_BASE_URL ?? '', token: process.env.LKM_TOKEN });
 
 const [order = '', productId = '', email = ''] = process.argv.slice(2);
+const reference = `order-${order}`;
 
 try {
   console.log(await issue());
@@ -22,10 +23,7 @@ try {
 async function issue(): Promise<string> {
   try {
     const newCustomer = { name: email, email };
-    const { key } = await client.keys.create(
-      { productId, usesPerKey: 3, newCustomer },
-      { idempotencyKey: `order-${order}` },
-    );
+    const { key } = await client.keys.create({ productId, usesPerKey: 3, newCustomer, reference, ifAbsent: true });
     return key;
   } catch (error) {
     if (!(error instanceof ApiError) || error.reason !== 'emailTaken') throw error;
@@ -33,14 +31,11 @@ async function issue(): Promise<string> {
   }
 }
 
-/** Another request, so it has a key of its own: the first one stands for its refusal. */
 async function issueToReturning(refusal: ApiError): Promise<string> {
   const { items } = await client.customers.list({ email });
   const customer = items.find((one) => one.email?.toLowerCase() === email.toLowerCase());
   if (!customer) throw refusal;
-  const { key } = await client.keys.create(
-    { productId, usesPerKey: 3, customerId: customer.id },
-    { idempotencyKey: `order-${order}-returning` },
-  );
+  const customerId = customer.id;
+  const { key } = await client.keys.create({ productId, usesPerKey: 3, customerId, reference, ifAbsent: true });
   return key;
 }

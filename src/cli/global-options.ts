@@ -28,8 +28,12 @@ export const globalOptions = [
   { flags: '--no-progress', env: 'LKM_NO_PROGRESS', describe: 'show nothing that moves, as for a screen reader' },
   { flags: '--no-input', env: 'LKM_NO_INPUT', describe: 'never ask' },
   { flags: '--timeout <DUR>', env: 'LKM_TIMEOUT', describe: 'longest wait for one attempt (30s)' },
-  { flags: '--max-retries <N>', env: 'LKM_MAX_RETRIES', describe: 'attempts after the first (4)' },
-  { flags: '--max-wait <DUR>', env: 'LKM_MAX_WAIT', describe: 'longest wait on one 429 or 409 (60s)' },
+  {
+    flags: '--max-retries <N>',
+    env: 'LKM_MAX_RETRIES',
+    describe: 'attempts after the first, whatever failed (4; while the service is down, 30s of them)',
+  },
+  { flags: '--max-wait <DUR>', env: 'LKM_MAX_WAIT', describe: 'longest wait on one 429 or 503, on all 409 (60s)' },
 ] as const satisfies readonly GlobalOption[];
 
 type Texts = 'profile' | 'baseUrl' | 'db' | 'tokenFile' | 'format' | 'jq' | 'fields' | 'output';

@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { globalOptions } from '../../src/cli/global-options.ts';
 import { topics } from '../../src/cli/help/topics.ts';
 import { commandEntries } from '../../src/cli/tree.ts';
+import { DEFAULT_REQUESTS_PER_MINUTE } from '../../src/server/http/rate-limit.ts';
+import { DEFAULT_CONNECTION_LIMITS } from '../../src/server/http/transport/connections.ts';
 import { lkm, tempFolder } from './fake-io.ts';
 
 describe('help', () => {
@@ -88,4 +91,58 @@ describe('the version', () => {
       contract: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
     });
   });
+});
+
+it('help environment names every variable that the source reads', async () => {
+  const folder = resolve(import.meta.dirname, '../../src');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const texts = files.map((path) => readFileSync(join(folder, path), 'utf8'));
+  const named = texts.flatMap((text) => [
+    ...[...text.matchAll(/\benv\??\.([A-Za-z_]+)/g)].map(([, name = '']) => name.toUpperCase()),
+    ...(text.match(/(?<=')(?:LKM|XDG|GITHUB|NODE)_[A-Z_]+(?=')|(?<=')\w*APPDATA(?=')/g) ?? []),
+    ...(/\{ ([A-Z_, ]+) \} = [^;]*\benv\b/.exec(text)?.[1]?.split(', ') ?? []),
+  ]);
+  const variables = [...new Set([...named, 'NODE_EXTRA_CA_CERTS'])].filter(
+    (name) => name !== 'NODE_TLS_REJECT_UNAUTHORIZED',
+  );
+  for (const known of ['LKM_WEBHOOK_SECRET', 'LKM_TOKEN_FILE', 'LOCALAPPDATA', 'TERM', 'GITHUB_OUTPUT', 'HTTP_PROXY']) {
+    expect(variables).toContain(known);
+  }
+  const { stdout } = await lkm(['help', 'environment']);
+  expect(variables.filter((name) => !new RegExp(`\\b${name}\\b`).test(stdout))).toEqual([]);
+});
+
+it('serve --help names the defaults of its limits', async () => {
+  const words = (await lkm(['serve', '--help'])).stdout.replaceAll(/\s+/g, ' ');
+  for (const [option, value] of [
+    ['rate-limit', DEFAULT_REQUESTS_PER_MINUTE],
+    ['lookup-limit', 100],
+    ['max-connections', DEFAULT_CONNECTION_LIMITS.maxConnections],
+    ['max-connections-per-address', DEFAULT_CONNECTION_LIMITS.maxConnectionsPerAddress],
+  ]) {
+    expect(words).toMatch(new RegExp(`--${option} [^-]*(?:-ups)?[^-]*\\(${value}\\)`));
+  }
+});
+
+it.each(['ci', 'idempotency'])(
+  'help %s names an order in the reference, never in the idempotency key',
+  async (topic) => {
+    const { stdout } = await lkm(['help', topic]);
+    expect(stdout).toContain('--reference "order-$ORDER" --if-absent');
+    expect(stdout).not.toMatch(/--idempotency-key "?order|after the order/);
+  },
+);
+
+it('no example makes an idempotency key from an order', () => {
+  const folder = resolve(import.meta.dirname, '../../examples');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\.(?:ts|sh|yml|md|mjs)$/.test(path),
+  );
+  const texts = [
+    ...files.map((path) => readFileSync(join(folder, path), 'utf8')),
+    readFileSync(join(folder, '../README.md'), 'utf8'),
+  ];
+  expect(
+    texts.filter((text) => /idempotency-?key[^\n]*\border\b[^\n]*[$]/i.test(text) || /idempotencyKey: `/.test(text)),
+  ).toEqual([]);
 });

@@ -39,13 +39,17 @@ const options = {
   behindProxy: many('--behind-proxy <CIDR>', 'believe X-Forwarded-For from this network of proxies', {
     takesList: true,
   }),
-  rateLimit: option('--rate-limit <N|off>', 'requests per minute and token', parseRateLimit),
+  rateLimit: option('--rate-limit <N|off>', 'requests per minute and token (6000)', parseRateLimit),
   logFormat: option('--log-format <FMT>', 'of the log on stderr; auto is pretty on a terminal, else json', {
     choices: ['auto', 'pretty', 'json', 'none'],
   }),
-  lookupLimit: option('--lookup-limit <N|off>', 'look-ups of unknown keys per minute and token', parseRateLimit),
-  maxConnections: option('--max-connections <N>', 'connections that are open at one time', parsePositive),
-  maxPerAddress: option('--max-connections-per-address <N>', 'the same for one address', parsePositive),
+  lookupLimit: option(
+    '--lookup-limit <N|off>',
+    'look-ups of unknown keys per minute, token and address (100)',
+    parseRateLimit,
+  ),
+  maxConnections: option('--max-connections <N>', 'connections that are open at one time (1024)', parsePositive),
+  maxPerAddress: option('--max-connections-per-address <N>', 'the same for one address (256)', parsePositive),
   allowPrivateWebhooks: flag(
     '--allow-private-webhooks',
     'send webhooks over plain HTTP and to private addresses too: for programs on this machine',
@@ -65,7 +69,11 @@ const options = {
     'for tests: a clock that stands still here until POST /_test/clock moves it',
     parseInstantMs,
   ),
-  seed: option('--seed [N]', 'fill a new database with demonstration data, the same for the same number', parseSeed),
+  seed: option(
+    '--seed [N]',
+    'fill a new database with demonstration sales, alike for the same number; ids and keys are new',
+    parseSeed,
+  ),
 };
 
 export type ServeValues = ValuesOf<typeof options>;

@@ -41,14 +41,20 @@ const texts = {
       ['LKM_ACCESSIBLE', 'on: for screen readers. Plain lines that stay, choices by number, on dumb terminals too'],
       ['CI', 'set on build machines: nothing is asked'],
       ['FORCE_COLOR', 'colours without a terminal too, unless NO_COLOR is set'],
+      ['TERM', 'dumb: no colours, and nothing that moves'],
       [
         'HTTPS_PROXY, HTTP_PROXY',
-        'the proxy to a remote service: http://proxy.example:3128; without a scheme, http is meant',
+        'the proxy to a remote service, also in lower case; http is meant where no scheme is given',
       ],
       ['NO_PROXY', 'what is reached without it: names, .domains, addresses and networks such as 10.0.0.0/8, or *'],
+      ['NODE_EXTRA_CA_CERTS', 'certificates (PEM) of further authorities that are trusted'],
+      ['LKM_WEBHOOK_SECRET', 'the secret that webhooks listen signs with'],
+      ['GITHUB_ACTIONS', 'true: keys are masked in the log of the job'],
+      ['GITHUB_OUTPUT', 'the file of the outputs of a step'],
       ['XDG_CONFIG_HOME', 'holds lkm/config.json, unless LKM_CONFIG_DIR is set'],
       ['XDG_STATE_HOME', 'holds lkm, unless LKM_STATE_DIR is set'],
       ['XDG_DATA_HOME', 'holds lkm/lkm.db, the database of lkm serve'],
+      ['APPDATA, LOCALAPPDATA', 'on Windows, in place of XDG_CONFIG_HOME; and of the other two'],
     ],
     'Switches are on with 1, true, yes, on and off with 0, false, no, off or nothing.',
     'Durations are 90s, 15m, 12h, 30d, 2w, 6mo, 1y, or several from large to small: 1y6mo, 1h30m. m is minutes; ' +
@@ -103,9 +109,11 @@ const texts = {
     'When no response came, the command ends with exit code 8 and also shows the key and the command that repeats ' +
       'the request from anywhere:',
     '  $ lkm keys create -P "$PRODUCT" --idempotency-key 6f1e0c0e-…',
-    'Scripts that may be run again can name the key themselves, for example after the order they fulfil. Such a key ' +
-      'is used as it is, and no other command repeats it. A key that was used for a different request is refused ' +
+    'Scripts that may be run again name what they fulfil in --reference, and take the key that it has already with ' +
+      '--if-absent: that holds for ever. A key of --idempotency-key is used as it is; it has to be random, since whoever ' +
+      'guesses it can open the response that is kept under it. A key that was used for a different request is refused ' +
       'with exit code 2.',
+    '  $ lkm keys create -P "$PRODUCT" --reference "order-$ORDER" --if-absent',
     'A request that stays in progress (409) although nothing runs was copied in with another database. Its operator ' +
       'says what became of it: lkm idempotency --help.',
   ],
@@ -141,9 +149,9 @@ const texts = {
     'Give the token in LKM_TOKEN, or in a file with --token-file; never on the command line. Where CI is set nothing ' +
       'is asked: what needs a confirmation takes --yes or --confirm ID, and ends with exit code 3 without it.',
     '  export LKM_BASE_URL=https://licensing.example.com LKM_PRODUCT=prod_…\n' +
-      '  KEY=$(lkm keys create --expires 2027-12-31 --idempotency-key "order-$ORDER")',
-    'Name the key after what the job is for: under a key of its own the job can be run again on any machine, for 24 ' +
-      'hours, and gets the first response. Give a date with it: 12h makes another request each time, and 30d each day.',
+      '  KEY=$(lkm keys create --expires 1y --reference "order-$ORDER" --if-absent)',
+    'The reference is what the job is for: there is one key for it, for ever, and a job that is run again, on any ' +
+      'machine, prints that one. The order number is no idempotency key: whoever guesses it could open its response.',
     'Tests need no service and no secrets: every command takes a database instead, a file or a PostgreSQL address.',
     '  export LKM_DB=$(mktemp -d)/lkm.db\n' +
       '  export LKM_PRODUCT=$(lkm products create --name test --create)\n' +
