@@ -2,6 +2,7 @@ import type { Customer } from '../contract/customers.ts';
 import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
+import { normaliseEmail, searchedEmail } from '../domain/email.ts';
 import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
@@ -17,8 +18,12 @@ async function ofAllProducts({ caller }: Context, { customerId }: { readonly cus
 export const customerOperations: Operations<Omit<Contract['customers'], 'keys'>> = {
   list: {
     authorize: anyone,
-    async perform({ repositories: { customers }, caller: { accountId, productIds } }, { page, limit, ...given }) {
-      return readList({ page, limit }, customers.list(accountId, { ...given, productIds: productIds ?? undefined }));
+    async perform(
+      { repositories: { customers }, caller: { accountId, productIds } },
+      { page, limit, email, ...given },
+    ) {
+      const filters = { ...given, email: email && searchedEmail(email), productIds: productIds ?? undefined };
+      return readList({ page, limit }, customers.list(accountId, filters));
     },
   },
 
@@ -41,7 +46,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys'>>
       const before = await lockCustomer(context, customerId);
       refuseStale(before, ifUpdatedAt);
       return writeChanges(context, before, {
-        given: { name, email, active },
+        given: { name, email: email && normaliseEmail(email), active },
         write: async (changes) => {
           const after = await repositories.customers.patch(caller.accountId, before, changes);
           return found(after, 'emailTaken', email == null ? {} : { email });
@@ -162,7 +167,7 @@ async function holdKnown(context: Context, { id, email }: KnownCustomer): Promis
     if (await seesCustomer(context, id)) return id;
     throw apiError('customerNotFound', { customerId: id });
   }
-  const other = email === undefined ? null : await customers.findByEmail(accountId, email);
+  const other = email === undefined ? null : await customers.findByEmail(accountId, normaliseEmail(email));
   if (email === undefined || other === null || !(await customers.hold(accountId, other))) return null;
   if (await seesCustomer(context, other)) return other;
   throw apiError('emailTaken', { email });
@@ -174,7 +179,7 @@ async function insertCustomer(
   { id = newId('cus', now, random(10)), name, active = true, ...given }: NewCustomer,
 ): Promise<Customer | null> {
   const { accountId } = caller;
-  const email = given.email ?? null;
+  const email = given.email === undefined ? null : normaliseEmail(given.email);
   if (!(await repositories.customers.insert({ accountId, id, name, email, active, now }))) return null;
   record(eventOf('customer.created', 'customer', id));
   return { id, name, email, active, createdAt: now, updatedAt: now, createdBy: accountId };

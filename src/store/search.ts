@@ -1,3 +1,4 @@
+import { domainToUnicode } from 'node:url';
 import type { AccountId } from '../contract/scalars.ts';
 import type { Connection } from './engine/driver.ts';
 import { join, type Sql, sql } from './engine/sql.ts';
@@ -64,6 +65,8 @@ const wordsOf = (text: string): string[] =>
   text
     .normalize('NFKC')
     .toLowerCase()
+    // Of a domain, both of its forms are one text.
+    .replaceAll(/\bxn--[a-z0-9-]+/g, (label) => domainToUnicode(label) || label)
     // At the end of a word a sigma has another form, which it has nowhere else: the beginning of a word would not match.
     .replaceAll('ς', 'σ')
     .split(/[^\p{L}\p{N}\p{M}]+/u)

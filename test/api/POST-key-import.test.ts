@@ -90,6 +90,14 @@ scenarios<Subject>(
         expect((await shown(world, productId)).customer).toMatchObject({ id: customerId, name: 'Zoë' });
       },
     }),
+    row('finds its customer by the e-mail address, however its domain is written', imported, {
+      given: async (world) => void (await world.customer({ name: 'Sh', email: 'me@shöpware.example' })),
+      send: { customer: { email: 'ME@xn--shpware-b1a.example', name: 'Other' } },
+      afterwards: async (world, { productId }) => {
+        const { customer } = await shown(world, productId);
+        expect(customer).toMatchObject({ name: 'Sh', email: 'me@shöpware.example' });
+      },
+    }),
     row('finds its customer by id before the address, and creates one under an id that nobody has', imported, {
       send: { customer: { id: 'crm-77', email: 'new@example.com' } },
       wrote: { licenses: 1, customers: 1 },

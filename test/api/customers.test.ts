@@ -63,6 +63,34 @@ scenarios<Subject>('customers.list', { given: twoCustomers }, [
   ).map(([send, which, meta]) => row(`gives what is asked for: ${JSON.stringify(send)}`, lists(which, meta), { send })),
 ]);
 
+/** Bob gets an address whose domain has an umlaut, written as name servers have it. */
+const withUmlaut = async (world: World) => {
+  const subject = await twoCustomers(world);
+  await put(`/customer/by-id?customerId=${subject.bob}`, world, { email: 'me@xn--shpware-b1a.example' });
+  return subject;
+};
+const shop = expect.objectContaining({ email: 'me@shöpware.example' });
+
+scenarios<Subject>('customers.list', { given: withUmlaut }, [
+  ...[
+    ...[
+      'me@xn--shpware-b1a.example',
+      'ME@XN--SHPWARE-B1A.example',
+      'e@SHÖPWARE.ex',
+      'xn--shpware-b1a',
+      'shöp',
+      'sho\u0308p',
+    ].map((email) => ({ email })),
+    ...['me shöp', 'SHÖPWARE.example', 'xn--shpware-b1a.example'].map((text) => ({ text })),
+  ].map((send) =>
+    row(
+      `finds an address whose domain has an umlaut by ${JSON.stringify(send)}`,
+      answers(() => acted('customers.list', [shop])),
+      { send },
+    ),
+  ),
+]);
+
 const created = (fields: object) =>
   answers(({ account }: Subject) => {
     const at = '2026-11-21T10:01:00.000Z';
@@ -85,6 +113,25 @@ scenarios<Subject>(
     row('refuses an e-mail address that a customer has, in any case, and names it', taken('IT@ADA.example'), {
       send: { email: 'IT@ADA.example' },
     }),
+    row('keeps the domain of an address in Unicode and lower case', created({ email: 'Me@shöpware.example' }), {
+      send: { email: 'Me@XN--SHPWARE-B1A.example' },
+    }),
+    ...['me@xn--shpware-b1a.example', 'ME@SHÖPWARE.example', 'me@sho\u0308pware.example', 'me@ｓhöpware.example'].map(
+      (email) =>
+        row(`takes ${JSON.stringify(email)} for the address of a customer whose domain has an umlaut`, taken(email), {
+          given: async (world) => void (await world.customer({ name: 'Sh', email: 'me@shöpware.example' })),
+          send: { email },
+        }),
+    ),
+    row('composes the letters of a local part', created({ email: 'm\u00fcller@x.example' }), {
+      send: { email: 'mu\u0308ller@x.example' },
+    }),
+    ...['"a b"@x.example', 'a..b@docomo.example', '.a@x.example', 'a.@x.example', '用户@例子.广告'].map((email) =>
+      row(`takes ${email}`, created({ email }), { send: { email } }),
+    ),
+    ...['a@b.example\r\nBcc: c@d.example', 'a\u200bb@x.example', 'a\u3000b@x.example', '..@x.example', 'a@x.１２']
+      .concat(`${'ä'.repeat(125)}@x.example`, `a@${'b'.repeat(64)}.example`, '\ud800@x.example')
+      .map((email) => row(`refuses ${JSON.stringify(email)}`, 'invalidParams', { send: { email } })),
   ],
 );
 

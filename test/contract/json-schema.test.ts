@@ -31,7 +31,16 @@ const cases: readonly (readonly [string, AnyEndpoint, accepted: readonly object[
       { productId: `${productId} pPcCsS` },
       { productId, customerId: 'c', newCustomer: null },
       { ...newCustomer({}), customerId: null },
-      newCustomer({ email: 'a@b-c.example' }),
+      ...[
+        'a@b-c.example',
+        'me@shöpware.example',
+        'müller@x.example',
+        '"a b"@x.example',
+        'a..b@x.example',
+        '.a.@x.example',
+      ]
+        .concat('me@xn--shpware-b1a.example', 'u@x.xn--p1ai', '用户@例子.广告', "o'brien+1@x.example")
+        .map((email) => newCustomer({ email })),
       { productId, gracePeriod: 'P0Y10D' },
       { productId, expiryDate: '2027-01-01T00:00:00+01:00' },
       { ...floating, maxConcurrentSessions: 5 },
@@ -44,8 +53,20 @@ const cases: readonly (readonly [string, AnyEndpoint, accepted: readonly object[
       { productId: `${productId}\n-` },
       { ...newCustomer({}), customerId: 'c' },
       newCustomer({ name: ' ' }),
-      newCustomer({ email: 'a@b' }),
-      newCustomer({ email: 'a@b-.example' }),
+      ...[
+        'a@b',
+        'a@b-.example',
+        'a@-b.example',
+        'a@b..example',
+        'a@.b.example',
+        'a@b.example.',
+        '@b.example',
+        'b.example',
+      ]
+        .concat('a b@c.example', 'a@b c.example', 'a@b.example\r\nBcc: c@d.example', 'a\n@b.example', 'a@b@c.example')
+        .concat('"a@b.example', '""@b.example', '"a\nb"@c.example', 'a,b@c.example', '<a@b.example>', 'a@10.0.0.1')
+        .concat('a\u00a0@b.example', `${'a'.repeat(250)}@b.example`)
+        .map((email) => newCustomer({ email })),
       { productId, gracePeriod: 'P00D' },
       { productId, usesPerKey: 5 },
       { productId, usesPerKey: '0' },

@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import type { Customer } from '../../contract/customers.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { emailKey } from '../../domain/email.ts';
 import type { Settings } from '../config/settings.ts';
 import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
 import { type Pending, pendingOf } from '../state/journal.ts';
@@ -44,9 +45,9 @@ function addressIn({ path, body }: Pending): ReadonlyMap<string, unknown> {
 
 /** The customer with an e-mail address, in any case. Throws `NotFoundError`. */
 export async function findCustomerByEmail(client: Client, email: string): Promise<Customer> {
-  const wanted = email.toLowerCase();
+  const wanted = emailKey(email);
   for await (const customer of client.customers.list({ email })) {
-    if (customer.email?.toLowerCase() === wanted) return customer;
+    if (customer.email != null && emailKey(customer.email) === wanted) return customer;
   }
   throw new NotFoundError('there is no customer with this e-mail address', [['See them:', 'lkm customers list']]);
 }

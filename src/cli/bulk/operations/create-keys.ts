@@ -1,6 +1,7 @@
 import { type Duration, writeDuration } from '../../../contract/fields.ts';
 import { CreateKeyRequest } from '../../../contract/keys/keys.ts';
 import { isProductName } from '../../../contract/limits.ts';
+import { emailKey } from '../../../domain/email.ts';
 import type { CommandContext } from '../../context.ts';
 import { NotFoundError, UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
@@ -25,7 +26,7 @@ const namedInRows: Preparation = {
       const { email, name } = named;
       const input = typeof name === 'string' ? { name, email } : null;
       const lacks = `customerName is missing: no customer has the address ${email}`;
-      needs.push({ kind: 'customer', name: email.toLowerCase(), input, lacks });
+      needs.push({ kind: 'customer', name: emailKey(email), input, lacks });
     } else if (typeof customerId === 'string' && !customerId.startsWith('cus_')) {
       needs.push({ kind: 'customer', name: customerId, input: null, lacks: `no customer is called ${customerId}` });
     }

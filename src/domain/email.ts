@@ -1,0 +1,21 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+
+/**
+ * An e-mail address in the form in which it is stored: NFC, its domain in Unicode and lower case. So `me@xn--shpware-b1a.example`
+ * and `me@SHÖPWARE.example` are one address; which of its letters are large is for {@link emailKey} to leave out.
+ */
+export function normaliseEmail(email: string): string {
+  const at = email.lastIndexOf('@') + 1;
+  return email.slice(0, at).normalize() + readableDomain(email.slice(at));
+}
+
+/** The same for two addresses that cannot be those of two customers. */
+export const emailKey = (email: string): string => normaliseEmail(email).toLowerCase();
+
+/** What is searched for in addresses, such as a part of a domain, in the form in which they are stored. */
+export const searchedEmail = (text: string): string =>
+  text.includes('@') ? normaliseEmail(text) : text.normalize().replaceAll(/\bxn--[a-z0-9-]+/gi, readableDomain);
+
+/** An ASCII domain is only written in lower case: of parts such as `10.2`, the functions would make IPv4 addresses. */
+const readableDomain = (domain: string): string =>
+  (/[^ -~]|xn--/i.test(domain) && domainToUnicode(domainToASCII(domain))) || domain.normalize().toLowerCase();
