@@ -17,8 +17,7 @@ export interface Output {
 
 export interface Input {
   readonly isTTY: boolean;
-  readText(): Promise<string>;
-  /** Its bytes as they come, for what need not be in memory as a whole. */
+  /** Its bytes as they come. */
   chunks(): AsyncIterable<Uint8Array>;
 }
 

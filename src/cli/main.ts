@@ -19,7 +19,7 @@ function systemIo(): Io {
   return {
     // Without `process.stdin`: opening it takes time that most commands need not spend.
     get stdin() {
-      return { isTTY: isatty(0), readText: readStdin, chunks: () => process.stdin };
+      return { isTTY: isatty(0), chunks: () => process.stdin };
     },
     stdout: outputOf(1, () => process.stdout, { reports: true }),
     // Messages are best effort: a log disk that is full ends no command and no server.
@@ -52,11 +52,6 @@ function systemIo(): Io {
         ? linePrompter({ input: process.stdin, output: process.stderr }, signals.stop)
         : terminalPrompter(process.stdin, process.stderr),
   };
-}
-
-async function readStdin(): Promise<string> {
-  const { text } = await import('node:stream/consumers');
-  return text(process.stdin);
 }
 
 /** A container may run as a number that has no name. */

@@ -13,7 +13,7 @@ export interface Surroundings {
   readonly terminal?: boolean | { stdin?: boolean; stdout?: boolean; stderr?: boolean };
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  readonly stdin?: string | Buffer;
   readonly fetch?: Io['fetch'];
   readonly prompter?: Prompter;
   readonly stop?: AbortSignal;
@@ -70,7 +70,6 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
   const io: Io = {
     stdin: {
       isTTY: tty.stdin ?? false,
-      readText: async () => stdin,
       chunks: () => Readable.from([Buffer.from(stdin)]),
     },
     stdout: outputTo('stdout'),

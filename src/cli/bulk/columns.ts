@@ -13,14 +13,14 @@ export interface Column {
   readonly aliases?: readonly string[];
   /** Where its value stands in the body of a request, from the outside inwards. */
   readonly path: readonly string[];
-  /** The value of a cell, which is not empty; the text itself unless given. Throws `UsageError`. */
+  /** The value of a cell, which is not empty and has no blanks at its ends; the text as it is unless given. Throws `UsageError`. */
   readonly read?: (text: string, io: Pick<Io, 'now'>) => unknown;
   /** Whether it holds days or instants, which people write in several ways. */
   readonly isDate?: boolean;
   /** What a cell says for null, which JSON has itself; without such a word, null is as good as no value. */
   readonly nullWord?: string;
-  /** Two rows of a file cannot have the same value: as it is sent, or without regard to case. */
-  readonly unique?: 'exact' | 'anyCase';
+  /** Two rows of a file cannot have the same value: as it is sent, or as e-mail addresses are compared. */
+  readonly unique?: 'exact' | 'email';
 }
 
 /** What the columns of a file may be; those of a family share the start of their names: `metadata.plan`. */
@@ -31,13 +31,13 @@ export interface Columns {
 
 /** Every column that files have; its path is its name unless given. Of those of one name an operation has one field. */
 const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path'] })[] = [
-  { name: 'productId', aliases: ['product'] },
+  { name: 'productId', aliases: ['product'], read: asGiven },
   { name: 'reference', unique: 'exact' },
   { name: 'key', aliases: ['licenseKey'], path: ['licenseKey'], read: readKeyCell, unique: 'exact' },
-  { name: 'key', aliases: ['licenseKey'], unique: 'exact' },
-  { name: 'id', aliases: ['licenseId'], unique: 'exact' },
+  { name: 'key', aliases: ['licenseKey'], unique: 'exact', read: asGiven },
+  { name: 'id', aliases: ['licenseId'], unique: 'exact', read: asGiven },
   { name: 'name', aliases: ['customerName'] },
-  { name: 'email', aliases: ['customerEmail', 'e-mail', 'mail'], unique: 'anyCase' },
+  { name: 'email', aliases: ['customerEmail', 'e-mail', 'mail'], unique: 'email', read: asGiven },
   { name: 'maxActivations', aliases: ['usesPerKey', 'seats'], read: parseLimit, nullWord: 'unlimited' },
   {
     name: 'maxActivations',
@@ -68,17 +68,22 @@ const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path']
   { name: 'trial', aliases: ['isTrial'], path: ['metadata', 'is_trial'], read: booleanCell },
   { name: 'features', path: ['metadata', 'features'], read: jsonCell },
   { name: 'metadata', read: jsonCell },
-  { name: 'versionId', nullWord: 'none' },
-  { name: 'planId', nullWord: 'none' },
+  { name: 'versionId', nullWord: 'none', read: asGiven },
+  { name: 'planId', nullWord: 'none', read: asGiven },
   { name: 'plan' },
   { name: 'fingerprintMatch', read: parseLimit, nullWord: 'off' },
   { name: 'version' },
-  { name: 'customerId', aliases: ['customer'], nullWord: 'none' },
+  { name: 'customerId', aliases: ['customer'], nullWord: 'none', read: asGiven },
   { name: 'customerName', aliases: ['newCustomerName', 'newCustomer.name'], path: ['newCustomer', 'name'] },
-  { name: 'customerEmail', aliases: ['newCustomerEmail', 'newCustomer.email'], path: ['newCustomer', 'email'] },
-  { name: 'customerEmail', aliases: ['customer.email', 'email', 'mail'], path: ['customer', 'email'] },
+  {
+    name: 'customerEmail',
+    aliases: ['newCustomerEmail', 'newCustomer.email'],
+    path: ['newCustomer', 'email'],
+    read: asGiven,
+  },
+  { name: 'customerEmail', aliases: ['customer.email', 'email', 'mail'], path: ['customer', 'email'], read: asGiven },
   { name: 'customerName', aliases: ['customer.name'], path: ['customer', 'name'] },
-  { name: 'customerId', aliases: ['customer.id'], path: ['customer', 'id'] },
+  { name: 'customerId', aliases: ['customer.id'], path: ['customer', 'id'], read: asGiven },
   { name: 'customerActive', aliases: ['customer.active'], path: ['customer', 'active'], read: booleanCell },
   { name: 'createdAt', aliases: ['created'], read: parseStart, isDate: true },
   { name: 'devices', aliases: ['machines', 'hosts'], read: devicesCell },
@@ -146,6 +151,11 @@ export function writeCells({ single }: Columns, body: unknown): Record<string, s
     if (shown !== undefined) cells[name] = typeof shown === 'object' ? JSON.stringify(shown) : String(shown);
   }
   return cells;
+}
+
+/** An id or an address: text without blanks at its ends. */
+function asGiven(text: string): string {
+  return text;
 }
 
 function secondsCell(text: string): number {

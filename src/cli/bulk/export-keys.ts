@@ -5,6 +5,7 @@ import type { ListedLicense } from '../../contract/keys/lists.ts';
 import { isMaskedKey } from '../../domain/license-key.ts';
 import { UsageError } from '../failure/errors.ts';
 import { unlessRefused } from '../request/look-ups.ts';
+import { trimmed } from '../values/text.ts';
 import { guard } from './read-file.ts';
 
 interface Export {
@@ -143,7 +144,8 @@ async function csvOf(keys: AsyncIterable<ListedLicense>) {
         ...after.map((name) => key[name]),
         Object.fromEntries(others),
       ];
-      return stringify([values.map(cell)]);
+      // Blanks at the end of a cell without quotes are not read.
+      return stringify([values.map(cell)], { quoted_match: /\s$/ });
     },
   };
 }
@@ -151,7 +153,7 @@ async function csvOf(keys: AsyncIterable<ListedLicense>) {
 /** The free entries of metadata whose cell is read as what it was: one cannot tell an empty text from none, or a number from its digits. */
 function textsOf(metadata: object): ReadonlyMap<string, unknown> {
   const isText = ([name, value]: readonly [string, unknown]) =>
-    typeof value === 'string' && value !== '' && name.trim() === name && name !== 'features' && name !== 'is_trial';
+    typeof value === 'string' && value !== '' && trimmed(name) === name && name !== 'features' && name !== 'is_trial';
   return new Map(Object.entries(metadata).filter(isText));
 }
 

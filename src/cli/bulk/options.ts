@@ -3,6 +3,7 @@ import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { dateFormats } from '../values/date-format.ts';
 import { parseWhole } from '../values/scalars.ts';
+import { parseEncoding } from '../values/text.ts';
 
 export const bulkOptions = {
   file: option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each'),
@@ -12,6 +13,13 @@ export const bulkOptions = {
   delimiter: option('--delimiter <NAME>', 'with -f: what stands between the cells; found out unless given', {
     choices: ['comma', 'semicolon', 'tab', 'pipe'],
   }),
+  encoding: option(
+    '--encoding <NAME>',
+    'with -f: how its letters are written, such as windows-1252; UTF-8 unless given',
+    {
+      parse: parseEncoding,
+    },
+  ),
   dateFormat: option('--date-format <ORDER>', 'with -f: how dates are written in it, besides 2027-12-31', {
     choices: dateFormats,
   }),

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { emailKey } from '../../domain/email.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { explainIssue } from '../values/check-fields.ts';
 import { type DateFormat, formatsOf, isoDate } from '../values/date-format.ts';
+import { trimmed } from '../values/text.ts';
 import { type Column, findColumn, isObject, setAt, valueAt } from './columns.ts';
 import type { Body, BulkOperation } from './operation.ts';
 import type { RawRow } from './read-file.ts';
@@ -86,6 +88,7 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
     if (column === null || value === '' || (value === null && column.nullWord === undefined)) continue;
     try {
       const read = readValue(value, column, options);
+      if (read === undefined) continue;
       const before = column.path.length === 1 ? valueAt(body, column.path) : undefined;
       // Entries that stand in columns of their own go beside those of the whole object.
       setAt(body, column.path, isObject(read) && isObject(before) ? { ...before, ...read } : read);
@@ -103,14 +106,11 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
 /** So many tell how the others are written. */
 const MAX_NO_DATES = 1_000;
 
-function readValue(
-  value: unknown,
-  { read = (text) => text, nullWord, isDate }: Column,
-  { dateFormat, now }: FillOptions,
-): unknown {
+function readValue(value: unknown, { read, nullWord, isDate }: Column, { dateFormat, now }: FillOptions): unknown {
   if (value === null || typeof value === 'object') return value;
-  const text = String(value);
+  const text = read === undefined ? String(value) : trimmed(String(value));
   if (text === nullWord) return null;
+  if (read === undefined || text === '') return text || undefined;
   const date = isDate && dateFormat !== undefined ? isoDate(text, dateFormat) : null;
   return read(date ?? text, { now });
 }
@@ -148,7 +148,7 @@ function findRepeated(columns: NamedColumns) {
     [...columns].flatMap(([header, column]) => {
       const value = column?.unique && valueAt(body, column.path);
       if (value === undefined || value === null) return [];
-      const text = column?.unique === 'anyCase' ? String(value).toLowerCase() : String(value);
+      const text = column?.unique === 'email' ? emailKey(String(value)) : String(value);
       const digest = hash('sha256', `${column?.name}\n${text}`, 'base64url');
       const first = seen.get(digest) ?? line;
       seen.set(digest, first);

@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { CommandError, codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
+import { openDecoder, trimmed } from '../values/text.ts';
 import { isObject } from './columns.ts';
 
 export interface RawRow {
@@ -16,20 +17,30 @@ export interface RawRow {
 /** Takes one thing that is wrong with a file; `line` is null for the file as a whole. */
 export type Report = (line: number | null, text: string) => void;
 
-const delimiters = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
+/** Where two of them fit, the first counts: a comma also stands in numbers and in names. */
+const delimiters = { tab: '\t', semicolon: ';', pipe: '|', comma: ',' } as const;
 
-export type Delimiter = keyof typeof delimiters;
+/** How a file is written, as far as that is said. */
+export interface Writing {
+  readonly delimiter?: keyof typeof delimiters | undefined;
+  readonly encoding?: string | undefined;
+}
 
 /**
  * Streams the rows of a file of CSV, JSON lines or a JSON array, and reports what is wrong with its form. The rows reject
  * with `UsageError` for a file that is empty or not text, and with `LocalError` for one that cannot be read.
  */
-export function readFile(path: string, delimiter: Delimiter | undefined, report: Report, io: Io) {
+export function readFile(path: string, { delimiter, encoding }: Writing, report: Report, io: Io) {
   const hash = createHash('sha256');
   const shownPath = path === '-' ? 'stdin' : path;
   return {
     name: basename(shownPath),
-    rows: readRows(readTexts(readBytes(path, io), hash, shownPath), shownPath, delimiter, report),
+    rows: readRows(
+      readTexts(readBytes(path, io), hash, openDecoder(shownPath, encoding)),
+      shownPath,
+      delimiter,
+      report,
+    ),
     /** SHA-256 of its bytes, hexadecimal; only once all rows are read. */
     digest: () => hash.digest('hex'),
   };
@@ -50,48 +61,47 @@ async function* readBytes(path: string, { stdin, cwd }: Io): AsyncGenerator<Uint
   }
 }
 
-/** The text of bytes, which are hashed on the way, without the mark that some programs put before it. */
-async function* readTexts(parts: AsyncIterable<Uint8Array>, hash: Hash, path: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  try {
-    for await (const part of parts) {
-      hash.update(part);
-      yield decoder.decode(part, { stream: true });
-    }
-    yield decoder.decode();
-  } catch (cause) {
-    if (codeOf(cause) !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw cause;
-    const way = 'Save it as UTF-8, or convert it with: iconv -f ENCODING -t UTF-8';
-    throw new UsageError(`${path} is not UTF-8 text`, [way], { cause });
+/** The text of bytes, which are hashed on the way. */
+async function* readTexts(parts: AsyncIterable<Uint8Array>, hash: Hash, decode: ReturnType<typeof openDecoder>) {
+  for await (const part of parts) {
+    hash.update(part);
+    yield decode(part, false);
   }
+  yield decode(new Uint8Array(), true);
 }
 
-/** The characters that are read to tell the form of a file, at most. */
-const START_LENGTH = 1_000_000;
+/** The characters that are read to tell the form of a file. */
+const START_LENGTH = 65_536;
 
 async function* readRows(
   texts: AsyncGenerator<string>,
   path: string,
-  delimiter: Delimiter | undefined,
+  delimiter: Writing['delimiter'],
   report: Report,
 ): AsyncGenerator<RawRow> {
   let start = '';
-  // Until the first line that is not blank is there.
-  while (start.length < START_LENGTH && !start.trimStart().includes('\n')) {
+  while (start.trimStart().length < START_LENGTH) {
     const { value, done } = await texts.next();
     if (done) break;
     start += value;
   }
-  if (start.trim() === '') throw new UsageError(`${path} is empty`);
+  if (trimmed(start) === '') throw new UsageError(`${path} is empty`);
+  const form = formOf(path, start);
+  const sep = form === 'csv' ? separatorLine.exec(start) : null;
   const all = (async function* () {
-    yield start;
+    yield start.slice(sep?.[0].length);
     yield* texts;
   })();
-  const form = formOf(path, start);
   if (form === 'json') yield* readJson(all, report);
   else if (form === 'jsonl') yield* readJsonLines(all, report);
-  else yield* readCsv(all, delimiter === undefined ? guessDelimiter(start) : delimiters[delimiter], report);
+  else {
+    const written = delimiter === undefined ? sep?.[1]?.replace('\\t', '\t') : delimiters[delimiter];
+    yield* readCsv(all, written ?? guessDelimiter(start), sep === null ? 1 : 2, report);
+  }
 }
+
+/** What Excel takes from the first line: `sep=;`. */
+const separatorLine = /^"?sep=(\\t|[^\r\n"])"?[\t ,;|]*(?:\r\n?|\n)/i;
 
 function formOf(path: string, start: string): 'csv' | 'json' | 'jsonl' {
   if (/\.(jsonl|ndjson)$/i.test(path)) return 'jsonl';
@@ -100,46 +110,61 @@ function formOf(path: string, start: string): 'csv' | 'json' | 'jsonl' {
   return first === '[' ? 'json' : first === '{' ? 'jsonl' : 'csv';
 }
 
-/** The delimiter that a header has most of. */
+/** The delimiter that most rows have as often as the header, else the one that the header has most of. */
 function guessDelimiter(text: string): string {
-  const header = (/^.*$/m.exec(text.trimStart())?.[0] ?? '').replaceAll(/"[^"]*"/g, '');
-  const timesIn = (one: string) => header.split(one).length;
-  return Object.values(delimiters).reduce((most, next) => (timesIn(next) > timesIn(most) ? next : most));
+  const lines = text.replaceAll(/"[^"]*"/g, 'x').split(/[\r\n]+/);
+  const [header = '', ...rows] = lines.filter((line) => line.trim() !== '').slice(0, 20);
+  const timesIn = (line: string, one: string) => line.split(one).length - 1;
+  const fitOf = (one: string) => {
+    const times = timesIn(header, one);
+    return times === 0 ? 0 : 1_000 * rows.filter((row) => timesIn(row, one) === times).length + Math.min(times, 999);
+  };
+  const best = Object.values(delimiters).reduce((most, next) => (fitOf(next) > fitOf(most) ? next : most));
+  return fitOf(best) === 0 ? ',' : best;
 }
 
-/** Reads RFC 4180 with a header. */
-async function* readCsv(texts: AsyncIterable<string>, delimiter: string, report: Report): AsyncGenerator<RawRow> {
+/** Reads RFC 4180 with a header, whose lines end as they like. The text begins in line `firstLine` of the file. */
+async function* readCsv(texts: AsyncIterable<string>, delimiter: string, firstLine: number, report: Report) {
   const { parse } = await import('csv-parse');
+  /** What the parser adds to a line number: breaks of two characters inside cells are two lines to it. */
+  let shift = 1 - firstLine;
+  let lastLine = firstLine - 1;
+  /** Behind some errors, the parser leaves out a part of the text. */
+  let isLost = false;
   const parser = parse({
     delimiter,
-    info: true,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    trim: true,
     relax_column_count: true,
     skip_empty_lines: true,
     skip_records_with_error: true,
+    on_record(cells: string[], { lines }) {
+      const breaks = cells.join(' ').match(/\r\n|\r|\n/g) ?? [];
+      shift += breaks.filter((one) => one.length === 2).length;
+      lastLine = lines - shift;
+      return isLost ? null : [String(lastLine - breaks.length), ...cells];
+    },
     on_skip(error) {
-      const line = error && 'lines' in error && typeof error.lines === 'number' ? error.lines : null;
-      if (error) report(line, error.message.replace(/ (at|on) line \d+.*$/, ''));
+      if (!error || isLost) return undefined;
+      isLost = error.code === 'CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE';
+      const line =
+        error.code === 'CSV_QUOTE_NOT_CLOSED' ? lastLine + 1 : Number('lines' in error && error.lines) - shift;
+      report(line, error.message.replace(/ (at|on) line \d+.*$/, ''));
       return undefined;
     },
   });
   // An error of the text ends the parser with it.
   pipeline(Readable.from(texts), parser, () => {});
   let names: readonly string[] | undefined;
-  /** Breaks of two characters inside cells, each of which the parser counts as two lines. */
-  let doubled = 0;
-  for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
-    const breaks = record.join(' ').match(/\r\n|\r|\n/g) ?? [];
-    doubled += breaks.filter((one) => one.length === 2).length;
-    if (record.every((value) => value.trim() === '')) continue;
+  for await (const [place, ...cells] of parser as AsyncIterable<readonly string[]>) {
+    const line = Number(place);
+    if (cells.every((value) => trimmed(value) === '')) continue;
     if (names === undefined) {
-      names = record.map((name) => name.trim());
+      names = cells.map(trimmed);
       continue;
     }
-    const line = info.lines - doubled - breaks.length;
-    if (record.length !== names.length) {
-      report(line, `has ${record.length} cells; the header has ${names.length}`);
-    }
-    yield { line, cells: names.map((name, at) => [name, unguard(record[at] ?? '')]) };
+    if (cells.length !== names.length) report(line, `has ${cells.length} cells; the header has ${names.length}`);
+    yield { line, cells: names.map((name, at) => [name, readCell(cells[at] ?? '')] as const) };
   }
 }
 
@@ -162,12 +187,10 @@ async function* readJsonLines(texts: AsyncIterable<string>, report: Report): Asy
 async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const text of texts) {
-    const [first = '', ...others] = text.split('\n');
-    rest += first;
-    for (const line of others) {
-      yield rest;
-      rest = line;
-    }
+    // A carriage return at the end of what came may be half of a line end.
+    const lines = (rest + text).split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() ?? '';
+    yield* lines;
   }
   yield rest;
 }
@@ -198,11 +221,15 @@ const cellsOf = (object: Readonly<Record<string, unknown>>): RawRow['cells'] =>
 
 /*
  * A spreadsheet runs a cell that begins like a formula. An apostrophe before it makes it text there, as OWASP advises
- * ("CSV Injection"); reading takes it away again, so that every text comes back as it was.
+ * ("CSV Injection"); reading takes it away again. It also keeps what is blank at the ends of a text, so that every text comes
+ * back as it was.
  */
 const formula = /^['=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
-/** A text as a cell that no spreadsheet runs. */
-export const guard = (text: string): string => (formula.test(text) ? `'${text}` : text);
+const needsGuard = (text: string): boolean => formula.test(text) || trimmed(text) !== text;
 
-const unguard = (cell: string): string => (cell.startsWith("'") && formula.test(cell.slice(1)) ? cell.slice(1) : cell);
+/** A text as a cell that no spreadsheet runs. */
+export const guard = (text: string): string => (needsGuard(text) ? `'${text}` : text);
+
+const readCell = (cell: string): string =>
+  cell.startsWith("'") && needsGuard(cell.slice(1)) ? cell.slice(1) : trimmed(cell);

@@ -51,7 +51,7 @@ export async function readRows(
   return { digest, rows: count ?? 0, file: null, first, needs, problems: new Problems(), repeated: [] };
 }
 
-interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'dateFormat' | 'defaults'> {
+interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'encoding' | 'dateFormat' | 'defaults'> {
   readonly file: string;
   readonly origin: string;
   readonly state: State | null;
@@ -63,10 +63,10 @@ interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'dateFormat' | 
 async function readRowsOfFile(
   { io, dryRun }: CommandContext,
   operation: BulkOperation,
-  { file, map, delimiter, dateFormat, defaults, origin, state, identity, needs }: OfFile,
+  { file, map, delimiter, encoding, dateFormat, defaults, origin, state, identity, needs }: OfFile,
 ): Promise<ReadRows> {
   const problems = new Problems();
-  const source = readFile(file, delimiter, problems.add, io);
+  const source = readFile(file, { delimiter, encoding }, problems.add, io);
   const bodies = readBodies(operation, { mapping: new Map(map), defaults, problems, dateFormat, io });
   const keep = state === null || dryRun ? () => {} : keepAside(state);
   const scope = hash(identity);

@@ -12,16 +12,15 @@ import { type Finishing, finishRun } from './finish-run.ts';
 import { openLane } from './lane.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
 import type { Needs } from './preparation.ts';
-import type { Delimiter } from './read-file.ts';
+import type { Writing } from './read-file.ts';
 import { readRows } from './read-rows.ts';
 import { refuseTakenOutput } from './results.ts';
 import { type BulkRun, runId } from './run.ts';
 
-export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSent'> {
+export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSent'>, Writing {
   readonly file: string | undefined;
   readonly count?: number | undefined;
   readonly map: readonly (readonly [column: string, field: string])[] | undefined;
-  readonly delimiter: Delimiter | undefined;
   readonly dateFormat: DateFormat | undefined;
   readonly run: string | undefined;
   readonly idempotencyKey: string | undefined;

@@ -126,6 +126,7 @@ const texts = {
       ['customers create -f FILE', 'a customer for each row'],
     ],
     'A file is CSV with a header (comma, semicolon, tab or pipe), JSON lines or a JSON array, of any length; - is stdin. ' +
+      'Lines may end in any way; UTF-16 needs a byte order mark, other encodings --encoding windows-1252. ' +
       'Columns are named as the options or as the service names them; --map "Order No=reference" names others, and ' +
       '--map "Note=" leaves one out. Options hold for every row that says nothing else. --dry-run shows the problems ' +
       'of the file, with lines; a file with problems is not sent at all.',

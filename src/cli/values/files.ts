@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
+import { openDecoder, trimmed } from './text.ts';
 
 /** The text that `-` (stdin) or `@FILE` stands for, trimmed; any other text stands for itself. */
 export async function readReference(text: string, io: Io): Promise<string> {
@@ -11,29 +12,32 @@ export async function readReference(text: string, io: Io): Promise<string> {
 
 /** The text of a file, or of stdin for `-`, trimmed; it must not be empty. */
 export async function readText(path: string, io: Io): Promise<string> {
-  const text = (await readWholeText(path, io)).trim();
+  const text = trimmed(await readWholeText(path, io));
   if (text === '') throw new UsageError(path === '-' ? 'stdin is empty' : `${path} is empty`);
   return text;
 }
 
 /** The text of a file, or of stdin for `-`, as it is. */
 export async function readWholeText(path: string, io: Io): Promise<string> {
-  if (path !== '-') return readLocalFile(path, io);
+  if (path !== '-') return openDecoder(path)(readLocalBytes(path, io), true);
   if (io.stdin.isTTY) throw new UsageError('- reads stdin, and stdin is a terminal: pipe something into it');
-  return io.stdin.readText();
+  return openDecoder('stdin')(Buffer.concat(await Array.fromAsync(io.stdin.chunks())), true);
 }
 
 /** The text of a file, or undefined when there is no such file. */
 export const readIfPresent = (path: string, io: Io): string | undefined =>
   existsSync(resolve(io.cwd, path)) ? readLocalFile(path, io) : undefined;
 
-/** The text of a file. `check` sees it open, before it is read. Throws `LocalError`. */
-export function readLocalFile(path: string, { cwd }: Pick<Io, 'cwd'>, check?: (file: number) => void): string {
+/** The text of a file in UTF-8. `check` sees it open, before it is read. Throws `LocalError`. */
+export const readLocalFile = (path: string, io: Pick<Io, 'cwd'>, check?: (file: number) => void): string =>
+  readLocalBytes(path, io, check).toString();
+
+function readLocalBytes(path: string, { cwd }: Pick<Io, 'cwd'>, check?: (file: number) => void): Buffer {
   try {
     const file = openSync(resolve(cwd, path), 'r');
     try {
       check?.(file);
-      return readFileSync(file, 'utf8');
+      return readFileSync(file);
     } finally {
       closeSync(file);
     }

@@ -11,7 +11,7 @@ async function read(bytes: Buffer, size: number) {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   };
   const rows: unknown[] = [];
-  const source = readFile('-', undefined, (line, text) => rows.push({ line, text }), {
+  const source = readFile('-', {}, (line, text) => rows.push({ line, text }), {
     ...io,
     stdin: { ...io.stdin, chunks },
   });
