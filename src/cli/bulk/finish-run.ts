@@ -160,8 +160,9 @@ async function answerOf(
   } catch (error) {
     if (!isOfThisRow(error)) throw error;
     const code = codeOfRefusal(error);
+    const message = error.fields.length === 0 ? error.message : `${error.message}: ${error.fields.join(', ')}`;
     const kind = unknownCodes.includes(code) ? 'unknown' : 'failed';
-    return { row, kind, status: kind, result: {}, error: { code, status: error.status, message: error.message } };
+    return { row, kind, status: kind, result: {}, error: { code, status: error.status, message } };
   }
 }
 

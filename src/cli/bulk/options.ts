@@ -20,9 +20,13 @@ export const bulkOptions = {
       parse: parseEncoding,
     },
   ),
-  dateFormat: option('--date-format <ORDER>', 'with -f: how dates are written in it, besides 2027-12-31', {
-    choices: dateFormats,
-  }),
+  dateFormat: option(
+    '--date-format <ORDER>',
+    'with -f: how dates are written in it, besides 2027-12-31; epoch: seconds since 1970, from 1e11 on milliseconds',
+    {
+      choices: dateFormats,
+    },
+  ),
   run: option('--run <NAME>', 'with -f or --count: tell this run from others that do the same', {
     parse: parseRunName,
   }),

@@ -94,7 +94,9 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
       setAt(body, column.path, isObject(read) && isObject(before) ? { ...before, ...read } : read);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      texts.push(`${name}: ${error.message}`);
+      const way =
+        column.isDate && /^[0\W]*0[0\W]*$/.test(String(value)) ? "; for no date, write 'never' or nothing" : '';
+      texts.push(`${name}: ${error.message}${way}`);
       if (column.isDate && options.noDates.length < MAX_NO_DATES) options.noDates.push(String(value));
       setAt(body, column.path, value);
       unread.push(column);
@@ -111,7 +113,7 @@ function readValue(value: unknown, { read, nullWord, isDate }: Column, { dateFor
   const text = read === undefined ? String(value) : trimmed(String(value));
   if (text === nullWord) return null;
   if (read === undefined || text === '') return text || undefined;
-  const date = isDate && dateFormat !== undefined ? isoDate(text, dateFormat) : null;
+  const date = isDate ? ((dateFormat && isoDate(text, dateFormat)) ?? isoDate(text, 'ymd')) : null;
   return read(date ?? text, { now });
 }
 

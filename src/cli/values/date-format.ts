@@ -1,24 +1,57 @@
-/** In which order people write day, month and year: `31.12.2027`, `12/31/2027`, `2027/12/31`. */
-export const dateFormats = ['dmy', 'mdy', 'ymd'] as const;
+/** In which order people write day, month and year: `31.12.2027`, `12/31/2027`, `2027/12/31`; or the time since 1970. */
+export const dateFormats = ['dmy', 'mdy', 'ymd', 'epoch'] as const;
 
 export type DateFormat = (typeof dateFormats)[number];
 
-/** Three numbers, with a time of day behind them, in UTC. */
-const written = /^(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2}))?)?$/;
+/** Three numbers, with a time of day and a zone behind them; UTC unless there is one. */
+const written =
+  /^(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})(?:(?:T|,?\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([ap])\.?m\.?)?\s*(Z|(?:UTC|GMT)?(?:[+-]\d{2}(?::?\d{2})?)?))?$/i;
 
-/** A date as ISO 8601 writes it; null for a text that is no date of that format. The year has four digits. */
+/** Smaller numbers are seconds since 1970, others milliseconds. */
+const FIRST_MILLISECONDS = 1e11;
+
+/**
+ * A date as ISO 8601 writes it, an instant in UTC; null for a text that is no date of that format. The year has four digits.
+ * Midnight without a zone is the day.
+ */
 export function isoDate(text: string, format: DateFormat): string | null {
-  const [, first = '', second = '', third = '', hour, minute, seconds = '00'] = written.exec(text.trim()) ?? [];
+  if (format === 'epoch') return epochDate(text);
+  const parts = written.exec(text.trim()) ?? [];
+  const [, first = '', second = '', third = '', hour, minute = '', seconds = '00', fraction = '', half, zone = ''] =
+    parts;
   const numbers = [first, second, third];
   const at = (letter: string) => numbers[format.indexOf(letter)]?.padStart(2, '0');
   const date = `${at('y')}-${at('m')}-${at('d')}`;
   if (!isDay(date)) return null;
-  return hour === undefined ? date : `${date}T${hour.padStart(2, '0')}:${minute}:${seconds}Z`;
+  if (hour === undefined) return date;
+  if (half !== undefined && (Number(hour) < 1 || Number(hour) > 12)) return null;
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+  if (hours > 23 || Number(minute) > 59 || Number(seconds) > 59) return null;
+  if (zone === '' && hours + Number(minute) + Number(seconds) + Number(fraction) === 0) return date;
+  const [, sign = '+', offsetHours = '00', offsetMinutes = '00'] = /([+-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
+  if (Number(offsetHours) > 14 || Number(offsetMinutes) > 59) return null;
+  const time = `${String(hours).padStart(2, '0')}:${minute}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}`;
+  return toIso(Date.parse(`${date}T${time}${sign}${offsetHours}:${offsetMinutes}`));
 }
 
-/** The formats in which all of these are dates. */
+function epochDate(text: string): string | null {
+  if (!/^-?\d{1,15}(\.\d+)?$/.test(text)) return null;
+  const number = Number(text);
+  return toIso(Math.round(Math.abs(number) < FIRST_MILLISECONDS ? number * 1_000 : number));
+}
+
+function toIso(ms: number): string | null {
+  const iso = Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : '';
+  return iso.length === 24 ? iso.replace('.000Z', 'Z') : null;
+}
+
+/** The formats in which all of these are dates. A short number is none that anybody means by seconds. */
 export const formatsOf = (texts: readonly string[]): readonly DateFormat[] =>
-  dateFormats.filter((format) => texts.length > 0 && texts.every((text) => isoDate(text, format) !== null));
+  dateFormats.filter(
+    (format) =>
+      texts.length > 0 &&
+      texts.every((text) => isoDate(text, format) !== null && (format !== 'epoch' || text.length >= 9)),
+  );
 
 /** Whether there is such a day: `Date` reads 31 February as 3 March. */
 function isDay(date: string): boolean {

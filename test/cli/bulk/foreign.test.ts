@@ -31,6 +31,17 @@ describe('a file of another system', () => {
     ]);
   });
 
+  it('is told what to write for no date, and ends with the day where midnight is written', async () => {
+    await using shop = await bulkShop();
+    const rows = (end: string) => `key,expires\nACME-0001-AAAA-BBBB-CCCC-0001,${end}\n`;
+    shop.write('zero.csv', rows('0000-00-00'));
+    const { code, stderr } = await shop.at(['keys', 'import', '-f', 'zero.csv', '-n']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("; for no date, write 'never' or nothing")]);
+    shop.write('day.csv', rows('2027-01-24 00:00:00'));
+    const { first } = await shop.json('keys', 'import', '-f', 'day.csv', '-n');
+    expect(first.expirationDate).toBe('2027-01-24T23:59:59.000Z');
+  });
+
   it('moves in with its products, customers, notes and devices', async () => {
     await using shop = await bulkShop();
     shop.write('old.csv', foreign);
@@ -81,6 +92,24 @@ describe('a date as people write it', () => {
     ['mdy', '12/31/2027', '2027-12-31'],
     ['ymd', '2027/12/31 9:05', '2027-12-31T09:05:00Z'],
     ['ymd', '2027-12-31T09:05:07', '2027-12-31T09:05:07Z'],
+    ['ymd', '2026-11-03 09:14:55 -0500', '2026-11-03T14:14:55Z'],
+    ['ymd', '2026-11-03T09:14:55.1234-05:00', '2026-11-03T14:14:55.123Z'],
+    ['dmy', '3.11.2026 09:14 UTC', '2026-11-03T09:14:00Z'],
+    ['ymd', '2026-11-03 09:14:55+00', '2026-11-03T09:14:55Z'],
+    ['ymd', '2026-11-03 09:14:55 GMT+0530', '2026-11-03T03:44:55Z'],
+    ['mdy', '1/24/2027 2:15:07 PM', '2027-01-24T14:15:07Z'],
+    ['mdy', '1/24/2027, 12:05\u202fAM', '2027-01-24T00:05:00Z'],
+    ['dmy', '24/1/2027 2:15PM', '2027-01-24T14:15:00Z'],
+    ['ymd', '2027-01-24 00:00:00', '2027-01-24'],
+    ['ymd', '2027-01-24 00:00:00Z', '2027-01-24T00:00:00Z'],
+    ['epoch', '1796000000', '2026-11-30T00:53:20Z'],
+    ['epoch', '1796000000123', '2026-11-30T00:53:20.123Z'],
+    ['epoch', '1796000000.5', '2026-11-30T00:53:20.500Z'],
+    ['epoch', '31.12.2027', null],
+    ['mdy', '1/24/2027 13:05 PM', null],
+    ['ymd', '2027-01-24 25:00', null],
+    ['ymd', '2027-01-24 10:60', null],
+    ['ymd', '2027-01-24 10:00 +1500', null],
     ['mdy', '31.12.2027', null],
     ['dmy', '29.02.2027', null],
     ['dmy', '31.12.27', null],
@@ -92,6 +121,8 @@ describe('a date as people write it', () => {
     [['31.12.2027', '01.02.2027'], ['dmy']],
     [['01/02/2027'], ['dmy', 'mdy']],
     [['31.12.2027', '12.31.2027'], []],
+    [['1796000000', '1796000001'], ['epoch']],
+    [['20271231'], []],
     [[], []],
   ])('%j may be %j', (texts, formats) => expect(formatsOf(texts)).toEqual(formats));
 });
