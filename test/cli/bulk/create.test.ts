@@ -31,7 +31,7 @@ describe('lkm keys create --count', () => {
   it('says that nothing was sent, and how to do it all once more', async () => {
     await using shop = await bulkShop();
     const first = await shop.at(['keys', 'create', '--count', '2', '-v']);
-    expect(first.stderr.match(/^POST \/create-key {2}200 .* attempt 1$/gm)).toHaveLength(2);
+    expect(first.stderr.match(/^POST \/create-key {2}200 {2}\d+ ms {2}attempt 1$/gm)).toHaveLength(2);
     const again = await shop.at(['keys', 'create', '--count', '2']);
     expect(again.stderr).toMatch(
       /^these are the results of the run of 12:00 UTC; nothing was sent now\nto do it all once more, give it a name: --run NAME\ncreated 2 of 2 keys · run \w{12}\n$/,
