@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AnyEndpoint, type Endpoint, reasonsOf } from '../contract/endpoint.ts';
-import { type ApiError, type CallTrace, readApiError } from '../contract/errors.ts';
+import { type ApiError, addressReasons, type CallTrace, readApiError } from '../contract/errors.ts';
 import type { RawResponse } from './attempt.ts';
 import { ProtocolError } from './errors.ts';
 import type { ResponseHeaders } from './network.ts';
@@ -45,7 +45,10 @@ export function readReply(
     const { data: error } = ErrorPayload.safeParse(json);
     if (error === undefined) return invalid(`${status} without a message and a code`, foreign);
     const fields = readInvalidFields(headers);
-    return readApiError({ ...error, status, retryAfterMs, fields }, reasonsOf(endpoint), call);
+    const reasons = [...reasonsOf(endpoint), ...addressReasons];
+    const refusal = readApiError({ ...error, status, retryAfterMs, fields }, reasons, call);
+    if (!isUnknownRoute(refusal)) return refusal;
+    return invalid(`${status} (${error.message}): it has no ${call.operation}`, true);
   }
   try {
     return { payload: reply.unwrap(json) };
@@ -53,6 +56,10 @@ export function readReply(
     return invalid(`${status} in a shape outside its contract${firstIssue(cause)}`, foreign, cause);
   }
 }
+
+/** Whether an error says that the path is not one of the service, rather than that it has no such key or customer. */
+const isUnknownRoute = ({ status, reason }: ApiError): boolean =>
+  (status === 404 || status === 405) && (reason === null || addressReasons.includes(reason));
 
 /** Without the service, a proxy answers with a page of its own. */
 const guessAt = (status: number): string =>

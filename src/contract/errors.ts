@@ -11,6 +11,8 @@ export interface ApiErrorDetail {
   readonly latest?: string | undefined;
   /** What is wrong with it, to follow a colon. */
   readonly why?: string;
+  /** What a request named as its host. */
+  readonly host?: string;
   /** A message that says more than the usual one, in its place. */
   readonly hint?: string;
   /** The fields that are missing or wrong, from the outside inwards: `newCustomer.email`. */
@@ -81,6 +83,11 @@ export const apiErrors = {
   bodyTooLarge: { status: 413, code: 1, message: 'Request body too large' },
   uriTooLong: { status: 414, code: 1, message: 'Request URI too long' },
   unsupportedMediaType: { status: 415, code: 1, message: 'Unsupported content coding or character set' },
+  misdirected: {
+    status: 421,
+    code: 1,
+    message: "Host '{host}' is not a name of this server; behind a proxy, start it with --behind-proxy",
+  },
   rateLimited: { status: 429, code: 3, message: 'Rate limit exceeded' },
   headersTooLarge: { status: 431, code: 1, message: 'Request headers too large' },
   serverError: { status: 500, code: 1, message: 'Server error' },
@@ -110,6 +117,9 @@ export const mutationReasons: readonly Reason[] = [
   'requestInProgress',
   'storedResponseMissing',
 ];
+
+/** The errors of a request that reaches no endpoint: its address is not that of the service. */
+export const addressReasons: readonly Reason[] = ['routeNotFound', 'methodNotAllowed', 'misdirected'];
 
 /** An error as it is on the wire, with what only the client knows from its headers. */
 type WireError = Pick<ApiError, 'status' | 'code' | 'message'> & Partial<Pick<ApiError, 'retryAfterMs' | 'fields'>>;

@@ -10,7 +10,7 @@ import { createConcurrencyLimit, DEFAULT_REQUEST_LIMITS, type RequestLimits } fr
 import { createEventStreams } from './http/event-stream.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE, type RateLimiter } from './http/rate-limit.ts';
-import { type Address, isLoopback } from './http/transport/bind.ts';
+import { type Address, isLoopback, onlyLoopbackHosts } from './http/transport/bind.ts';
 import type { ConnectionLimits } from './http/transport/connections.ts';
 import { listen, type Tls } from './http/transport/listen.ts';
 import { type BackupSchedule, backupJob } from './jobs/backups.ts';
@@ -174,7 +174,8 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     ...options,
     limits: options.connections,
     isProxy: readNetworks(behindProxy),
-    onlyLoopbackHosts: isLoopback(options.host) && behindProxy.length === 0,
+    isHostAllowed:
+      isLoopback(options.host) && behindProxy.length === 0 ? onlyLoopbackHosts(log, parts.monotonic) : undefined,
     onFailure: (error) => log.error({ err: error }, 'response broken off'),
   });
   opened.defer(listener.close);

@@ -83,6 +83,13 @@ describe('lkm doctor', () => {
     ['a clock that is behind', service({}, NOW + 3_600_000), 'clock warn', /^1h behind/, /Set the clock/],
     ['a clock that is ahead', service({}, NOW - 120_000), 'clock warn', /^2m ahead of/, /Set the clock/],
     ['another program', service({ '/health': html }), 'network fail', /which is not how lkm answers/, /the address/],
+    [
+      'a host that the server does not know',
+      service({ '/health': refusal(421) }),
+      'network fail',
+      /421: No$/,
+      /--behind-proxy/,
+    ],
     ['no program', () => Promise.reject(refused), 'network fail', /nothing listens there/, /service running/],
     ['a database that is down', service({ '/ready': refusal(503) }), 'ready fail', /answers 503/, /log/],
     ['a newer service', service({ '/openapi.json': contractOf('2099-01-01') }), 'contract warn', /2099/, /Update lkm/],
@@ -94,7 +101,13 @@ describe('lkm doctor', () => {
       /the service/,
     ],
     ['an unknown token', service({ '/token/self': refusal(401) }), 'token fail', /token from LKM_TOKEN$/, /another/],
-    ['a page for a token', service({ '/token/self': html }), 'token fail', /not JSON/, /is https:\S+ the address/],
+    [
+      'a page for a token',
+      service({ '/token/self': html }),
+      'token fail',
+      /not JSON/,
+      /no lkm service .* is https:\S+ that of/,
+    ],
     ['a busy token', service({ '/token/self': tooMany }), 'token fail', /./, /wait 15m: try again after 12:15:00 UTC/],
     ['a token that ends soon', service({ '/token/self': ending }), 'token warn', /in 3 days/, /lkm tokens create/],
   ])('finds %s', async (_, fetch, expected, detail, advice) => {

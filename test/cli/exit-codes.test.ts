@@ -23,6 +23,10 @@ const rows: [when: string, line: string, answer: Scripted, exitCode: number, cod
   ['409, the last admin token', 'tokens revoke tok_1 --yes', error(409, 11), 7, 'last_admin_token'],
   ['400 to a question', get, error(400, 1), 2, 'invalid_params'],
   ['a change answered by another service', create, [200, 'a page'], 10, 'bad_response'],
+  ['a base URL with a wrong path', 'customers get cus_1', refusal(404, 1, 'Not found'), 10, 'bad_response'],
+  ['a key that is asked for at a wrong path', get, refusal(404, 1, 'Not found'), 10, 'bad_response'],
+  ['404 of another service', 'customers get cus_1', refusal(404, 404, 'Cannot GET /customer'), 10, 'bad_response'],
+  ['421', create, refusal(421, 1, "Host 'lic.example' is not a name of this server"), 10, 'misdirected'],
   ['a question answered by a page', get, [200, 'a page'], 10, 'bad_response'],
 ];
 

@@ -89,6 +89,10 @@ test.each<[string, Answer]>([
   ['a page that says 404', page(404)],
   ['a page that says the request is too large', page(413)],
   ['JSON that says 404 without a code', json({ message: 'Not Found' }, 404)],
+  ['JSON that says 404 with a code that lkm does not have', json({ message: 'Cannot POST /', code: 404 }, 404)],
+  ['an empty 404', text('', 404)],
+  ['the 404 of lkm for another path', json({ message: 'Not found', code: 1 }, 404)],
+  ['the 405 of lkm for another path', json({ message: 'Method not allowed', code: 1 }, 405)],
   ['JSON that says 401 in another form', json({ error: 'unauthorized' }, 401)],
 ])('a mutation that gets %s was not carried out, and is not repeated', async (_title, answer) => {
   const error = { name: 'ProtocolError', foreign: true, status: expect.any(Number), call: { attempts: 1 } };

@@ -77,15 +77,46 @@ describe('a server on loopback', () => {
   it('answers those who name it as their host, so that no name that was made to point here reaches it', async ({
     service,
   }) => {
-    const own = ['localhost', 'LOCALHOST:4747', '127.0.0.1', '127.0.0.1:80', '[::1]:4747'];
+    const own = [
+      'localhost',
+      'LOCALHOST:4747',
+      'localhost.',
+      'Localhost.:1',
+      '127.0.0.1',
+      '127.0.0.1:80',
+      '[::1]:4747',
+    ];
     const others = [
       ...['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:4747', 'localhost:4747:80'],
-      ...['127.0.0.1@evil.example', '0.0.0.0', '[::ffff:127.0.0.1]', ''],
+      ...['0.0.0.0', '[::ffff:127.0.0.1]', '[::2]', 'localhost..', '127.0.0.1.', '127.0.0.256', ''],
     ];
-    for (const name of [...own, ...others]) {
+    const malformed = ['127.0.0.1@evil.example', 'x'.repeat(256)];
+    for (const name of [...own, ...others, ...malformed]) {
       const text = await exchange(service.server.port, ['GET /health HTTP/1.1', `Host: ${name}`]);
-      expect([name, statusOf(text)]).toEqual([name, own.includes(name) ? 200 : 400]);
+      expect([name, statusOf(text)]).toEqual([name, own.includes(name) ? 200 : others.includes(name) ? 421 : 400]);
     }
+  });
+
+  it('judges a whole address by the name in it, and by Host too', async ({ service }) => {
+    const ask = async (target: string, name: string) =>
+      statusOf(await exchange(service.server.port, [`GET ${target} HTTP/1.1`, `Host: ${name}`]));
+    expect(await ask('http://LOCALHOST:80/health', 'localhost')).toBe(200);
+    expect(await ask('http://evil.example/health', 'localhost')).toBe(421);
+    expect(await ask('https://evil.example:4747/customer', '127.0.0.1')).toBe(421);
+    expect(await ask('http://localhost/health', 'evil.example')).toBe(421);
+    expect(await ask('http://localhost@evil.example/health', 'localhost')).toBe(400);
+  });
+
+  it('says in the response which host it was and what to do, and in the log once a minute', async () => {
+    const lines: string[] = [];
+    await using service = await startTestServer({ logFormat: 'json', logTo: { write: (line) => lines.push(line) } });
+    const ask = (name: string) => exchange(service.server.port, ['POST /create-key HTTP/1.1', `Host: ${name}`]);
+    const [first] = [await ask('lic.example'), await ask('lic.example'), await ask('other.example')];
+    expect(JSON.parse(first.slice(first.indexOf('{')))).toEqual({
+      ...{ code: 1, message: expect.stringMatching(/^Host 'lic\.example' is not .* --behind-proxy$/) },
+    });
+    const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40);
+    expect(warnings).toMatchObject([{ host: 'lic.example', msg: expect.stringContaining('--behind-proxy') }]);
   });
 
   it('takes any host from its proxy', async () => {

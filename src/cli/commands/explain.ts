@@ -74,6 +74,7 @@ type DescribedError = ReturnType<typeof describeError>;
 const anything: ApiErrorDetail = {
   customerId: 'ID',
   email: 'ADDRESS',
+  host: 'lkm.example',
   reference: 'REFERENCE',
   updatedAt: 'INSTANT',
   inUse: '2 devices',
@@ -91,7 +92,7 @@ function describeError(reason: Reason) {
     status,
     code,
     message: apiError(reason, anything).message,
-    exitCode: exitOf({ status, code }),
+    exitCode: exitOf({ status, code, reason }),
     operations: returning.length > endpoints.length / 2 ? [] : returning.map(({ method, path }) => `${method} ${path}`),
     hints: hintsByReason[reason] ?? [],
   };

@@ -146,6 +146,10 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
     ['Find it:', 'lkm customers list --email ADDRESS'],
     ['Use it:', 'lkm keys create -P ID --customer ID'],
   ],
+  misdirected: [
+    'A proxy before the service passes another name on: start lkm serve with --behind-proxy and the address of the proxy.',
+    'Or let the proxy send Host: localhost. Without a proxy, use localhost in the base URL.',
+  ],
   unavailable: ['The service did not run the request. Try again later.'],
 };
 

@@ -7,7 +7,7 @@ import {
   outcomeUnknown,
   ProtocolError,
 } from '../../client/errors.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError, addressReasons } from '../../contract/errors.ts';
 import { firstLower } from '../output/words.ts';
 import { addressIn, adviseOn, explainConnection, type Situation } from './advice.ts';
 import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
@@ -66,7 +66,7 @@ function explainCall(error: CallError, situation: Situation): Report {
   if (error instanceof ApiError) return explainRefusal(error, situation);
   if (error instanceof NetworkError) return explainNetwork(error);
   const hint = isForeign
-    ? `This does not look like lkm: is ${addressIn(situation)} the address of the service, with its path?`
+    ? `There is no lkm service at this address: is ${addressIn(situation)} that of the service, with its path?`
     : `Is ${addressIn(situation)} the address of the service?`;
   const report = newReport('bad_response', firstLower(error.message), exitCodes.serverError, [hint]);
   // A page or a redirect comes from another address, or from something before the service: it would come again.
@@ -96,7 +96,8 @@ function explainRefusal(error: ApiError, situation: Situation): Report {
   const { message, hints } = adviseOn(error, situation);
   const effect = error.call?.idempotencyKey == null ? '' : ' Nothing was changed.';
   const request = error.call ? `${attemptsLine(error)}${effect}` : null;
-  return { ...newReport(codeOfRefusal(error), message, exitOf(error), hints), request };
+  const report = newReport(codeOfRefusal(error), message, exitOf(error), hints);
+  return { ...report, retryable: report.retryable && error.reason !== 'misdirected', request };
 }
 
 /** `POST /key/sign answered 503 (code 1) at attempt 5, the last.` */
@@ -112,7 +113,8 @@ export const codeOfRefusal = ({ reason, status }: ApiError): string =>
   reason === null ? `http_${status}` : reason.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The exit code of a command that ends with this error of the service. */
-export function exitOf({ status, code }: Pick<ApiError, 'status' | 'code'>): ExitCode {
+export function exitOf({ status, code, reason }: Pick<ApiError, 'status' | 'code' | 'reason'>): ExitCode {
+  if (reason !== null && addressReasons.includes(reason)) return exitCodes.serverError;
   if (status === 409 && (code === 3 || code === 4)) return exitCodes.outcomeUnknown;
   return exitOfStatus[status] ?? (status < 500 ? exitCodes.usage : exitCodes.serverError);
 }

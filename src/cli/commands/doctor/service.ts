@@ -5,6 +5,8 @@ import { readBaseUrl } from '../../../client/request.ts';
 import { apiVersion } from '../../../contract/index.ts';
 import { findToken } from '../../config/token.ts';
 import type { CommandContext } from '../../context.ts';
+import { hintsByReason } from '../../failure/advice.ts';
+import { hintText } from '../../failure/errors.ts';
 import { count, expiry, typedDuration } from '../../output/words.ts';
 import type { RemoteTarget } from '../../request/target.ts';
 import { type Check, fail, failed, ok, warn } from './check.ts';
@@ -25,9 +27,12 @@ export async function examineService(target: RemoteTarget, context: CommandConte
   const received = io.now();
   const tls = await checkTls(address, context);
   if ('check' in health) return [proxyCheck, health, ...tls];
+  const network = checkNetwork(health, received - sent, address.host);
+  // The rest would be about another program.
+  if (network.status === 'fail') return [proxyCheck, network, ...tls];
   return [
     proxyCheck,
-    checkNetwork(health, received - sent, address.host),
+    network,
     ...tls,
     ...checkClock(health, sent, received),
     await get('/ready', address, context).then(checkReady).catch(failed('ready', asked)),
@@ -62,6 +67,10 @@ async function get(
 function checkNetwork({ status, text }: RawResponse, tookMs: number, host: string): Check {
   const took = `${host} answered within ${tookMs} ms`;
   if (status === 200 && text?.includes('"ok"')) return ok('network', took);
+  const message = /"message":\s*"([^"]+)"/.exec(text ?? '')?.[1];
+  const [forHost = ''] = hintsByReason.misdirected ?? [];
+  if (status === 421 && message !== undefined)
+    return fail('network', `${took} with 421: ${message}`, hintText(forHost));
   const advice = 'Is this the address of the service, with its path? A proxy or another program may stand there.';
   return fail('network', `${took} with ${status}, which is not how lkm answers`, advice);
 }

@@ -1,4 +1,6 @@
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, isIPv4, type Server } from 'node:net';
+import type { Logger } from 'pino';
+import { apiError } from '../../../contract/errors.ts';
 import { StartupError } from '../../../store/errors.ts';
 
 export interface Address {
@@ -38,10 +40,21 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Whether an address or name to listen on is reached from this machine alone. */
 export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+  host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 
-/** Whether a `Host` header names this machine, with a port or without. */
-export function isLoopbackHost(header: string): boolean {
-  const name = /^(\[[^\]]*\]|[^:]*)(?::\d{1,5})?$/.exec(header)?.[1] ?? '';
-  return isLoopback(name.toLowerCase().replace(/^\[(.*)\]$/, '$1'));
+/** At most one warning about a foreign host is logged in this time, in milliseconds. */
+const WARN_EVERY_MS = 60_000;
+
+/** Returns whether a host names this machine, with a port or without, and warns about another one. */
+export function onlyLoopbackHosts(log: Logger, monotonic: () => number): (host: string) => boolean {
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  return (host) => {
+    const name = /^(\[[^\]]*\]|[^:]*)(?::\d{1,5})?$/.exec(host)?.[1] ?? '';
+    if (isLoopback(name.toLowerCase().replace(/^\[(.*)\]$|^(localhost)\.$/, '$1$2'))) return true;
+    if (monotonic() - warnedAt >= WARN_EVERY_MS) {
+      warnedAt = monotonic();
+      log.warn({ host }, `refused a request: ${apiError('misdirected', { host }).message}`);
+    }
+    return false;
+  };
 }

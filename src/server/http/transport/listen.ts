@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { apiError, type Reason } from '../../../contract/errors.ts';
 import type { App } from '../app.ts';
 import { refusal } from '../respond.ts';
-import { type Address, bind, isLoopbackHost } from './bind.ts';
+import { type Address, bind } from './bind.ts';
 import {
   type ConnectionLimits,
   type Connections,
@@ -24,8 +24,8 @@ export interface ListenOptions extends Address {
   readonly limits?: Partial<ConnectionLimits> | undefined;
   /** Whether many callers share an address, which then has no limit of its own. */
   readonly isProxy?: (address: string) => boolean;
-  /** Whether requests must name this machine in `Host`: a page of another site, whose name was made to point here, does not. */
-  readonly onlyLoopbackHosts?: boolean;
+  /** Whether requests may name this host; any unless given. A page of another site, whose name was made to point here, names that. */
+  readonly isHostAllowed?: ((host: string) => boolean) | undefined;
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -56,7 +56,7 @@ export async function listen(app: App, options: ListenOptions) {
     : createHttpServer(OPTIONS);
   limitConnections(server, connections);
   const serve = createNodeListener(app, {
-    isHostAllowed: options.onlyLoopbackHosts ? isLoopbackHost : () => true,
+    isHostAllowed: options.isHostAllowed ?? (() => true),
     hold: connections.hold,
     fail: options.onFailure ?? (() => {}),
   });

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { apiError, type Reason } from '../../../contract/errors.ts';
+import { type ApiError, apiError } from '../../../contract/errors.ts';
 import type { App } from '../app.ts';
 import { createBodyReader } from '../input.ts';
 import type { HttpRequest, HttpResponse, RequestHeaders } from '../messages.ts';
 import { refusal } from '../respond.ts';
 
 interface AdapterOptions {
+  /** Whether a request may name this host, in its target or in `Host`. */
   isHostAllowed(host: string): boolean;
   /** Counts the bytes that are held for the request of a connection. */
   hold(socket: IncomingMessage['socket'], bytes: number): void;
@@ -23,10 +24,10 @@ export function createNodeListener(
     const holdBytes = (bytes: number) => hold(message.socket, bytes);
     const request = readIncoming(message, response, isHostAllowed, holdBytes);
     // Where a request that cannot be read ends, and the next one begins, cannot be trusted.
-    if (typeof request === 'string') response.shouldKeepAlive = false;
+    if (request instanceof Error) response.shouldKeepAlive = false;
     let answer: HttpResponse;
     try {
-      answer = typeof request === 'string' ? refusal(apiError(request)) : await app(request);
+      answer = request instanceof Error ? refusal(request) : await app(request);
     } catch {
       // Even where its failure could not be logged, a request gets an answer.
       answer = refusal(apiError('serverError'));
@@ -40,36 +41,40 @@ export function createNodeListener(
   };
 }
 
-/** What may stand in a Host header (RFC 3986 §3.2.2, §3.2.3); anything else has to be refused (RFC 9112 §3.2). */
-const hostShape = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
+/** What may stand in a Host header (RFC 3986 §3.2.2, §3.2.3), as long as a name can be; anything else has to be refused (RFC 9112 §3.2). */
+const hostShape = /^[\w.~!$&'()*+,;=%:[\]-]{0,255}$/;
 
 /** Longer than any request needs: all that the contract takes in a query fits several times. */
 const MAX_TARGET_LENGTH = 8_192;
 
-/** A message of `node:http` as a request, or the reason why it cannot be one. */
+/** A message of `node:http` as a request, or the refusal of what cannot be one. */
 function readIncoming(
   message: IncomingMessage,
   response: ServerResponse,
   isHostAllowed: (host: string) => boolean,
   hold: (bytes: number) => void,
-): HttpRequest | Reason {
+): HttpRequest | ApiError {
   const { method = '', url = '', headersDistinct: lines, httpVersion } = message;
-  if (url.length > MAX_TARGET_LENGTH) return 'uriTooLong';
+  if (url.length > MAX_TARGET_LENGTH) return apiError('uriTooLong');
   // A client that takes this for a proxy sends a whole address.
-  const target = url.startsWith('/') ? url : /^https?:\/\/[^/?#]+(\/.*)$/i.exec(url)?.[1];
+  const [, authority, path] = /^https?:\/\/([^/?#]+)(\/.*)$/i.exec(url) ?? [];
+  const target = url.startsWith('/') ? url : path;
   const [host, ...otherHosts] = lines.host ?? [];
   // The connection was reset before its address could be read.
   const { remoteAddress: peer } = message.socket;
-  if (target === undefined || peer === undefined || otherHosts.length > 0) return 'invalidParams';
-  if (host === undefined ? httpVersion !== '1.0' : !hostShape.test(host) || !isHostAllowed(host)) {
-    return 'invalidParams';
+  const named = [authority, host].filter((name) => name !== undefined);
+  const isMalformed = target === undefined || peer === undefined || otherHosts.length > 0;
+  if (isMalformed || (host === undefined && httpVersion !== '1.0') || !named.every((name) => hostShape.test(name))) {
+    return apiError('invalidParams');
   }
+  const foreign = named.find((name) => !isHostAllowed(name));
+  if (foreign !== undefined) return apiError('misdirected', { host: foreign });
   const headers: RequestHeaders = {
     lines: (name) => lines[name] ?? [],
     get: (name) => lines[name]?.join(', ') ?? null,
   };
   // Node.js decodes `chunked` only: a body with another transfer coding would stay compressed.
-  if (!/^(chunked)?$/i.test(headers.get('transfer-encoding') ?? '')) return 'invalidParams';
+  if (!/^(chunked)?$/i.test(headers.get('transfer-encoding') ?? '')) return apiError('invalidParams');
   return { method, target, headers, peer, readBody: () => readBody(message, response, headers, hold) };
 }
 
