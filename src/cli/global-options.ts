@@ -11,6 +11,11 @@ export const globalOptions = [
   { flags: '--db <DB>', env: 'LKM_DB', describe: 'a file or postgres://…: use it in this process, no server' },
   { flags: '--create', describe: 'let --db make a database that is not there' },
   { flags: '--token-file <PATH>', env: 'LKM_TOKEN_FILE', describe: 'read the token from a file, - for stdin' },
+  {
+    flags: '--allow-readable-secrets',
+    env: 'LKM_ALLOW_READABLE_SECRETS',
+    describe: 'take tokens and keys from files that others can read, with a warning',
+  },
   { flags: '--format <FMT>', env: 'LKM_FORMAT', describe: 'table, tsv, csv, json, jsonl or env' },
   { flags: '--json', describe: 'same as --format json' },
   { flags: '--jq <EXPR>', describe: 'print what this jq expression gives of the JSON; text is printed bare' },
@@ -38,7 +43,16 @@ export const globalOptions = [
 
 type Texts = 'profile' | 'baseUrl' | 'db' | 'tokenFile' | 'format' | 'jq' | 'fields' | 'output';
 type Limits = 'timeout' | 'maxRetries' | 'maxWait';
-type Switches = 'create' | 'json' | 'force' | 'quiet' | 'verbose' | 'debug' | 'progress' | 'input';
+type Switches =
+  | 'allowReadableSecrets'
+  | 'create'
+  | 'json'
+  | 'force'
+  | 'quiet'
+  | 'verbose'
+  | 'debug'
+  | 'progress'
+  | 'input';
 
 /** What commander found of the global options; `false` is the `--no-` form. */
 export type GlobalFlags = Readonly<

@@ -28,7 +28,8 @@ export interface Io {
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  readonly home: string;
+  /** Null where the system knows none, as for a number without a name in a container. */
+  readonly home: string | null;
   readonly tempDir: string;
   readonly platform: string;
   readonly nodeVersion: string;
@@ -37,6 +38,8 @@ export interface Io {
   /** The name of the user who runs the command, and their number; null on Windows. */
   readonly user: string;
   readonly uid: number | null;
+  /** The numbers of all groups of the process; empty on Windows. */
+  readonly groups: readonly number[];
   readonly host: string;
   now(): number;
   uuid(): string;

@@ -1,4 +1,5 @@
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
+import { isAbsolute } from 'node:path';
 import { isatty } from 'node:tty';
 import type { Io } from './io.ts';
 import { outputOf } from './output/standard-output.ts';
@@ -26,8 +27,7 @@ function systemIo(): Io {
     stderr: outputOf(2, () => process.stderr, { reports: false }),
     env: process.env,
     cwd: process.cwd(),
-    // An empty HOME names no folder.
-    home: homedir() || userInfo().homedir,
+    home: homeFolder(),
     tempDir: tmpdir(),
     platform: process.platform,
     nodeVersion: process.versions.node,
@@ -37,6 +37,7 @@ function systemIo(): Io {
       return userName();
     },
     uid: process.getuid?.() ?? null,
+    groups: [...(process.getegid ? [process.getegid()] : []), ...(process.getgroups?.() ?? [])],
     get host() {
       return hostname();
     },
@@ -52,6 +53,19 @@ function systemIo(): Io {
         ? linePrompter({ input: process.stdin, output: process.stderr }, signals.stop)
         : terminalPrompter(process.stdin, process.stderr),
   };
+}
+
+/** A HOME that is empty or relative names no folder. Both throw for a number that has no name. */
+function homeFolder(): string | null {
+  for (const find of [homedir, () => userInfo().homedir]) {
+    try {
+      const folder = find();
+      if (isAbsolute(folder)) return folder;
+    } catch {
+      // The next one may know it.
+    }
+  }
+  return null;
 }
 
 /** A container may run as a number that has no name. */

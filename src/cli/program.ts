@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command as Commander, CommanderError } from 'commander';
 import type { Command, CommandEntry, ParsedCommand, Written } from './command.ts';
-import { configDir } from './config/files.ts';
+import { findConfigDir } from './config/files.ts';
 import { readSettings } from './config/settings.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
 import type { RunState } from './failure/fail.ts';
@@ -21,14 +21,21 @@ export async function runCommandLine(state: RunState): Promise<number> {
     return exitCodes.ok;
   }
   state.parsed = parsed;
-  state.io = await withSettingsFor(parsed, io);
+  state.io = await withSettingsFor(parsed, withAllowance(parsed, io));
   state.settings = readSettings(parsed.globals, state.io);
   return runCommand(parsed, state.settings, state);
 }
 
+/** `io` with the permission of the flag as its variable, which is read where a secret is. */
+function withAllowance({ globals }: ParsedCommand, io: Io): Io {
+  if (globals.allowReadableSecrets !== true) return io;
+  return Object.create(io, { env: { value: { ...io.env, LKM_ALLOW_READABLE_SECRETS: 'on' } } });
+}
+
 /** `io` with the stored settings as variables, where these are not set; without them for `lkm config` itself. */
 async function withSettingsFor({ command, globals }: ParsedCommand, io: Io): Promise<Io> {
-  if (command.path.startsWith('config ') || !existsSync(join(configDir(io), 'config.json'))) return io;
+  const folder = findConfigDir(io);
+  if (command.path.startsWith('config ') || folder === null || !existsSync(join(folder, 'config.json'))) return io;
   const { withStoredSettings } = await import('./config/stored-settings.ts');
   return withStoredSettings(globals, io);
 }

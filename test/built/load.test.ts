@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { globSync, readdirSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, globSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { tempFolder } from '../cli/fake-io.ts';
@@ -35,4 +35,21 @@ it('loads the network and the server with the command that uses them', () => {
   expect(uses(loadedBy('products', 'list', '--db', join(tempFolder(), 'lkm.db'), '--create'))).toEqual([false, true]);
   const refused = ['products', 'list', '--base-url', 'http://127.0.0.1:9', '--max-retries', '0'];
   expect(uses(loadedBy(...refused))).toEqual([true, false]);
+});
+
+// Only root can become a number that has no name.
+it.skipIf(process.getuid?.() !== 0)('runs as a number without a name, with and without a home folder', () => {
+  const folder = tempFolder();
+  chmodSync(folder, 0o777);
+  const lkm = (env: Readonly<Record<string, string>>, ...argv: readonly string[]) => {
+    const how = { cwd: folder, env, uid: 54_321, gid: 54_321, encoding: 'utf8' } as const;
+    const { status, stdout, stderr } = spawnSync(process.execPath, [resolve('bin/lkm.js'), ...argv], how);
+    return { status, said: `${stdout}${stderr}` };
+  };
+  for (const env of [{}, { HOME: '' }, { HOME: 'relative' }]) {
+    expect(lkm(env, '--version')).toEqual({ status: 0, said: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+    expect(lkm(env, 'config', 'path')).toMatchObject({ status: 13, said: expect.stringContaining('LKM_CONFIG_DIR') });
+    expect(lkm({ ...env, LKM_CONFIG_DIR: '/c' }, 'config', 'path')).toEqual({ status: 0, said: '/c/config.json\n' });
+  }
+  expect(lkm({ HOME: '/h' }, 'config', 'path')).toEqual({ status: 0, said: '/h/.config/lkm/config.json\n' });
 });

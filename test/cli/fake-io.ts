@@ -23,6 +23,10 @@ export interface Surroundings {
   /** Its pid; 4121 unless given. */
   readonly pid?: number;
   readonly host?: string;
+  /** The home folder; the working folder unless given. */
+  readonly home?: string | null;
+  readonly uid?: number;
+  readonly groups?: readonly number[];
   readonly now?: number;
   /** What becomes of a write to stdout; it is taken unless given. */
   readonly stdout?: 'EPIPE' | 'ENOSPC' | 'EIO' | 'EBADF' | undefined;
@@ -54,6 +58,7 @@ export async function lkm(argv: readonly string[], surroundings: Surroundings = 
 export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { stdout: string; stderr: string } } {
   const { terminal = false, columns = 80, env = {}, stdin = '', fetch, prompter = nobody } = surroundings;
   const { stop = new AbortController().signal, cwd = tempFolder() } = surroundings;
+  const { home = cwd, uid = process.getuid?.() ?? null, groups = [] } = surroundings;
   const { hangup, pid = 4121, host = 'here', now = NOW, stdout } = surroundings;
   const tty = typeof terminal === 'boolean' ? { stdin: terminal, stdout: terminal, stderr: terminal } : terminal;
   const printed = { stdout: '', stderr: '' };
@@ -76,14 +81,15 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
     stderr: outputTo('stderr'),
     env,
     cwd,
-    home: cwd,
+    home,
     tempDir: cwd,
     platform: 'linux',
     nodeVersion: '24.15.0',
     version: '0.0.0-dev',
     pid,
     user: 'vendor',
-    uid: process.getuid?.() ?? null,
+    uid,
+    groups,
     host,
     now: () => now,
     uuid: () => {

@@ -3,10 +3,10 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import type Conf from 'conf';
 import { z } from 'zod';
-import { CommandError, LocalError } from '../failure/errors.ts';
+import { CommandError, type Hint, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { withLock } from '../state/lock.ts';
-import { checkPrivate, configDir, syncFolder } from './files.ts';
+import { checkPrivate, configDir, findConfigDir, syncFolder } from './files.ts';
 
 /** Values of options by their names, as `lkm config set` stores them. */
 export type StoredSettings = Readonly<z.infer<typeof StoredSettings>>;
@@ -48,6 +48,7 @@ export const configFile = (io: Io): string => join(configDir(io), 'config.json')
 
 /** Reads the configuration, empty if never written. Throws `LocalError` when it is broken, newer, or others can read it. */
 export async function readConfig(io: Io): Promise<Config> {
+  if (findConfigDir(io) === null) return empty;
   const path = configFile(io);
   if (!existsSync(path)) return empty;
   return explained(`read ${path}`, () => {
@@ -70,7 +71,7 @@ export async function changeConfig<T>(io: Io, change: (config: Conf<Config>) => 
       syncFolder(dirname(realpathSync(path)));
       return value;
     });
-  });
+  }, ['Set LKM_CONFIG_DIR to a folder that can be written to.']);
 }
 
 /** Loads `conf` without the listeners that its `when-exit` adds to signals: a server would end before its requests. */
@@ -109,11 +110,11 @@ function parse(text: string, path: string): Config {
 const broken = (path: string, what: string): LocalError =>
   new LocalError(`${path} ${what}`, ['Repair it or move it away. It was not touched.']);
 
-function explained<T>(what: string, work: () => T): T {
+function explained<T>(what: string, work: () => T, hints: readonly Hint[] = []): T {
   try {
     return work();
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause) || cause instanceof CommandError) throw cause;
-    throw new LocalError(`cannot ${what} (${cause.code})`, [], { cause });
+    throw new LocalError(`cannot ${what} (${cause.code})`, hints, { cause });
   }
 }

@@ -1,7 +1,7 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { isPrivateFolder, stateDir } from '../config/files.ts';
+import { checkPrivateFolder, findStateDir, stateDir } from '../config/files.ts';
 import { CommandError, codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
@@ -12,20 +12,17 @@ export type State = ReturnType<typeof stateOf>;
 
 const STATE_FILE = 'state.db';
 
-export const hasState = (io: Io): boolean =>
-  lstatSync(join(stateDir(io), STATE_FILE), { throwIfNoEntry: false }) !== undefined;
+export function hasState(io: Io): boolean {
+  const folder = findStateDir(io);
+  return folder !== null && existsSync(join(folder, STATE_FILE));
+}
 
 /** Opens the state of this user, which is made with its first use. Throws `LocalError` when it cannot be written. */
 export function openState(io: Io): State {
   const folder = stateDir(io);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (!isPrivateFolder(folder, io)) {
-      throw new LocalError(`${folder} is not safe: others can put files into it`, [
-        ['Nothing was sent. Close it:', `chmod go-w ${quote(folder)}`],
-        'Or set LKM_STATE_DIR to a folder of your own.',
-      ]);
-    }
+    checkPrivateFolder(folder, io);
     return open(folder, io);
   } catch (error) {
     if (error instanceof CommandError) throw error;

@@ -1,12 +1,14 @@
 import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { command } from '../../command.ts';
 import { configFile, readConfig } from '../../config/config-file.ts';
-import { stateDir } from '../../config/files.ts';
+import { checkPrivateFolder, findConfigDir, stateDir } from '../../config/files.ts';
 import type { CommandContext } from '../../context.ts';
-import { codeOf } from '../../failure/errors.ts';
+import { codeOf, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { chooseTarget } from '../../request/target.ts';
+import { hasState, openState } from '../../state/state.ts';
 import { type Check, checkResult, failed, ok, warn } from './check.ts';
 import { examineDatabase } from './database.ts';
 import { examineService } from './service.ts';
@@ -29,7 +31,7 @@ async function examine(context: CommandContext): Promise<readonly Check[]> {
   const local = [
     ok('lkm', `${io.version} on Node.js ${io.nodeVersion}, ${io.platform}`),
     await checkConfigFile(io).catch(failed('config')),
-    checkStateFolder(io),
+    await Promise.try(() => checkStateFolder(io)).catch(failed('state')),
   ];
   const target = await chooseTarget(flags, io).catch(failed('service'));
   if ('check' in target) return [...local, target];
@@ -41,6 +43,9 @@ async function examine(context: CommandContext): Promise<readonly Check[]> {
 }
 
 async function checkConfigFile(io: Io): Promise<Check> {
+  if (findConfigDir(io) === null) {
+    return warn('config', 'there is no folder for it', 'lkm login and lkm config need one: set LKM_CONFIG_DIR.');
+  }
   const path = configFile(io);
   const { profiles, currentProfile } = await readConfig(io);
   if (!existsSync(path)) return ok('config', `${path} does not exist yet`);
@@ -51,15 +56,18 @@ async function checkConfigFile(io: Io): Promise<Check> {
   return warn('config', `${found}; the current one, ${currentProfile}, is not among them`, advice);
 }
 
-/** Without this folder a command that was killed cannot be repeated. */
+/** Checks what a change needs before it is sent, and makes nothing. Throws `LocalError`. */
 function checkStateFolder(io: Io): Check {
   const folder = stateDir(io);
-  const isThere = existsSync(folder);
+  if (hasState(io)) openState(io).close();
+  let parent = folder;
+  while (!existsSync(parent)) parent = dirname(parent);
   try {
-    accessSync(isThere ? folder : io.home, constants.W_OK);
-    return ok('state', isThere ? folder : `${folder} does not exist yet`);
-  } catch (error) {
-    const advice = 'A command that is killed cannot be repeated without it: set LKM_STATE_DIR.';
-    return warn('state', `${folder} cannot be written (${codeOf(error)})`, advice);
+    accessSync(join(parent, '.'), constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const hint = 'A change is written down before it is sent: set LKM_STATE_DIR to a folder that can be written to.';
+    throw new LocalError(`${folder} cannot be written (${codeOf(cause)})`, [hint], { cause });
   }
+  if (parent === folder) checkPrivateFolder(folder, io);
+  return ok('state', parent === folder ? folder : `${folder} does not exist yet`);
 }
