@@ -18,6 +18,11 @@ export const responseHeaders = {
   'Idempotency-Replayed': header('Present when an earlier request with the same key got this response', 'true', {
     const: 'true',
   }),
+  'LKM-Idempotency-Key': header(
+    'Which idempotency key the service saw: the first 12 hex digits of its SHA-256, or `none`',
+    'none',
+    { pattern: '^(none|[0-9a-f]{12})$' },
+  ),
   'LKM-Budget-Remaining': header('How many keys a token with `maxIssues` may still issue, this one counted', 999, {
     ...{ type: 'integer', minimum: 0, maximum: 999_999_999 },
   }),
@@ -41,6 +46,7 @@ type HeaderName = keyof typeof responseHeaders;
 /** The headers that a success of the endpoint may carry. */
 export const headersOfSuccess = (endpoint: AnyEndpoint): readonly HeaderName[] => [
   ...headersOfAny(endpoint),
+  ...when(mutates(endpoint), 'LKM-Idempotency-Key'),
   ...when(mutates(endpoint), 'Idempotency-Replayed'),
   ...(endpoint.headers ?? []),
 ];
@@ -50,6 +56,7 @@ export function headersOfError(endpoint: AnyEndpoint, reasons: readonly Reason[]
   const has = (reason: Reason) => reasons.includes(reason);
   return [
     ...headersOfAny(endpoint),
+    ...when(mutates(endpoint), 'LKM-Idempotency-Key'),
     ...when(mutates(endpoint) && [...endpoint.errors, 'invalidParams' as const].some(has), 'Idempotency-Replayed'),
     ...when(has('invalidParams'), 'LKM-Invalid-Fields'),
     ...when(has('issueLimit'), 'LKM-Budget-Remaining'),

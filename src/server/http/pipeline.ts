@@ -4,7 +4,7 @@ import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
 import { ReadTooBroad, StorageError } from '../../store/errors.ts';
 import type { AppParts } from '../app-parts.ts';
 import type { ExecutionResult } from '../idempotency/exactly-once.ts';
-import { hasIdempotencyKey } from '../idempotency/idempotency-key.ts';
+import { hasIdempotencyKey, seenKeyHeader } from '../idempotency/idempotency-key.ts';
 import { authenticate } from './authenticate.ts';
 import { type AuthorizedRequest, type ReadResult, refuse } from './execute.ts';
 import type { HttpRequest, HttpResponse } from './messages.ts';
@@ -30,7 +30,8 @@ export async function handleRequest<R extends AnsweredRoute>(
   const { endpoint, maxAgeSeconds } = route;
   const { method, path, scope, openToClients = false } = endpoint;
   const requestId = parts.newRequestId();
-  const headers: Record<string, string> = { 'X-Request-Id': requestId, ...retirementHeaders(endpoint) };
+  const seenKey = mutates(endpoint) ? seenKeyHeader(httpRequest.headers) : {};
+  const headers: Record<string, string> = { 'X-Request-Id': requestId, ...seenKey, ...retirementHeaders(endpoint) };
   const ipAddress = parts.addressOf(httpRequest.peer, httpRequest.headers.get('x-forwarded-for'));
   const now = parts.now();
   let request: AuthorizedRequest<R> = { route, httpRequest, requestId, headers, ipAddress, now, caller: anonymous };

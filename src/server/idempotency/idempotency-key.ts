@@ -1,4 +1,5 @@
-import { apiError } from '../../contract/errors.ts';
+import { hash } from 'node:crypto';
+import { ApiError, apiError } from '../../contract/errors.ts';
 import type { RequestHeaders } from '../http/messages.ts';
 
 const HEADERS = ['idempotency-key', 'x-idempotency-key'] as const;
@@ -26,3 +27,17 @@ export function readIdempotencyKey(headers: RequestHeaders): string | null {
 /** Whether a request carries an idempotency key at all, well-formed or not. */
 export const hasIdempotencyKey = (headers: RequestHeaders): boolean =>
   HEADERS.some((name) => headers.get(name) !== null);
+
+/**
+ * What a response says of the key that the service saw: the first 12 hex digits of its SHA-256, or `none` for a missing or
+ * malformed key. They tell whether the sender's key arrived, and are too few to find it.
+ */
+export function seenKeyHeader(headers: RequestHeaders): Record<string, string> {
+  let key: string | null = null;
+  try {
+    key = readIdempotencyKey(headers);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+  return { 'LKM-Idempotency-Key': key === null ? 'none' : hash('sha256', key).slice(0, 12) };
+}
