@@ -35,6 +35,7 @@ export const keyDevices = {
   /** Frees the slot of one device, or without `hostId` of every device. Source: API description, POST /deactivate-key. */
   deactivate: endpoint('POST /deactivate-key', 'license:activate', {
     summary: 'Free one device of a licence key, or all',
+    fixesInvalidText: true,
     description:
       'Removes a device from a licence key, or all without `hostId`, which frees activation slots. A token of kind ' +
       '`client` has to name one; where slots have a limit, the slot then stays promised to that host until the calendar ' +

@@ -78,7 +78,7 @@ export const plans = {
           path: ['duration'],
         }),
     ).meta({ id: 'CreatePlanRequest' }),
-    reply: acted('CreatePlanResponse', 'plans.create', Plan, 201),
+    reply: acted('CreatePlanResponse', 'plans.create', Plan, { status: 201 }),
     example: { maxActivations: 3, duration: 'P1Y', features: { sso: true } },
     errors: ['productNotFound', 'planTaken'],
   }),

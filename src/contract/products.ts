@@ -66,7 +66,7 @@ export const products = {
       id: ProductId.optional().describe('Its id elsewhere; absent: a new one'),
       slug: Slug.optional(),
     }),
-    reply: acted('CreateProductResponse', 'products.create', Product, 201),
+    reply: acted('CreateProductResponse', 'products.create', Product, { status: 201 }),
     errors: ['productTaken', 'slugTaken'],
   }),
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Count, resource } from './scalars.ts';
+import { Count, resource, shown } from './scalars.ts';
 
 /**
  * The envelope of a reply: `wrap` puts what a use case returns in it, `unwrap` takes the payload out, `schema` is what
@@ -79,12 +79,21 @@ function enveloped<Payload, Result = Payload>(
   return object(id, shape, { wrap: (result) => ({ ...head, ...wrap(result), code: 0 }), unwrap }, status);
 }
 
-/** `{action, status: true, data, code: 0}`: the envelope of the customer endpoints. */
-export const acted = <T>(id: string, action: string | null, payload: z.ZodType<T>, status?: Reply['status']) =>
-  enveloped<T>(id, action, { data: payload }, { wrap: (data) => ({ data }), unwrap: ({ data }) => data as T }, status);
+/** `{action, status: true, message?, data, code: 0}`: the envelope of the customer endpoints, with a text for people if given. */
+export function acted<T>(
+  id: string,
+  action: string | null,
+  payload: z.ZodType<T>,
+  { status, message }: { readonly status?: Reply['status']; readonly message?: string } = {},
+): Reply<T> {
+  const members = { ...(message && { message: shown('For people', message) }), data: payload };
+  const wrap = (data: T) => ({ ...(message && { message }), data });
+  return enveloped<T>(id, action, members, { wrap, unwrap: ({ data }) => data as T }, status);
+}
 
-/** `{data, code: 0}`: a read outside the customer family. */
-export const data = <T>(id: string, payload: z.ZodType<T>): Reply<T> => acted(id, null, payload);
+/** `{message?, data, code: 0}`: outside the customer family. */
+export const data = <T>(id: string, payload: z.ZodType<T>, message?: string): Reply<T> =>
+  acted(id, null, payload, message === undefined ? {} : { message });
 
 /** `{action, status: true, code: 0}`: an operation of the customer family that returns no data. */
 export const done = (id: string, action: string): Reply<void> =>

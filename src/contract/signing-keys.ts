@@ -52,7 +52,7 @@ export const signingKeys = {
     description:
       'Makes a new key, which signs licence files from now on. Programs that carry the public keys need it to verify ' +
       'new files; old files go on verifying. Only for an admin token that is limited to no product.',
-    reply: acted('RotateSigningKeyResponse', 'signingKeys.rotate', SigningKey, 201),
+    reply: acted('RotateSigningKeyResponse', 'signingKeys.rotate', SigningKey, { status: 201 }),
   }),
 
   /** The public keys of one account, newest first; without `account`, of the oldest account. Source: decision 0007. */

@@ -120,7 +120,7 @@ export const webhooks = {
       types: Types.optional().describe('The only types of events to send; absent means all'),
       ...settings,
     }),
-    reply: acted('CreateWebhookResponse', 'webhooks.create', IssuedWebhook, 201),
+    reply: acted('CreateWebhookResponse', 'webhooks.create', IssuedWebhook, { status: 201 }),
     example: { types: ['license.created'], description: 'shop' },
     errors: ['webhookUrlRefused', 'webhookLimit'],
   }),

@@ -11,6 +11,7 @@ const LATER = '2026-11-21T12:00:00.000Z';
 const changed = (fields: object) => ({
   body: ({ address }: Shop) => ({
     data: expect.objectContaining({ key: address.licenseKey, activations: 2, updatedAt: LATER, ...fields }),
+    message: 'License updated',
     code: 0,
   }),
 });
@@ -145,6 +146,7 @@ scenarios<Shop>(
             ['host-1', 'host-2'].map((hostId) => expect.objectContaining({ hostId, ipAddress: '203.0.*.*' })),
           ),
         }),
+        message: 'License updated',
         code: 0,
       }),
       { at: LATER, as: { scopes: ['license:write'] }, absent: ({ address }) => [address.licenseKey, '203.0.113'] },

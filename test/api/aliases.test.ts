@@ -6,7 +6,7 @@ import { testsOn } from '../support/fixtures.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
 import { signedBy } from '../support/sessions.ts';
-import { createWorld } from '../support/world.ts';
+import { createWorld, type World } from '../support/world.ts';
 
 const aliases = listEndpoints().flatMap(({ name, endpoint }) =>
   aliasesOf(endpoint).map((alias) => ({ name: name as EndpointName, endpoint, alias, path: alias.path })),
@@ -154,6 +154,79 @@ describe('a customer by older forms', () => {
     expect(await change('POST', '/customer/enable', {})).toBe('customerId');
     const other = `/customer/by-id?customerId=${customerId}`;
     expect(await change('PUT', other, { customerId: 'cus_x', name: 'Acme 2' })).toMatchObject({ id: customerId });
+  });
+});
+
+describe('a reply for programs that ask for a message', () => {
+  it('has one for a customer that is created or changed by any name, and for a changed key', async ({
+    world,
+    productId,
+  }) => {
+    const licenseKey = await world.key({ productId });
+    const { id: customerId } = await world.customer();
+    for (const [method, path, body, message] of [
+      ['POST', '/customer', { name: 'Acme' }, 'Customer created'],
+      ['PUT', `/customer/by-id?customerId=${customerId}`, { name: 'Acme' }, 'Customer updated'],
+      ['PUT', '/customer/by-id', { customerId, name: 'Acme' }, 'Customer updated'],
+      ['POST', '/customer/disable', { customerId }, 'Customer updated'],
+      ['POST', '/customer/enable', { customerId }, 'Customer updated'],
+      ['PATCH', '/key', { productId, licenseKey, maxActivations: 3 }, 'License updated'],
+    ] as const) {
+      const answer = await world.call('admin', method, path, body);
+      expect([path, answer.body.message, answer.body.code]).toEqual([path, message, 0]);
+    }
+  });
+
+  it('has no field more where the API description shows the reply', async ({ world, productId }) => {
+    const licenseKey = await world.key({ productId });
+    const { id: customerId } = await world.customer();
+    const host = { productId, licenseKey, hostId: 'pc-1' };
+    await world.call('admin', 'POST', '/key/activate', host);
+    const shown = async (method: string, path: string, body?: object) =>
+      Object.keys((await world.call('admin', method, path, body)).body).sort();
+    expect(await shown('POST', '/create-key', { productId })).toEqual(['code', 'key']);
+    expect(await shown('POST', '/deactivate-key', host)).toEqual(['code', 'message']);
+    expect(await shown('GET', '/customer')).toEqual(['action', 'code', 'data', 'status']);
+    expect(await shown('DELETE', `/customer/by-id?customerId=${customerId}`)).toEqual(['action', 'code', 'status']);
+  });
+});
+
+describe('a request without a body', () => {
+  /** As programs send it that have nothing to put in a body. */
+  const send = async (world: World, method: string, path: string, headers: Record<string, string> = {}) => {
+    const Authorization = `Bearer ${await world.tokenOf('admin')}`;
+    const { status, body } = await world.send(path, { method, headers: { Authorization, ...headers } });
+    return { status, body };
+  };
+
+  it('is taken where the query has all fields', async ({ world, productId }) => {
+    const licenseKey = await world.key({ productId });
+    const { id } = await world.customer();
+    for (const headers of [{}, { 'Content-Type': 'application/json' }, { 'Idempotency-Key': 'k' }] as const) {
+      for (const active of [false, true]) {
+        const path = `/customer/${active ? 'enable' : 'disable'}?customerId=${id}`;
+        expect(
+          await send(world, 'POST', path, 'Idempotency-Key' in headers ? { 'Idempotency-Key': path } : headers),
+        ).toMatchObject({
+          status: 200,
+          body: { data: { id, active } },
+        });
+      }
+    }
+    const found = await send(world, 'POST', `/get-key?${new URLSearchParams({ productId, licenseKey })}`);
+    expect(found).toMatchObject({ status: 200, body: { data: { license: { key: licenseKey } } } });
+  });
+
+  it.for([
+    ['POST', '/customer/disable', ': customerId'],
+    ['POST', '/get-key?productId=prod_01jd7q3v6ye2wb8x5k9m4n0r7t', ': licenseKey'],
+    ['POST', '/customer', ': name'],
+    ['POST', '/key/activate', ': productId, licenseKey, hostId'],
+    ['PUT', '/customer/by-id?customerId=cus_1', ''],
+    ['POST', '/create-key', ''],
+  ] as const)('is refused by %s %s, which names what is missing', async ([method, path, named], { world }) => {
+    const message = `Missing required params${named}`;
+    expect(await send(world, method, path)).toEqual({ status: 400, body: { message, code: 1 } });
   });
 });
 

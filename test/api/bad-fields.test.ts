@@ -4,10 +4,8 @@ import { listEndpoints } from '../../src/contract/index.ts';
 import { engines } from '../support/engines.ts';
 import { test as it, testsOn } from '../support/fixtures.ts';
 import { type Belongings, type EndpointName, furnish, validRequests } from '../support/requests.ts';
-import { findEndpoint, pathWith } from '../support/scenario.ts';
+import { findEndpoint, invalidBody, pathWith } from '../support/scenario.ts';
 import type { World } from '../support/world.ts';
-
-const invalid = { status: 400, body: { message: 'Missing required params', code: 1 } };
 
 /** What no text of the contract may hold. */
 const badTexts = ['a\u0000b', 'a\nb', '\u007f', '\u0085', '\ud800', 'a\udc00b'].map((text) => text.padEnd(40, '-'));
@@ -132,7 +130,8 @@ describe.each(engines)('a bad field on $name', (engine) => {
         const { named = '', ...refused } = await spoil(world, own, name as EndpointName, { [field]: value }, isInBody);
         const [first] = named.split(/[.,]/);
         const blamed = first === contradicted[field] ? field : first;
-        expect({ value, ...refused, field: blamed }).toEqual({ value, ...invalid, field });
+        const body = invalidBody(endpoint, { headers: { 'lkm-invalid-fields': named } });
+        expect({ value, ...refused, field: blamed }).toEqual({ value, status: 400, body, field });
       }
     }
     expect(await world.contents()).toEqual(before);
@@ -169,10 +168,25 @@ describe('a bad field', () => {
       expect(await spoil(world, own, name, { usesPerKey: '5' })).toMatchObject({ status: 400, named: 'usesPerKey' });
   });
 
+  it('is named in the message too, but where the API description fixes the text', async ({ world }) => {
+    const own = await furnish(world);
+    const message = async (name: EndpointName, fields: object) => (await spoil(world, own, name, fields)).body.message;
+    const text = 'Missing required params';
+    expect(await message('keys.activate', { hostId: undefined })).toBe(`${text}: hostId`);
+    expect(await message('keys.update', { metadata: { 'ключ\n': 1 } })).toBe(`${text}: metadata.ключ\n`);
+    expect(await message('customers.create', { name: '', email: 'zoe' })).toBe(`${text}: name, email`);
+    expect(await message('keys.sign', { hostId: 5, ttl: 1 })).toBe(`${text}: hostId, ttl`);
+    expect(await message('keys.create', { productId: undefined })).toBe(text);
+    expect(await message('keys.deactivate', { licenseKey: undefined })).toBe(text);
+  });
+
   it('is customerId together with newCustomer, even an empty one', async ({ world }) => {
     const own = await furnish(world);
     for (const newCustomer of [{ name: 'Acme' }, {}])
-      expect(await spoil(world, own, 'keys.create', { newCustomer })).toMatchObject(invalid);
+      expect(await spoil(world, own, 'keys.create', { newCustomer })).toMatchObject({
+        status: 400,
+        body: { message: 'Missing required params' },
+      });
   });
 
   it.for(['customer', 'product', 'webhook'] as const)(

@@ -95,7 +95,7 @@ const created = (fields: object) =>
   answers(({ account }: Subject) => {
     const at = '2026-11-21T10:01:00.000Z';
     const unlike = { id: expect.stringMatching(/^cus_[0-9a-z]{26}$/), name: 'Acme', createdAt: at, updatedAt: at };
-    return acted('customers.create', customer(account, { ...unlike, ...fields }));
+    return { ...acted('customers.create', customer(account, { ...unlike, ...fields })), message: 'Customer created' };
   });
 
 const taken = (email: string) => ['emailTaken', `A customer with email ${email} already exists`] as const;
@@ -146,7 +146,11 @@ scenarios<Subject>('customers.get', byId, [
   row('finds no customer that does not exist', notFound, { send: { customerId: ABSENT } }),
 ]);
 
-const changed = (changes: object) => shows('customers.update', { updatedAt: LATER, ...changes });
+const changed = (changes: object) =>
+  answers((subject: Subject) => ({
+    ...acted('customers.update', adaOf(subject, { updatedAt: LATER, ...changes })),
+    message: 'Customer updated',
+  }));
 
 scenarios<Subject>('customers.update', { ...byId, body: () => ({ name: 'Ada & Co' }), wrote: {} }, [
   row('renames a customer that nobody has changed since it was read', changed({ name: 'Ada & Co' }), {

@@ -6,7 +6,7 @@ import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { withoutRecord } from '../support/recorded.ts';
 import { ask, type EndpointName, furnish, validRequests } from '../support/requests.ts';
-import { pathWith } from '../support/scenario.ts';
+import { invalidBody, pathWith } from '../support/scenario.ts';
 
 describe('every endpoint', () => {
   it('has one table of scenarios, which has a row for every line of its error table', () => {
@@ -40,7 +40,8 @@ describe('every endpoint', () => {
           const path = pathWith(endpoint, isInBody ? query : { ...query, ...without });
           const sent = endpoint.body && { ...Object(body), ...(isInBody && without) };
           const answer = await world.call('admin', endpoint.method, path, sent);
-          expect([field, answer.status, answer.body]).toEqual([field, 400, missing]);
+          expect([field, answer.status, answer.body]).toEqual([field, 400, invalidBody(endpoint, answer)]);
+          expect(answer.headers['lkm-invalid-fields']).toMatch(field);
         }
         expect(await world.contents()).toEqual(before);
       },
@@ -73,8 +74,6 @@ describe('every endpoint', () => {
     );
   });
 });
-
-const missing = { message: 'Missing required params', code: 1 };
 
 const { paths, components } = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
 

@@ -165,7 +165,9 @@ function expectAnswer<It>(endpoint: AnyEndpoint, answer: Answer, expected: Expec
   const isDone = isSuccess(expected);
   const { status, body } = isDone
     ? { status: endpoint.reply.status, body: valueFor(expected.body, subject) }
-    : refusalOf(expected, subject);
+    : expected === 'invalidParams'
+      ? { status: 400, body: invalidBody(endpoint, answer) }
+      : refusalOf(expected, subject);
   expect({ status: answer.status, body: answer.body }).toEqual({ status, body });
   expect(answer.headers).toMatchObject({
     'content-type': (isDone && endpoint.reply.contentType) || 'application/json',
@@ -176,6 +178,16 @@ function expectAnswer<It>(endpoint: AnyEndpoint, answer: Answer, expected: Expec
   });
   if (isDone) expect(endpoint.reply.schema.safeParse(answer.body).error).toBeUndefined();
   else expect([...commonReasons, ...endpoint.errors]).toContain(reasonOf(expected));
+}
+
+/** The operations whose text for an invalid request the API description shows. */
+const withFixedText = ['/create-key', '/deactivate-key'];
+
+/** The body of 400/1. Where its text is not fixed, the message names the fields that the header names. */
+export function invalidBody({ path }: Pick<AnyEndpoint, 'path'>, { headers }: Pick<Answer, 'headers'>) {
+  const named = headers['lkm-invalid-fields'];
+  const isBare = named === undefined || withFixedText.includes(path);
+  return { message: `Missing required params${isBare ? '' : `: ${decodeURIComponent(named)}`}`, code: 1 };
 }
 
 const valueFor = <It, T>(value: Of<It, T>, subject: It): T =>

@@ -75,7 +75,7 @@ export const keyChanges = {
     refusesOthersFields: true,
     otherNames: { maxActivations: ['maxActivations', asNumber], expiryDate: ['expirationDate'] },
     body: UpdateKeyRequest,
-    reply: data('UpdateKeyResponse', License),
+    reply: data('UpdateKeyResponse', License, 'License updated'),
     example: { maxActivations: 5, metadata: { features: { seats: null }, plan: 'pro' } },
     errors: [
       'licenseNotFound',

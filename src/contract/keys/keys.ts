@@ -83,6 +83,7 @@ export const keys = {
   /** Issues a licence key for an active product. Source: API description, POST /create-key; decisions 0004 and 0048. */
   create: endpoint('POST /create-key', 'license:write', {
     summary: 'Issue a licence key',
+    fixesInvalidText: true,
     description:
       'Issues a licence key for an active product, for a customer who exists, for a new one, or for none. Keep the ' +
       'key: it is shown in full here, and later only to tokens that may reveal keys.',

@@ -96,7 +96,9 @@ function readQuery(text: string): Record<string, string> {
   return query;
 }
 
+/** No body at all is one without fields. */
 function readJson(contentType: string, bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return {};
   if (!/^application\/json\s*(;|$)/i.test(contentType)) {
     throw apiError('invalidParams', {}, { cause: new Error('the content type is not application/json') });
   }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type AnyEndpoint, reasonsOf } from '../../contract/endpoint.ts';
-import { ApiError, apiError } from '../../contract/errors.ts';
+import { ApiError, apiError, apiErrors } from '../../contract/errors.ts';
 import type { HttpRequest, HttpResponse } from './messages.ts';
 
 /** The content type of a response, unless the reply of its endpoint names another. */
@@ -68,7 +68,14 @@ function headersOf({ reason, fields }: ApiError): Headers {
 /** The refusal for a failed request: the one thrown, when the contract lists it for the endpoint, else a server error. */
 export function toApiError(endpoint: AnyEndpoint, error: unknown): ApiError {
   const isListed = error instanceof ApiError && error.reason !== null && reasonsOf(endpoint).includes(error.reason);
-  return isListed ? error : apiError('serverError', {}, { cause: error });
+  return isListed ? withFieldNames(endpoint, error) : apiError('serverError', {}, { cause: error });
+}
+
+/** Names the fields in the message where the API description does not fix it. */
+function withFieldNames({ fixesInvalidText = false }: AnyEndpoint, error: ApiError): ApiError {
+  const { fields, message, cause } = error;
+  if (fixesInvalidText || fields.length === 0 || message !== apiErrors.invalidParams.message) return error;
+  return apiError('invalidParams', { fields, hint: `${message}: ${fields.join(', ')}` }, { cause });
 }
 
 /** The headers that announce the retirement of an endpoint (RFC 9745, RFC 8594, RFC 8288). */
