@@ -17,7 +17,8 @@ export function mergeEntries<V>(
   changes: Readonly<Record<string, V | null>>,
 ): Readonly<Record<string, V>> {
   const merged = Object.entries({ ...entries, ...changes });
-  return Object.fromEntries(merged.filter((entry): entry is [string, V] => entry[1] !== null));
+  const isRemoved = (name: string) => Object.hasOwn(changes, name) && changes[name] === null;
+  return Object.fromEntries(merged.filter((entry): entry is [string, V] => !isRemoved(entry[0])));
 }
 
 /** What is used of a licence. */

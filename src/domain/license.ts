@@ -1,4 +1,5 @@
 import type { Duration } from '../contract/fields.ts';
+import type { JsonValue } from '../contract/keys/metadata.ts';
 import type { AccountId, Instant, LicenseKey, ProductId, TokenId } from '../contract/scalars.ts';
 import type { IpAddress } from './ip-address.ts';
 import { addDuration } from './time.ts';
@@ -10,7 +11,7 @@ export const NO_TAG = 'No tag';
 export type Features = Readonly<Record<string, boolean | number | string>>;
 
 /** Free entries of the vendor, which mean nothing to the service. */
-export type Metadata = Readonly<Record<string, boolean | number | string>>;
+export type Metadata = Readonly<Record<string, JsonValue>>;
 
 /** A licence as the store keeps it. Source: API description, "License". */
 export interface License {

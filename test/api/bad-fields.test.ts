@@ -66,7 +66,16 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
       ['allowedHosts', [[], [''], [5], 'host-1', ['h'.repeat(65)], Array.from({ length: 1_001 }, String)]],
       [
         'metadata',
-        [[], 'x', { 'a\nb': 1 }, { ['n'.repeat(65)]: 1 }, { n: [1] }, { features: [] }, { is_trial: 'yes' }],
+        [
+          [],
+          'x',
+          { 'a\nb': 1 },
+          { ['n'.repeat(65)]: 1 },
+          { n: ['a\u0000b'] },
+          { n: { 'a\u0000b': 1 } },
+          { features: [] },
+          { is_trial: 'yes' },
+        ],
       ],
       [
         'customerCanSelfReset vendorDisabled fromFirstUse isTrial force active reveal ordered failed ifAbsent',

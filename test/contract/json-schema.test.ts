@@ -80,8 +80,6 @@ const cases: readonly (readonly [string, AnyEndpoint, accepted: readonly object[
       metadata({ 'a\nb': 1 }),
       metadata(metadataOf(53)),
       metadata({ [longName]: 1 }),
-      metadata({ note: 'x'.repeat(501) }),
-      metadata({ nested: {} }),
       metadata({ features: metadataOf(41) }),
       metadata({ features: { [longName]: true } }),
       metadata({ features: { a: null } }),

@@ -254,14 +254,19 @@ function phrasesIn({ customers = [], devices = [], licenses = [] }: Contents): T
 
 function entriesIn({ licenses = [] }: Contents): TableRow[] {
   return licenses.flatMap(({ account_id, id, metadata }) =>
-    Object.entries(JSON.parse(String(metadata))).map(([name, value]) => ({
-      account_id,
-      name,
-      value: String(value),
-      license_id: id,
-    })),
+    Object.entries(JSON.parse(String(metadata)))
+      .filter(isFindable)
+      .map(([name, value]) => ({
+        account_id,
+        name,
+        value: String(value),
+        license_id: id,
+      })),
   );
 }
+
+const isFindable = ([, value]: readonly [string, unknown]) =>
+  ['string', 'number', 'boolean'].includes(typeof value) && String(value).length <= 500;
 
 const sorted = (rows: readonly TableRow[] = []): string[] =>
   rows.map((row) => JSON.stringify(Object.entries(row).toSorted(([one], [other]) => (one < other ? -1 : 1)))).sort();

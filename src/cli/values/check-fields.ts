@@ -155,8 +155,8 @@ function checkField(schema: z.ZodType, spec: Spec, field: string, given: unknown
   throw new UsageError(message, hints, { cause: error });
 }
 
-const { nameLength, valueLength } = METADATA_LIMITS;
-const metadataBounds = `a name has 1 to ${nameLength} characters and a value up to ${valueLength}, all of which print`;
+const { nameLength, depth } = METADATA_LIMITS;
+const metadataBounds = `a name has 1 to ${nameLength} characters, and a value up to ${depth} levels of JSON, whose texts print`;
 
 /** What is wrong, in words: the schema's own for its own rules, never its library's. `write` shows a bound of a number. */
 export function explainIssue(issue: z.core.$ZodIssue | undefined, write: (bound: number) => string = String): string {

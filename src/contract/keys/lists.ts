@@ -24,7 +24,7 @@ const MAX_METADATA_FILTERS = 5;
 /** A query parameter `metadata.NAME` asks for the entry NAME. */
 const METADATA_PREFIX = 'metadata.';
 
-const EntryValue = text(0, METADATA_LIMITS.valueLength);
+const EntryValue = text(0, METADATA_LIMITS.foundLength);
 
 const metadataFilter = showAs(
   z
@@ -64,7 +64,11 @@ const Filters = z
         'reference, the host id or tag of a device, or, with `customer:read`, the name or e-mail address of the customer. ' +
         'A caller that sees keys masked finds them by no other part than the one it is shown',
     ),
-    metadata: metadataFilter.optional().describe('Only keys with these free entries, each as `metadata.NAME=value`'),
+    metadata: metadataFilter
+      .optional()
+      .describe(
+        'Only keys with these free entries, each as `metadata.NAME=value`: texts of up to 500 characters, numbers, booleans',
+      ),
     page: pageFields.page,
     limit: integerField(1, 1_000).optional().describe('How many keys a page or part has; default 100'),
     cursor: z

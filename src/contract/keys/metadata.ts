@@ -13,7 +13,15 @@ export const MAX_FEATURES = 40;
 const PLAN_FEATURES_BYTES = 4_096;
 
 /** Bounds of free metadata. Source: decision 0004. */
-export const METADATA_LIMITS = { entries: 50, nameLength: 64, valueLength: 500, bytes: 8_192 } as const;
+export const METADATA_LIMITS = {
+  entries: 50,
+  nameLength: 64,
+  bytes: 8_192,
+  /** Levels of lists and objects in a value; with the body and `metadata` around them, as many as a request may have. */
+  depth: 30,
+  /** The longest text that a filter finds. */
+  foundLength: 500,
+} as const;
 
 /** What stands in `metadata` beside the free entries. */
 const ownFields = ['features', 'is_trial'];
@@ -29,12 +37,30 @@ const EntryName = text(1, METADATA_LIMITS.nameLength);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
 const LINES = /^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$/;
 
-const EntryValue = z.union([z.boolean(), z.number(), text(0, METADATA_LIMITS.valueLength, LINES)]);
-type EntryValue = z.output<typeof EntryValue>;
+/** Any value of JSON. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
-const FreeEntries = z.record(EntryName, EntryValue);
+/** Whether it is a value of JSON with at most so many levels of lists and objects, whose texts print. */
+function isJson(value: unknown, levels: number): boolean {
+  if (typeof value === 'string') return LINES.test(value) && value.isWellFormed();
+  if (typeof value !== 'object' || value === null)
+    return value === null || typeof value === 'boolean' || Number.isFinite(value);
+  if (levels === 0) return false;
+  const isInner = (inner: unknown) => isJson(inner, levels - 1);
+  if (Array.isArray(value)) return value.every(isInner);
+  return Object.entries(value).every(([name, inner]) => name !== '__proto__' && isJson(name, 0) && isInner(inner));
+}
 
-const FreeChanges = z.record(EntryName, EntryValue.nullable());
+const FreeEntries = z.record(
+  EntryName,
+  z.custom<JsonValue>((value) => isJson(value, METADATA_LIMITS.depth)),
+);
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -45,34 +71,16 @@ const withoutOwn = (metadata: Members): Members =>
 const sizeOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
 /** Adds what is wrong with the free entries. */
-const checkEntries =
-  (entries: z.ZodType): z.core.CheckFn<Members> =>
-  ({ value, issues }) => {
-    const { error } = entries.safeParse(withoutOwn(value));
-    for (const { path, message } of error?.issues ?? []) issues.push({ code: 'custom', path, message, input: value });
-  };
+const checkEntries: z.core.CheckFn<Members> = ({ value, issues }) => {
+  const { error } = FreeEntries.safeParse(withoutOwn(value));
+  for (const { path, message } of error?.issues ?? []) issues.push({ code: 'custom', path, message, input: value });
+};
 
-/**
- * What JSON Schema says of free entries. `additionalProperties` stays open: a generated type with an index signature that
- * does not fit the other members would not compile. Generators pass over `if`.
- */
-const entriesShown = (maxProperties: number, ...more: readonly object[]) => ({
-  additionalProperties: {},
+/** What JSON Schema says of free entries: their values are any. */
+const entriesShown = (maxProperties: number) => ({
+  additionalProperties: true,
   propertyNames: { minLength: 1, maxLength: METADATA_LIMITS.nameLength, pattern: PRINTABLE.source },
   maxProperties,
-  if: {},
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: {
-    properties: Object.fromEntries(ownFields.map((name) => [name, {}])),
-    additionalProperties: {
-      anyOf: [
-        { type: 'boolean' },
-        { type: 'number' },
-        { type: 'string', maxLength: METADATA_LIMITS.valueLength },
-        ...more,
-      ],
-    },
-  },
 });
 
 const is_trial = z.boolean().optional().describe('Whether it is a trial; default false');
@@ -85,7 +93,7 @@ export const NewMetadata = withAtMost(
       features: record(FeatureName, Feature, MAX_FEATURES).optional().describe('What the licence switches on'),
       is_trial,
     })
-    .check(checkEntries(FreeEntries))
+    .check(checkEntries)
     .refine((metadata) => Object.keys(withoutOwn(metadata)).length <= METADATA_LIMITS.entries, {
       message: `Too big: at most ${METADATA_LIMITS.entries} free entries`,
     })
@@ -96,7 +104,7 @@ export const NewMetadata = withAtMost(
       id: 'NewLicenseMetadata',
       description:
         `Features, the trial mark, and up to ${METADATA_LIMITS.entries} free entries of the vendor's own, ` +
-        `${METADATA_LIMITS.bytes} bytes in all. Free entries are returned with the licence and are not part of the ` +
+        `${METADATA_LIMITS.bytes} bytes in all, whose values are any JSON. Free entries are returned with the licence and are not part of the ` +
         'signed licence file.',
       ...entriesShown(MAX_MEMBERS),
     }),
@@ -112,18 +120,15 @@ export const MetadataChanges = withAtMost(
         .describe('Merged by name with those that are there; null removes one'),
       is_trial,
     })
-    .check(checkEntries(FreeChanges))
+    .check(checkEntries)
     .meta({
       id: 'LicenseMetadataChanges',
       description:
         'Merged by name with what is there: a value sets an entry, null removes it, and other entries stay. What comes ' +
         'of it has the bounds of a new key.',
-      ...entriesShown(MAX_CHANGES, { type: 'null' }),
+      ...entriesShown(MAX_CHANGES),
     }),
 );
-
-/** The changes of free entries. */
-export const freeChangesOf = (changes: Members): z.output<typeof FreeChanges> => FreeChanges.parse(withoutOwn(changes));
 
 /** Whether metadata has the bounds of that of a new key. */
 export const isWithinBounds = (metadata: Members): boolean => NewMetadata.safeParse(metadata).success;
@@ -132,13 +137,8 @@ export const isWithinBounds = (metadata: Members): boolean => NewMetadata.safePa
 export const arePlanFeatures = (features: Members): boolean =>
   Object.keys(features).length <= MAX_FEATURES && sizeOf(features) <= PLAN_FEATURES_BYTES;
 
-/** The free entries of metadata: what is no boolean, number or text is left out. */
-export const freeMetadataOf = (metadata: Members = {}): z.output<typeof FreeEntries> =>
-  Object.fromEntries(
-    Object.entries(withoutOwn(metadata)).filter((entry): entry is [string, EntryValue] =>
-      ['string', 'number', 'boolean'].includes(typeof entry[1]),
-    ),
-  );
+/** The free entries of metadata, or of changes of it. */
+export const freeMetadataOf = (metadata: Members = {}) => withoutOwn(metadata) as z.output<typeof FreeEntries>;
 
 export const Features = z.record(FeatureName, Feature).meta({
   id: 'Features',
@@ -149,7 +149,7 @@ export const Features = z.record(FeatureName, Feature).meta({
 /** What a licence carries beside its limits. Source: API description, "License". */
 export const Metadata = z
   .object({ features: Features, is_trial: z.boolean().describe('Whether it is a trial') })
-  .catchall(z.custom<EntryValue | z.output<typeof Features>>())
+  .catchall(z.custom<JsonValue | z.output<typeof Features>>())
   .meta({
     id: 'LicenseMetadata',
     description: 'Features, the trial mark and the free entries of the vendor',

@@ -3,7 +3,7 @@ import { apiError } from '../../contract/errors.ts';
 import type { EventType } from '../../contract/events.ts';
 import type { keyChanges } from '../../contract/keys/changes.ts';
 import { heartbeatsWithinLease } from '../../contract/keys/licenses.ts';
-import { freeChangesOf, isWithinBounds } from '../../contract/keys/metadata.ts';
+import { freeMetadataOf, isWithinBounds } from '../../contract/keys/metadata.ts';
 import {
   beyondLimits,
   type Changes,
@@ -188,7 +188,7 @@ function changesOf(
   return differences(license, {
     ...fields,
     features: mergeEntries(license.features, metadata.features ?? {}),
-    metadata: mergeEntries(license.metadata, freeChangesOf(metadata)),
+    metadata: mergeEntries(license.metadata, freeMetadataOf(metadata)),
     isTrial: metadata.is_trial,
     ...(fields.expirationDate !== undefined && { expiresAfter: null }),
     // Only a floating licence has such a limit.

@@ -156,5 +156,5 @@ function describeFeatures({ metadata, plan }: License): string {
 /** The free entries: the others have rows of their own. */
 const describeMetadata = ({ metadata }: License): string =>
   Object.entries(freeMetadataOf(metadata))
-    .map(([name, value]) => `${name}=${value}`)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ') || nothing;

@@ -1,3 +1,4 @@
+import type { METADATA_LIMITS } from '../../../contract/keys/metadata.ts';
 import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contract/scalars.ts';
 import type { Changes } from '../../../domain/changes.ts';
 import type { License } from '../../../domain/license.ts';
@@ -126,6 +127,19 @@ async function add(db: Connection, license: License, conflict: Sql | undefined):
   return true;
 }
 
+/** Longer texts are not found: no entry of an index of PostgreSQL has more than 2 704 bytes. */
+const MAX_FOUND_LENGTH: (typeof METADATA_LIMITS)['foundLength'] = 500;
+
+/** Entries that are text, number or boolean, as text. */
+function findableOf(metadata: License['metadata']): ReadonlyMap<string, string> {
+  const single = Object.entries(metadata).filter(([, value]) => value !== null && typeof value !== 'object');
+  return new Map(
+    single
+      .map(([name, value]) => [name, String(value)] as const)
+      .filter(([, { length }]) => length <= MAX_FOUND_LENGTH),
+  );
+}
+
 type Findable = Pick<License, 'accountId' | 'id' | 'metadata' | 'reference'>;
 
 /**
@@ -138,13 +152,12 @@ async function writeMetadata(
   before: Pick<Findable, 'metadata' | 'reference'> = { metadata: {}, reference: null },
 ): Promise<void> {
   const { accountId, id: licenseId, metadata, reference } = license;
-  for (const [name, value] of Object.entries(before.metadata)) {
-    if (metadata[name] !== value) await entries.remove(db, { accountId, name, value: String(value), licenseId });
+  const [past, present] = [findableOf(before.metadata), findableOf(metadata)];
+  for (const [name, value] of past) {
+    if (present.get(name) !== value) await entries.remove(db, { accountId, name, value, licenseId });
   }
-  for (const [name, value] of Object.entries(metadata)) {
-    if (before.metadata[name] !== value) {
-      await entries.insert(db, { accountId, name, value: String(value), licenseId }, unlessTaken);
-    }
+  for (const [name, value] of present) {
+    if (past.get(name) !== value) await entries.insert(db, { accountId, name, value, licenseId }, unlessTaken);
   }
   if (reference === before.reference) return;
   const owner = { accountId, kind: 'license', ownerId: licenseId, detail: '' } as const;
