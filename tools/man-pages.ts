@@ -93,7 +93,9 @@ type Section = readonly [title: string, body: string];
 function page(name: string, section: string, version: string, summary: string, sections: readonly Section[]): ManPage {
   const head = `.TH ${name.toUpperCase().replaceAll('-', '\\-')} ${section} ${apiVersion} "lkm ${version}" "lkm manual"\n`;
   const title = `.SH NAME\n${asRoff(name)} \\- ${asRoff(summary)}\n`;
-  const body = sections.filter(([, text]) => text !== '').map(([heading, text]) => `.SH ${heading}\n${text}`);
+  const body = sections
+    .filter(([, text]) => text !== '')
+    .map(([heading, text]) => `.SH ${heading}\n${text.replace(/^\.PP\n/, '')}`);
   return { file: `${name}.${section}`, text: [head, title, ...body].join('') };
 }
 
@@ -103,7 +105,7 @@ const entry = (term: string, meaning: string): string =>
   `.TP\n.B ${asRoff(withoutBrackets(term))}\n${line(`${meaning}`)}`;
 
 const example = (command: string, does: string): string =>
-  `.PP\n${line(`${does}:`)}.PP\n.RS 4\n.nf\n${line(`$ ${command}`)}.fi\n.RE\n`;
+  `.PP\n${line(`${does}:`)}.RS 4\n.nf\n${line(`$ ${command}`)}.fi\n.RE\n`;
 
 /** Names with their section, as `man` shows what is related. */
 const seeAlso = (pages: readonly string[]): string =>
