@@ -27,7 +27,7 @@ interface AttemptTrace {
   readonly sentBefore?: boolean;
 }
 
-/** Sends a request once; resolves to the whole response or to the error. Throws only the reason of the caller's signal. */
+/** Sends a request once; resolves to the whole response or to the error. Throws only the reason of the caller's signal, and faults of the program. */
 export async function sendOnce(
   transport: Transport,
   request: PreparedRequest,
@@ -53,6 +53,7 @@ export async function sendOnce(
     return await rejectOnAbort(response, end.signal);
   } catch (cause) {
     signal?.throwIfAborted();
+    if (rootCauses(cause).some(isBug)) throw cause;
     return toNetworkError(cause, trace, isTimedOut);
   } finally {
     clearTimeout(timer);
@@ -121,6 +122,12 @@ function rootCauses(error: unknown): readonly SystemError[] {
   if (!(error instanceof Error)) return [];
   return error.cause === undefined ? [error] : rootCauses(error.cause);
 }
+
+/** A fault of a program: errors of a network have a code, and those of `fetch` in browsers say so. */
+const isBug = (error: SystemError) =>
+  [TypeError, ReferenceError, RangeError, SyntaxError].some((kind) => error instanceof kind) &&
+  error.code === undefined &&
+  !/fetch|network|load failed|terminated|bad port/i.test(error.message);
 
 /** A host name that does not exist is not among these: unlike a refused connection, it seldom appears by itself. */
 const isUnreachable = ({ code, syscall }: SystemError) =>
