@@ -102,6 +102,7 @@ export const commonReasons: readonly Reason[] = [
   'invalidParams',
   'invalidToken',
   'scopeMissing',
+  'uriTooLong',
   'rateLimited',
   'serverError',
   'unavailable',

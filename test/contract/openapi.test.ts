@@ -56,7 +56,7 @@ describe('the OpenAPI document', () => {
     const guarded = endpoint.scope === 'public' ? [] : [401, 403];
     const ofMutations = mutates(endpoint) ? [409, 413, 415] : [];
     const own = endpoint.errors.map((reason) => apiErrors[reason].status);
-    const statuses = new Set([endpoint.reply.status, 400, ...guarded, ...own, ...ofMutations, 429, 500, 503]);
+    const statuses = new Set([endpoint.reply.status, 400, ...guarded, ...own, ...ofMutations, 414, 429, 500, 503]);
     expect(Object.keys(responses).map(Number)).toEqual([...statuses].sort((a, b) => a - b));
     const namesIn = (place: string) =>
       parameters.filter((each: Parsed) => each.in === place).map((each: Parsed) => each.name);
