@@ -5,6 +5,7 @@ import { listEndpoints } from '../../src/contract/index.ts';
 import { scopes } from '../../src/contract/scopes.ts';
 import { showIp, toIpAddress } from '../../src/domain/ip-address.ts';
 import { showKey } from '../../src/domain/license-key.ts';
+import { createMemoryCounter } from '../../src/server/http/rate-counters.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { ask, type EndpointName, furnish, validRequests } from '../support/requests.ts';
@@ -41,11 +42,17 @@ const lookedUp = ['licenseKey', 'productId', 'customerId', 'reference', 'email']
 /** Every text that a request can carry in its query, as the document lists them: also those of filters. */
 const textParameters = listTextParameters();
 
+/** Counts requests as if each came a minute after the last. */
+function aMinuteEach() {
+  let minutes = 0;
+  return createMemoryCounter(() => ++minutes * 60_000_000);
+}
+
 describe.each(engines)('a caller that sees keys masked, on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
   const it = testsOn(engine);
 
   it.each(maskedCallers)('learns no character more than it is shown from any parameter: %s', async (_, as) => {
-    await using world = await createWorld({ engine, lookupsPerMinute: null });
+    await using world = await createWorld({ engine, lookupsPerMinute: null, publicCounter: aMinuteEach() });
     const { own, secrets } = await furnishSecrets(world, as);
     for (const { name, endpoint } of listEndpoints()) {
       const { query, body } = validRequests[name as EndpointName](own);
@@ -76,7 +83,7 @@ describe.each(engines)('a caller that sees keys masked, on $name', { timeout: MA
   });
 
   it.each(maskedCallers)('is shown no other key by any operation, nor in what is recorded: %s', async (_, as) => {
-    await using world = await createWorld({ engine, lookupsPerMinute: null });
+    await using world = await createWorld({ engine, lookupsPerMinute: null, publicCounter: aMinuteEach() });
     const { own } = await furnishSecrets(world, as);
     await world.sequence();
     const hidden = ['QWERTY', 'ABCDU-12345'];

@@ -88,6 +88,8 @@ interface WorldOptions {
   readonly failuresPerMinute?: number;
   /** Where requests are counted; without it, in memory. */
   readonly counter?: RateCounter;
+  /** Where requests without a token are counted; without it, with the others. */
+  readonly publicCounter?: RateCounter;
   /** Networks of proxies that are trusted. */
   readonly behindProxy?: readonly string[];
   /** Whether webhooks may be sent anywhere. */
@@ -105,6 +107,7 @@ export async function createWorld({
   lookupsPerMinute,
   failuresPerMinute,
   counter = createMemoryCounter(microseconds),
+  publicCounter = counter,
   behindProxy = [],
   allowPrivateWebhooks: allowPrivate = false,
   monotonic = () => performance.now(),
@@ -126,7 +129,7 @@ export async function createWorld({
     store,
     door: 'http',
     log: await createLog(logTo ? 'json' : 'none', logTo ?? { write: () => {} }),
-    limiter: createRateLimiter(counter, perMinute, lookupsPerMinute, failuresPerMinute),
+    limiter: createRateLimiter(counter, perMinute, lookupsPerMinute, failuresPerMinute, publicCounter),
     addressOf: trustProxies(behindProxy),
     signerOf,
     record,
