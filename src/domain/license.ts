@@ -2,7 +2,7 @@ import type { Duration } from '../contract/fields.ts';
 import type { JsonValue } from '../contract/keys/metadata.ts';
 import type { AccountId, Instant, LicenseKey, ProductId, TokenId } from '../contract/scalars.ts';
 import type { IpAddress } from './ip-address.ts';
-import { addDuration } from './time.ts';
+import { addDuration, expiryAfter } from './time.ts';
 
 /** Stands on the wire for the tag of a device that has none. Source: API description, "Device". */
 export const NO_TAG = 'No tag';
@@ -28,6 +28,8 @@ export interface License {
   readonly activations: number;
   /** Null means never, or with `expiresAfter` that the first use sets it. */
   readonly expirationDate: Instant | null;
+  /** The day of the month on which it ends once it is renewed by months; null: that of `expirationDate`. */
+  readonly renewalDay: number | null;
   /** How long it lasts from its first use. */
   readonly expiresAfter: Duration | null;
   /** How long after its end it may still be used. */
@@ -107,7 +109,7 @@ export function graceUntil({ expirationDate, gracePeriod }: Ending): Instant | n
   return expirationDate === null || gracePeriod === null ? null : addDuration(expirationDate, gracePeriod);
 }
 
-type Beginning = Pick<License, 'expirationDate' | 'expiresAfter'>;
+type Beginning = Pick<License, 'expirationDate' | 'renewalDay' | 'expiresAfter'>;
 
 /** Whether the licence has no end yet because its first use will set it. */
 export function isWaiting(license: Beginning): license is Beginning & { readonly expiresAfter: Duration } {
@@ -115,9 +117,14 @@ export function isWaiting(license: Beginning): license is Beginning & { readonly
 }
 
 /** When the licence ends if it is used now: the first use sets the end of one that waits for it. Null means never. */
-export function endIfUsed(license: Beginning, now: Instant): Instant | null {
-  return isWaiting(license) ? addDuration(now, license.expiresAfter) : license.expirationDate;
-}
+export const endIfUsed = (license: Beginning, now: Instant): Instant | null =>
+  expiryIfUsed(license, now).expirationDate;
+
+/** The same with the day on which renewals keep it. */
+export const expiryIfUsed = (license: Beginning, now: Instant): Pick<License, 'expirationDate' | 'renewalDay'> =>
+  isWaiting(license)
+    ? expiryAfter(now, license.expiresAfter)
+    : { expirationDate: license.expirationDate, renewalDay: license.renewalDay };
 
 /** The end of what is granted for a use now: that of the licence, or of its grace period once it has expired. */
 export function grantEnd(license: License, now: Instant): Instant | null {

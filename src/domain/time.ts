@@ -33,20 +33,38 @@ export const fileStamp = (instant: Instant): string => instant.slice(0, 19).repl
 export const addSeconds = (instant: Instant, seconds: number): Instant => addMilliseconds(instant, seconds * 1000);
 
 /** The same day and time of the next month, or its last day. Source: API description, "Limits", default key expiry. */
-export const addCalendarMonth = (instant: Instant): Instant => toInstant(addMonths(instant, 1));
+export const addCalendarMonth = (instant: Instant): Instant => addDuration(instant, A_MONTH);
+
+export const A_MONTH = { months: 1 };
 
 /** The instant a length of time later, UTC, at most year 9999: months first, to the last day of a shorter one, then the rest. */
-export function addDuration(instant: Instant, duration: Duration): Instant {
-  const { years, months, weeks, days, hours, minutes, seconds } = duration;
-  const time = (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds;
-  return toInstant(addMonths(instant, years * 12 + months) + time * 1000);
+export const addDuration = (instant: Instant, duration: Partial<Duration>): Instant =>
+  expiryAfter(instant, duration).expirationDate;
+
+/** When a licence expires. */
+export interface Expiry {
+  readonly expirationDate: Instant;
+  /** The day of the month, UTC, that further months lead to, where this month is too short for it; else null. */
+  readonly renewalDay: number | null;
 }
 
-/** In milliseconds since 1970. */
-function addMonths(instant: Instant, months: number): number {
+/** The expiry a length of time after `instant`, which stands for the `renewalDay` of its month. */
+export function expiryAfter(
+  instant: Instant,
+  { years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0 }: Partial<Duration>,
+  renewalDay?: number | null,
+): Expiry {
+  const day = renewalDay ?? new Date(instant).getUTCDate();
+  const time = ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000;
+  const expirationDate = toInstant(addMonths(instant, years * 12 + months, day) + time);
+  const isCutShort = time === 0 && day > new Date(expirationDate).getUTCDate();
+  return { expirationDate, renewalDay: isCutShort ? day : null };
+}
+
+/** On this day of the month or, where it has none, on its last; in milliseconds since 1970. */
+function addMonths(instant: Instant, months: number, dayOfMonth: number): number {
   const date = new Date(instant);
-  const dayOfMonth = date.getUTCDate();
-  date.setUTCMonth(date.getUTCMonth() + months);
+  date.setUTCMonth(date.getUTCMonth() + months, dayOfMonth);
   if (date.getUTCDate() !== dayOfMonth) date.setUTCDate(0);
   return date.getTime();
 }

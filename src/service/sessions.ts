@@ -2,7 +2,7 @@ import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { keySessions, sessions } from '../contract/sessions.ts';
 import { newId } from '../domain/ids.ts';
-import { endIfUsed, graceWarning, isWaiting, type License } from '../domain/license.ts';
+import { expiryIfUsed, graceWarning, isWaiting, type License } from '../domain/license.ts';
 import { canonicalKey } from '../domain/license-key.ts';
 import { acceptRequest, type NextNonces } from '../domain/session.ts';
 import { addSeconds } from '../domain/time.ts';
@@ -26,8 +26,8 @@ export const keySessionOperations: Operations<typeof keySessions> = {
       await repositories.keys.lock(named);
       const lapsed = await repositories.sessions.removeLapsed(now, { license: named });
       const { license, liveSessions } = await loadAllowed(context, 'checkout', { ...address, hostId });
-      const end = endIfUsed(license, now);
-      if (isWaiting(license) && end !== null) await repositories.keys.setEndAtFirstUse(license, now, end);
+      const first = expiryIfUsed(license, now);
+      if (isWaiting(license)) await repositories.keys.setEndAtFirstUse(license, now, first);
       const session: Session = {
         accountId: license.accountId,
         licenseId: license.id,

@@ -3,7 +3,7 @@ import type { JsonObject } from '../contract/events.ts';
 import type { HostId } from '../contract/scalars.ts';
 import { type Changes, differences } from '../domain/changes.ts';
 import { newId } from '../domain/ids.ts';
-import { type Device, endIfUsed, type License } from '../domain/license.ts';
+import { type Device, expiryIfUsed, type License } from '../domain/license.ts';
 import { isMove } from '../domain/rules.ts';
 import { canPromise, promisesKept, type SlotYear, slotYearOf } from '../domain/slots.ts';
 import { later } from '../domain/time.ts';
@@ -45,7 +45,7 @@ export async function holdSlot(context: Context, facts: LoadedFacts, host: Host)
     fingerprint: fingerprint ?? null,
     publicKey: publicKey ?? null,
   };
-  if (await repositories.keys.takeSlot(license, now, endIfUsed(license, now))) {
+  if (await repositories.keys.takeSlot(license, now, expiryIfUsed(license, now))) {
     if (await repositories.devices.insert(license, added)) {
       context.record(deviceEvent('device.activated', license, added));
       return added;
@@ -91,7 +91,7 @@ export async function claimSlot(
     ...{ moves, promisedSlots: rest.promisedSlots + kept },
     ...(leaving === undefined && {
       activations: license.activations + 1,
-      expirationDate: endIfUsed(license, now),
+      ...expiryIfUsed(license, now),
     }),
   });
   return { ...(oldest && { movedFromHostId: oldest.hostId }), ...(isCounted && { movesOfYear: moves }) };

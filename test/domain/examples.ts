@@ -33,7 +33,7 @@ export function licenseWith(changes: Partial<License> = {}): License {
     vendorDisabled: false,
     revokedAt: null,
     revocationReason: null,
-    ...{ planId: null, previousKeyUntil: null, fingerprintMatch: null },
+    ...{ planId: null, previousKeyUntil: null, fingerprintMatch: null, renewalDay: null },
     ...{ versionId: null, issuedBy: null, slotYear: 0, promisedSlots: 0, moves: 0 },
     createdAt: now,
     updatedAt: now,

@@ -26,7 +26,7 @@ it.each([
   [null, day, addSeconds(now, 86_400)],
   [addSeconds(now, -1), day, addSeconds(now, -1)],
 ])('a licence with expiry %s and expiresAfter %o that is used now ends at %s', (expirationDate, expiresAfter, end) => {
-  expect(endIfUsed({ expirationDate, expiresAfter }, now)).toBe(end);
+  expect(endIfUsed({ expirationDate, renewalDay: null, expiresAfter }, now)).toBe(end);
 });
 
 it.each([

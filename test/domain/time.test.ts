@@ -1,9 +1,16 @@
 import { expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
-import { addDuration, addSeconds, earlier, epochSeconds, instantsOf, toInstant } from '../../src/domain/time.ts';
+import {
+  addDuration,
+  addSeconds,
+  earlier,
+  epochSeconds,
+  expiryAfter,
+  instantsOf,
+  toInstant,
+} from '../../src/domain/time.ts';
 
 const at = (text: string) => text as Instant;
-const none = { years: 0, months: 0, weeks: 0, days: 0, hours: 0, minutes: 0, seconds: 0 };
 
 it('writes milliseconds since 1970 as an instant that sorts, and refuses what is no number', () => {
   expect([0, 1_796_000_000_007, 8.64e15, Number.POSITIVE_INFINITY, -8.64e15].map(toInstant)).toEqual([
@@ -47,7 +54,40 @@ it.each([
   ['9999-12-31T00:00:00.000Z', { days: 1 }, '9999-12-31T23:59:59.999Z'],
   ['9999-01-01T00:00:00.000Z', { years: 9999, months: 9999 }, '9999-12-31T23:59:59.999Z'],
 ])('goes from %s by %o to %s', (from, duration, to) => {
-  expect(addDuration(at(from), { ...none, ...duration })).toBe(to);
+  expect(addDuration(at(from), duration)).toBe(to);
+});
+
+const month = { months: 1 };
+const year = { years: 1 };
+
+it.each([
+  // Of a short month the last day; then again the day that it was at first.
+  ['2027-01-31', Array(5).fill(month), ['2027-02-28/31', '2027-03-31', '2027-04-30/31', '2027-05-31', '2027-06-30/31']],
+  ['2028-01-31', Array(2).fill(month), ['2028-02-29/31', '2028-03-31']],
+  ['2027-01-30', Array(2).fill(month), ['2027-02-28/30', '2027-03-30']],
+  ['2028-01-30', Array(2).fill(month), ['2028-02-29/30', '2028-03-30']],
+  ['2027-01-29', Array(2).fill(month), ['2027-02-28/29', '2027-03-29']],
+  ['2028-01-29', Array(2).fill(month), ['2028-02-29', '2028-03-29']],
+  // The last day of a month is a day like others.
+  ['2027-02-28', Array(2).fill(month), ['2027-03-28', '2027-04-28']],
+  ['2027-04-30', Array(2).fill(month), ['2027-05-30', '2027-06-30']],
+  ['2027-08-31', Array(3).fill({ months: 3 }), ['2027-11-30/31', '2028-02-29/31', '2028-05-31']],
+  ['2027-01-31', [{ years: 1, months: 1 }, year, month], ['2028-02-29/31', '2029-02-28/31', '2029-03-31']],
+  ['2028-02-29', Array(4).fill(year), ['2029-02-28/29', '2030-02-28/29', '2031-02-28/29', '2032-02-29']],
+  ['2100-01-31', Array(2).fill(month), ['2100-02-28/31', '2100-03-31']],
+  // Days and times move the day.
+  ['2027-01-31', [month, { days: 3 }, month], ['2027-02-28/31', '2027-03-03', '2027-04-03']],
+  ['2027-01-31', [month, { weeks: 1 }, month], ['2027-02-28/31', '2027-03-07', '2027-04-07']],
+  ['2027-01-31', [{ months: 1, hours: 1 }, month], ['2027-02-28', '2027-03-28']],
+  ['2027-01-31', [month, {}, month], ['2027-02-28/31', '2027-02-28/31', '2027-03-31']],
+  ['9999-12-15', [month, { days: 1 }], ['9999-12-31', '9999-12-31']],
+])('leads from %s by %o to %j', (start, durations, ends) => {
+  let expiry: ReturnType<typeof expiryAfter> = { expirationDate: at(`${start}T10:00:00.000Z`), renewalDay: null };
+  const found = durations.map((duration: object) => {
+    expiry = expiryAfter(expiry.expirationDate, duration, expiry.renewalDay);
+    return expiry.expirationDate.slice(0, 10) + (expiry.renewalDay === null ? '' : `/${expiry.renewalDay}`);
+  });
+  expect(found).toEqual(ends);
 });
 
 it('reads the clock anew each time, backwards too', () => {

@@ -76,6 +76,8 @@ export interface Key extends Terms {
   readonly earlier: number[];
   customer: Customer | null;
   expiresAt: number | null;
+  /** The day of the month that renewals by months lead to, where that of the end is earlier. */
+  renewalDay: number | null;
   /** How long it lasts from its first use. */
   expiresAfter: Span | null;
   features: object;

@@ -60,10 +60,10 @@ describe('a transaction on PostgreSQL', () => {
     const takeBoth = (first: License, second: License, mine: 0 | 1) =>
       store.transaction(async (repositories) => {
         attempts += 1;
-        await repositories.keys.takeSlot(first, now, null);
+        await repositories.keys.takeSlot(first, now, first);
         holding[mine].resolve();
         await holding[mine === 0 ? 1 : 0].promise;
-        return repositories.keys.takeSlot(second, now, null);
+        return repositories.keys.takeSlot(second, now, second);
       });
     expect(await Promise.all([takeBoth(one, other, 0), takeBoth(other, one, 1)])).toEqual([true, true]);
     // Three, or more where the one that is run again comes before the other once more.

@@ -140,7 +140,8 @@ describe.each(engines)('a slot on $name', (engine) => {
     await Promise.all(
       Array.from({ length: 100 }, () =>
         store.transaction(async (repositories) => {
-          if (await repositories.keys.takeSlot(license, now, null)) await repositories.keys.freeSlots(license, 1, now);
+          if (await repositories.keys.takeSlot(license, now, license))
+            await repositories.keys.freeSlots(license, 1, now);
         }),
       ),
     );

@@ -37,7 +37,7 @@ export const shownLicense = (fields: object) => ({
   sessionLeaseDuration: 900,
   customerCanSelfReset: true,
   vendorDisabled: false,
-  ...{ revokedAt: null, revocationReason: null, previousKeyUntil: null },
+  ...{ revokedAt: null, revocationReason: null, previousKeyUntil: null, renewalDay: null },
   ...{ planId: null, plan: null, fingerprintMatch: null },
   versionId: null,
   version: null,

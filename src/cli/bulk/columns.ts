@@ -55,6 +55,7 @@ const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path']
     isDate: true,
     nullWord: 'never',
   },
+  { name: 'renewalDay', read: parseLimit, nullWord: 'none' },
   { name: 'expiresAfter', read: durationCell },
   { name: 'gracePeriod', read: durationCell, nullWord: 'none' },
   { name: 'duration', aliases: ['for'], read: durationCell },

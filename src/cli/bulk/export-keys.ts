@@ -98,7 +98,7 @@ const names = [
   ...['metadata', 'devices', 'id', 'customerId', 'customerActive', 'reference', 'expiresAfter', 'gracePeriod'],
   ...['licenseType', 'maxConcurrentSessions', 'heartbeatInterval', 'sessionLeaseDuration', 'allowedHosts'],
   ...['customerCanSelfReset', 'vendorDisabled', 'version', 'trial', 'features', 'revokedAt'],
-  ...['revocationReason', 'plan', 'fingerprintMatch'],
+  ...['revocationReason', 'plan', 'fingerprintMatch', 'renewalDay'],
 ] as const;
 
 /** What is exported of a key. Devices are ordered by what is exported of them, so that the same key gives the same text. */

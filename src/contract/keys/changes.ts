@@ -93,7 +93,8 @@ export const keyChanges = {
   renew: endpoint('POST /key/renew', 'license:write', {
     summary: 'Renew a licence key',
     description:
-      'Adds a duration to the end of a licence, to now, or to the later of the two. The licence must have an end.',
+      'Adds a duration to the end of a licence, to now, or to the later of the two. The licence must have an end. Months ' +
+      'keep the day of the first end: what ended on the 31st ends on the last day of each month.',
     body: RenewKeyRequest,
     reply: data('RenewKeyResponse', License),
     errors: ['licenseNotFound', 'licenseRevoked', 'stale', 'noEnd'],

@@ -53,6 +53,7 @@ export const ImportKeyRequest = agreeing(
       expirationDate: Instant.nullish().describe(
         'When it expires or has expired; null: never, or not before its first use',
       ),
+      renewalDay: z.int().min(29).max(31).nullish().describe('The day of the month that renewals lead it back to'),
       expiresAfter: positiveDurationField().nullish().describe('How long it lasts from its first use, ISO 8601'),
       customer: ImportedCustomer.nullish().describe('The customer it is for; absent or null: nobody'),
       ...licenseSettings,

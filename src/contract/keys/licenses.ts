@@ -148,6 +148,9 @@ const shortLicense = {
 /** The fields that only the full form carries. */
 const LicenseExtras = z.object({
   reference: shown("The vendor's own name of it; absent for tokens of kind client", 'order-1042').nullable(),
+  renewalDay: Count.nullable().describe(
+    'The day that renewals by months lead to, where this month is too short; or null',
+  ),
   expiresAfter: z.string().nullable().describe('How long it lasts from its first use, ISO 8601, while it has no end'),
   gracePeriod: z.string().nullable().describe('How long it may be used after its end, ISO 8601; null: not at all'),
   graceUntil: InstantText.nullable().describe('Until when it may be used in all; null without an end or gracePeriod'),

@@ -3,7 +3,7 @@ import type { Reason } from '../../contract/errors.ts';
 import { listEndpoints } from '../../contract/index.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { Context } from '../../service/context.ts';
-import { countIssue } from '../../service/keys/keys.ts';
+import { countIssue } from '../../service/keys/issue.ts';
 import { type StoredSuccess, unlessUnmasked } from '../../service/operation.ts';
 import { operations } from '../../service/operations.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '../../domain/changes.ts';
 import type { License } from '../../domain/license.ts';
 import { mintKey, revealKey, showKey } from '../../domain/license-key.ts';
-import { addDuration, later } from '../../domain/time.ts';
+import { addDuration, expiryAfter } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { holdOrAddCustomer } from '../customers.ts';
 import { found, type Operation, type Operations, onProduct, sameForAll } from '../operation.ts';
@@ -58,11 +58,12 @@ export const changeOperations: Operations<typeof keyChanges> = {
     async perform(context, input) {
       const { now } = context;
       const license = await lockLicense(context, input);
-      const { expirationDate: end } = license;
+      const { expirationDate: end, renewalDay } = license;
       if (end === null) throw apiError('noEnd');
       const { from = 'later', duration } = input;
-      const start = { end, now, later: later(end, now) }[from];
-      return applyAndShow(context, license, { expirationDate: addDuration(start, duration) }, (after) =>
+      const isFromEnd = from === 'end' || (from === 'later' && end >= now);
+      const renewed = isFromEnd ? expiryAfter(end, duration, renewalDay) : expiryAfter(now, duration);
+      return applyAndShow(context, license, renewed, (after) =>
         licenseEvent('license.renewed', after, { from: end, to: after.expirationDate }),
       );
     },
@@ -132,7 +133,7 @@ export const changeOperations: Operations<typeof keyChanges> = {
 };
 
 /** How long the old key works unless it is said. */
-const DEFAULT_OVERLAP = { years: 0, months: 0, weeks: 0, days: 7, hours: 0, minutes: 0, seconds: 0 };
+const DEFAULT_OVERLAP = { days: 7 };
 
 const limits = ['maxActivations', 'maxConcurrentSessions', 'licenseType'] as const;
 
@@ -190,7 +191,7 @@ function changesOf(
     features: mergeEntries(license.features, metadata.features ?? {}),
     metadata: mergeEntries(license.metadata, freeMetadataOf(metadata)),
     isTrial: metadata.is_trial,
-    ...(fields.expirationDate !== undefined && { expiresAfter: null }),
+    ...(fields.expirationDate !== undefined && { expiresAfter: null, renewalDay: null }),
     // Only a floating licence has such a limit.
     ...(isBound && fields.maxConcurrentSessions === undefined && { maxConcurrentSessions: null }),
   });

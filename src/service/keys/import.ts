@@ -9,12 +9,12 @@ import { type Features, type License, NO_TAG } from '../../domain/license.ts';
 import { canonicalKey, revealKey } from '../../domain/license-key.ts';
 import type { Plan } from '../../domain/plan.ts';
 import { unmoved } from '../../domain/slots.ts';
-import { EPOCH } from '../../domain/time.ts';
+import { EPOCH, expiryAfter } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { findOrAddCustomer } from '../customers.ts';
 import { found, type Operations, onProduct } from '../operation.ts';
 import { licenseEvent } from '../record.ts';
-import { countIssue, refuseTaken, termsOf } from './keys.ts';
+import { countIssue, refuseTaken, termsOf } from './issue.ts';
 
 type Input = InputOf<(typeof keyImport)['import']>;
 
@@ -27,7 +27,8 @@ export const importOperations: Operations<typeof keyImport> = {
       const { repositories, caller, now, random } = context;
       const { accountId } = caller;
       const input = { ...given, key: canonicalKey(given.key) };
-      const { productId, key, createdAt = now, devices = [], maxActivations = null, expirationDate = null } = input;
+      const { productId, key, createdAt = now, devices = [], maxActivations = null } = input;
+      const { expirationDate = null, renewalDay = null } = input;
       const fields = wrongFields(input, createdAt, now);
       if (fields.length > 0) throw apiError('invalidParams', { fields });
       found(await repositories.products.find(accountId, productId), 'productNotFound');
@@ -49,6 +50,7 @@ export const importOperations: Operations<typeof keyImport> = {
         maxActivations,
         activations: devices.length,
         expirationDate,
+        renewalDay,
         planId: plan?.id ?? null,
         features: ownFeatures(input, plan),
         previousKeyUntil: null,
@@ -78,10 +80,15 @@ export const importOperations: Operations<typeof keyImport> = {
 };
 
 /** The fields with instants that are not of the past, or an id that was not made when the key was. */
-function wrongFields({ id, revokedAt, devices = [] }: Input, createdAt: Instant, now: Instant): string[] {
+function wrongFields(input: Input, createdAt: Instant, now: Instant): string[] {
+  const { id, expirationDate, renewalDay, revokedAt, devices = [] } = input;
   const isPast = (at: Instant) => at >= EPOCH && at <= now;
   if (!isPast(createdAt)) return ['createdAt'];
   if (revokedAt != null && !isPast(revokedAt)) return ['revokedAt'];
+  // The month of the end has no such day, and the end is its last one.
+  const led = expirationDate == null ? null : expiryAfter(expirationDate, {}, renewalDay);
+  const isCutShort = led?.renewalDay != null && led.expirationDate === expirationDate;
+  if (renewalDay != null && !isCutShort) return ['renewalDay'];
   if (!devices.every(({ activationTime = now }) => isPast(activationTime))) return ['devices'];
   return id !== undefined && idTime(id) !== createdAt ? ['id'] : [];
 }

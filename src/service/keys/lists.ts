@@ -58,7 +58,7 @@ async function pageOf(context: Context, filters: KeyFilters, page: PageInput) {
   return { items: await showListed(context, items), meta };
 }
 
-const MONTH = { years: 0, months: 0, weeks: 0, days: 30, hours: 0, minutes: 0, seconds: 0 };
+const MONTH = { days: 30 };
 
 function filtersOf({ caller, now }: Context, input: InputOf<typeof keyLists.list>): KeyFilters {
   const { status, within = MONTH, text, metadata } = input;

@@ -31,6 +31,7 @@ export function showLicense(
     activations,
     activated: isActivated({ activations, vendorDisabled: license.vendorDisabled }),
     expirationDate: license.expirationDate,
+    renewalDay: license.renewalDay,
     expiresAfter: license.expiresAfter && writeDuration(license.expiresAfter),
     gracePeriod: license.gracePeriod && writeDuration(license.gracePeriod),
     graceUntil: graceUntil(license),

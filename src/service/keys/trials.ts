@@ -10,7 +10,7 @@ import { usablePlan } from '../plans.ts';
 import { licenseEvent } from '../record.ts';
 import { type LoadedFacts, loadFacts } from '../rules.ts';
 import { holdSlot } from '../slots.ts';
-import { countIssue, newLicense, withPlan } from './keys.ts';
+import { countIssue, newLicense, withPlan } from './issue.ts';
 import { showDevice } from './show.ts';
 
 type Input = InputOf<(typeof keyTrials)['trial']>;

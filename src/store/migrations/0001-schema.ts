@@ -69,7 +69,7 @@ export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): rea
     created_at text not null, updated_at text not null, metadata text default '{}' not null,
     soon_recorded_for text, expired_recorded_for text, reference text, expires_after text, grace_period text,
     revoked_at text, revocation_reason text, plan_id text, previous_key_until text, fingerprint_match integer,
-    issued_by text,
+    issued_by text, renewal_day integer,
     slot_year integer default 0 not null, promised_slots integer default 0 not null, moves integer default 0 not null,
     constraint licenses_pk primary key (account_id, id),
     constraint licenses_product foreign key (account_id, product_id) references products (account_id, id),

@@ -1,7 +1,7 @@
 import { given, merged } from '../fields.ts';
 import type { Operation } from '../operations.ts';
 import { done, type Key, liveSessions, type Model, pick, type Refusal, type Step, type Success } from '../state.ts';
-import { durationText, instantAt, later } from '../time.ts';
+import { durationText, endAfter, instantAt, later } from '../time.ts';
 import { givenCustomer } from './customers.ts';
 import { customerViewOf, viewOf } from './keys.ts';
 import { settle } from './slots.ts';
@@ -84,7 +84,7 @@ export const update = (model: Model, op: Operation<'update'>): Step | null =>
           licenseType,
           maxSessions: maxSessions === undefined ? kept : maxSessions,
           ...given({ maxActivations, grace, customer, allowedHosts, leaseSeconds, plan, canSelfReset: selfReset }),
-          ...(expires !== undefined && { expiresAt, expiresAfter: null }),
+          ...(expires !== undefined && { expiresAt, renewalDay: null, expiresAfter: null }),
           ...mergedMetadata(key, metadata),
         };
         // One that it has already may be of any state.
@@ -104,8 +104,10 @@ export const renew = (model: Model, op: Operation<'renew'>): Step | null =>
     predict: () => {
       const { expiresAt: end } = key;
       if (end === null) return refusals.noEnd;
-      const start = { end, now: model.now, later: Math.max(end, model.now) }[op.from ?? 'later'];
-      return changing(model, key, { expiresAt: later(start, op.span) });
+      const { from } = op;
+      const isFromNow = from === 'now' || (from !== 'end' && model.now > end);
+      const renewed = isFromNow ? endAfter(model.now, op.span) : endAfter(end, op.span, key.renewalDay ?? undefined);
+      return changing(model, key, renewed);
     },
   }));
 

@@ -1,7 +1,7 @@
 import { given } from '../fields.ts';
 import type { Operation } from '../operations.ts';
 import { done, type Key, type Model, type Plan, pick, type Step, type Terms } from '../state.ts';
-import { durationText, instantAt, later } from '../time.ts';
+import { durationText, endAfter, instantAt, later } from '../time.ts';
 import { givenCustomer } from './customers.ts';
 import { usualTerms } from './plans.ts';
 import { graceEnd, isActivated, refusals } from './use.ts';
@@ -56,7 +56,8 @@ export function create(model: Model, op: Operation<'create'>): Step | null {
       const terms = { ...(plan ?? usualTerms), ...given(said) };
       // Without a plan a key lasts a month.
       const planned = endOf(plan ?? { duration: { months: 1 }, fromFirstUse: false }, model.now);
-      const end = expires === undefined && expiresAfter === null ? planned : { expiresAt, expiresAfter };
+      const end =
+        expires === undefined && expiresAfter === null ? planned : { expiresAt, renewalDay: null, expiresAfter };
       const { features = {}, is_trial: _, ...free } = metadata ?? {};
       const refusal = customer.refuse();
       if (refusal !== null) return refusal;
@@ -74,12 +75,13 @@ export function create(model: Model, op: Operation<'create'>): Step | null {
 export function addKey(
   model: Model,
   own: Pick<Key, 'text' | 'product' | 'plan' | 'allowedHosts'> & Partial<Key>,
-  terms: Terms & Pick<Key, 'expiresAt' | 'expiresAfter'>,
+  terms: Terms & Pick<Key, 'expiresAt' | 'renewalDay' | 'expiresAfter'>,
 ): Key {
   // What else a plan says is not the key's own.
-  const { maxActivations, expiresAt, expiresAfter, grace, isTrial, licenseType, maxSessions, leaseSeconds } = terms;
+  const { maxActivations, expiresAt, renewalDay, expiresAfter, grace, isTrial, licenseType } = terms;
+  const { maxSessions, leaseSeconds } = terms;
   const key: Key = {
-    ...{ maxActivations, expiresAt, expiresAfter, grace, isTrial, licenseType, maxSessions, leaseSeconds },
+    ...{ maxActivations, expiresAt, renewalDay, expiresAfter, grace, isTrial, licenseType, maxSessions, leaseSeconds },
     ...{ createdAt: model.now, updatedAt: model.now, change: 'none', earlier: [] },
     ...{ reference: null, customer: null, features: {}, metadata: {}, revoked: null, previous: [] },
     ...{ isBlocked: false, isDeleted: false, devices: [], sessions: [] },
@@ -94,10 +96,10 @@ export function addKey(
 export function endOf(
   { duration, fromFirstUse }: Pick<Plan, 'duration' | 'fromFirstUse'>,
   now: number,
-): Pick<Key, 'expiresAt' | 'expiresAfter'> {
+): Pick<Key, 'expiresAt' | 'renewalDay' | 'expiresAfter'> {
   return fromFirstUse || duration === null
-    ? { expiresAt: null, expiresAfter: duration }
-    : { expiresAt: later(now, duration), expiresAfter: null };
+    ? { expiresAt: null, renewalDay: null, expiresAfter: duration }
+    : { ...endAfter(now, duration), expiresAfter: null };
 }
 
 /** What a licence switches on. */
@@ -111,6 +113,7 @@ export const viewOf = (key: Key) => ({
   activations: key.devices.length,
   activated: isActivated(key),
   expirationDate: instantOrNull(key.expiresAt),
+  renewalDay: key.renewalDay,
   reference: key.reference,
   expiresAfter: key.expiresAfter && durationText(key.expiresAfter),
   gracePeriod: key.grace && durationText(key.grace),

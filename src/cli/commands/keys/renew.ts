@@ -28,8 +28,9 @@ export const changedKey = (license: License, done: string, { now }: Io): Outcome
 
 export const keysRenew = changeCommand({
   about:
-    'Extends the expiry of a key: adds a duration to it, to now, or to whichever is later. The same command run twice ' +
-    'renews twice, unless the first had no answer.',
+    'Extends the expiry of a key: adds a duration to it, to now, or to whichever is later. Months keep the day of the ' +
+    'first expiry: the 31st, or the last day of a shorter month. The same command run twice renews twice, unless the ' +
+    'first had no answer.',
   operation: 'keys.renew',
   arguments: { key: keyUnlessFile },
   options: {

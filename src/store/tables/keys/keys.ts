@@ -3,7 +3,7 @@ import type { AccountId, Instant, LicenseKey, ProductId } from '../../../contrac
 import type { Changes } from '../../../domain/changes.ts';
 import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { type Sql, sql } from '../../engine/sql.ts';
+import { raw, type Sql, sql } from '../../engine/sql.ts';
 import { phrasesOf, replacePhrases } from '../../search.ts';
 import { latestOf, type Row, tableOf, text, unlessTaken } from '../../table.ts';
 import { isKey, type LicenseCustomer, licenses } from './licenses.ts';
@@ -85,22 +85,23 @@ export const keyRepository = (db: Connection) => ({
 
   /**
    * Takes one activation slot; false when none is free, some are promised in the year, or the key is disabled. One statement,
-   * so no two callers get the last one. Where the first use sets the end of the licence, the first slot sets it to `end`.
+   * so no two callers get the last one. Where the first use sets the end of the licence, the first slot sets it to `first`.
    */
-  async takeSlot(license: License, now: Instant, end: Instant | null): Promise<boolean> {
+  async takeSlot(license: License, now: Instant, first: First): Promise<boolean> {
     const year = Number(now.slice(0, 4));
     const taken = await db.run(sql`
       update licenses set activations = activations + 1, updated_at = ${latestOf('updated_at', now)},
-        expires_at = case when expires_after is null then expires_at else coalesce(expires_at, ${end}) end
+        ${setUnlessBegun('expires_at', first.expirationDate)}, ${setUnlessBegun('renewal_day', first.renewalDay)}
       where ${isLicense(license)} and vendor_disabled = 0
         and (max_activations is null or activations < max_activations and (promised_slots = 0 or slot_year < ${year}))`);
     return taken === 1;
   },
 
   /** Sets the end of a licence that waits for its first use; one that has an end keeps it. */
-  setEndAtFirstUse: (license: License, now: Instant, end: Instant) =>
+  setEndAtFirstUse: (license: License, now: Instant, { expirationDate, renewalDay }: First) =>
     db.run(sql`
-      update licenses set expires_at = ${end}, updated_at = ${latestOf('updated_at', now)}
+      update licenses set expires_at = ${expirationDate}, renewal_day = ${renewalDay},
+        updated_at = ${latestOf('updated_at', now)}
       where ${isLicense(license)} and expires_after is not null and expires_at is null`),
 
   freeSlots: (license: License, count: number, now: Instant) =>
@@ -111,6 +112,15 @@ export const keyRepository = (db: Connection) => ({
   /** The licence as it is now, kept from all others until this transaction ends; null when it has been removed. */
   lock: ({ accountId, id }: License): Promise<License | null> => licenses.lock(db, { accountId, id }),
 });
+
+/** When a licence ends that is used for the first time. */
+type First = Pick<License, 'expirationDate' | 'renewalDay'>;
+
+/** Sets a column of a licence that waits for its first use. */
+const setUnlessBegun = (name: 'expires_at' | 'renewal_day', value: string | number | null): Sql => {
+  const column = raw(name);
+  return sql`${column} = case when expires_after is not null and expires_at is null then ${value} else ${column} end`;
+};
 
 function withCustomer(row: Row) {
   const { customer_id: id, customer_name: name, customer_email: email, customer_active: active } = row;

@@ -16,6 +16,7 @@ const columns = {
   /** Always the number of rows in `devices`: both change in one transaction. */
   activations: integer('activations'),
   expirationDate: optional(text<Instant>('expires_at')),
+  renewalDay: optional(integer('renewal_day')),
   expiresAfter: optional(json<Duration>('expires_after')),
   gracePeriod: optional(json<Duration>('grace_period')),
   features: json<Features>('features'),
