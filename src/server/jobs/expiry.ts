@@ -67,7 +67,9 @@ export async function recordExpiries(
     const announce = (operation: string, type: EventType, mark: (expiries: Expiries) => Promise<License[]>) =>
       repeat(operation, async ({ licenseExpiries }) => {
         const licenses = await mark(licenseExpiries);
-        const happened = licenses.map((license) => {
+        // One that has ended already, since nobody looked at the time before, ends no more soon.
+        const told = licenses.filter(({ expirationDate: end }) => type === 'license.expired' || (end ?? '') > at);
+        const happened = told.map((license) => {
           return [id, licenseEvent(type, license, { expirationDate: license.expirationDate })] as const;
         });
         return { isLast: !licenseExpiries.isFullBatch(licenses.length), happened };
