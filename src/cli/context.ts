@@ -105,7 +105,13 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
   async function* follow(followed: Omit<FollowOptions, 'signal'>): AsyncGenerator<readonly Event[]> {
     const service = await connect();
     const { followParts } = await import('../client/event-stream.ts');
-    yield* followParts(clientOptions(service, observation, settings, io), { ...followed, signal: io.stop });
+    const onAway = (why: Error | null) =>
+      say(
+        why === null
+          ? { tone: 'done', text: 'the service is back' }
+          : { tone: 'warning', text: `the service is away, trying again: ${why.message}` },
+      );
+    yield* followParts(clientOptions(service, observation, settings, io), { ...followed, onAway, signal: io.stop });
   }
 
   const say = (note: Note): Promise<void> => talk([note], settings, io);

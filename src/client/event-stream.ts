@@ -15,6 +15,8 @@ export interface FollowOptions {
   readonly after?: number | undefined;
   /** Only events of these types. */
   readonly type?: readonly EventType[] | undefined;
+  /** Called when the service goes away, with each new reason, and with null when it is back. */
+  readonly onAway?: ((why: Error | null) => unknown) | undefined;
   /** Ends it. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -37,8 +39,9 @@ export async function* followEvents(options: ClientOptions, follow: FollowOption
 /** The same, with the events that came together. */
 export async function* followParts(
   options: ClientOptions,
-  { after, type, signal }: FollowOptions,
+  { after, type, signal, onAway }: FollowOptions,
 ): AsyncGenerator<readonly Event[], void> {
+  let told: string | null = null;
   const context = readOptions(options);
   const position: Position = { last: after ?? null, retryMs: RETRY_MS };
   for (let failures = 0; !signal?.aborted; failures += 1) {
@@ -46,11 +49,15 @@ export async function* followParts(
     try {
       for await (const events of connect(context, position, type, signal)) {
         failures = 0;
+        if (told !== null) await onAway?.(null);
+        told = null;
         if (events.length > 0) yield events;
       }
     } catch (error) {
       if (signal?.aborted) return;
       if (!isCallError(error) || !isTransient(error)) throw error;
+      if (told !== error.message) await onAway?.(error);
+      told = error.message;
       askedMs = ('retryAfterMs' in error && error.retryAfterMs) || 0;
     }
     const waitMs = Math.min(MAX_RETRY_MS, position.retryMs * 2 ** Math.min(failures, 5));

@@ -5,6 +5,8 @@ export interface ApiErrorDetail {
   readonly reference?: string;
   /** When it was changed last. */
   readonly updatedAt?: string;
+  /** The number of the last event. */
+  readonly last?: number;
   /** What uses it: `2 devices`. */
   readonly inUse?: string;
   /** The latest instant that is possible. */
@@ -79,6 +81,7 @@ export const apiErrors = {
   tokenTaken: { status: 409, code: 17, message: 'A token with this secret exists already' },
   webhookInactive: { status: 409, code: 15, message: 'Webhook is not active' },
   webhookLimit: { status: 409, code: 14, message: 'The account has as many webhooks as it may have' },
+  aheadOfService: { status: 409, code: 22, message: 'The service is at event {last}: was it restored?' },
   requestTimeout: { status: 408, code: 1, message: 'Request timeout' },
   bodyTooLarge: { status: 413, code: 1, message: 'Request body too large' },
   uriTooLong: { status: 414, code: 1, message: 'Request URI too long' },

@@ -149,8 +149,9 @@ export const events = {
     summary: 'List events',
     description:
       'Lists the events of the account after a number, oldest first; one with a lower number never follows. A part may ' +
-      'be empty and yet not the last: go on after `meta.last` until it stays the same. Not for a token that is limited ' +
-      'to some products.',
+      'be empty and yet not the last: go on after `meta.last` until it stays the same. A number that the service has not ' +
+      'come to is refused, but for the greatest of all, 2147483647, which asks where it is. Not for a token that is ' +
+      'limited to some products.',
     query: z.object({
       ...feedFields,
       type: typeField,
@@ -158,6 +159,7 @@ export const events = {
     }),
     reply: feed('ListEventsResponse', Event, {}),
     example: { after: '0', type: 'license.created' },
+    errors: ['aheadOfService'],
   }),
 };
 
@@ -176,4 +178,5 @@ export const streamEvents = endpoint('GET /event/stream', 'event:read', {
   query: z.object({ after: feedFields.after.describe('The number after which to begin'), type: typeField }),
   reply: textReply('text/event-stream', EventStream),
   example: { after: '41' },
+  errors: ['aheadOfService'],
 });

@@ -1,18 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { eventTypes } from './events.ts';
-import {
-  changing,
-  eitherOf,
-  feedFields,
-  integerField,
-  list,
-  pageFields,
-  request,
-  Seq,
-  secondsField,
-  setOf,
-} from './fields.ts';
+import { changing, feedFields, integerField, list, pageFields, request, Seq, secondsField, setOf } from './fields.ts';
 import { acted, CursorMeta, done, listReply, partList } from './reply.ts';
 import { Active, Count, InstantText, identifier, MAX_SEQ, resource, shown, shownId, text } from './scalars.ts';
 
@@ -20,7 +9,6 @@ import { Active, Count, InstantText, identifier, MAX_SEQ, resource, shown, shown
 export const payloadVersions = ['2026-11-21'] as const;
 
 export type PayloadVersion = (typeof payloadVersions)[number];
-
 /** The forms of signatures: as Standard Webhooks says, and `t=…,v1=…` in one header. Source: decision 0098. */
 export const signatureForms = ['standard', 'timestamped'] as const;
 export type SignatureForm = (typeof signatureForms)[number];
@@ -40,10 +28,15 @@ export const Webhook = resource('Webhook', 'An address that events are sent to, 
   reveal: z.boolean().describe('Whether licence keys are sent in full, and not masked'),
   ordered: z.boolean().describe('Whether an event is sent only once the one before it was accepted'),
   signatures: z.array(z.enum(signatureForms)).describe('In which forms requests are signed'),
-  active: Active.describe('Whether events are sent; those of the meantime are sent once it is active again'),
+  active: Active.describe('Whether events are sent; those of the meantime wait for 30 days until it is active again'),
   apiVersion: shown('The dated contract that its payloads follow', '2026-11-21'),
   lastSeq: Count.describe('Events up to this number have been sent at least once, or were not wanted'),
+  waiting: Count.describe(
+    'How many events wait until they are accepted; of those not sent yet at most 20 000 are counted',
+  ),
   failingSince: InstantText.nullable().describe('Since when nothing was accepted; null while the last one was'),
+  lastError: z.string().nullable().describe('Why the last attempt failed; null once everything was accepted'),
+  pausedUntil: InstantText.nullable().describe('Until when its receiver wants nothing sent (`Retry-After`); null else'),
   disabledAt: InstantText.nullable().describe('When the service stopped it; null when it did not'),
   disabledReason: DisabledReason.nullable().describe('failing: for five days; gone: its receiver answered 410'),
   previousSecretUntil: InstantText.nullable().describe('Until when the secret before this one signs as well'),
@@ -60,22 +53,24 @@ export const IssuedWebhook = resource('IssuedWebhook', 'An address that events a
   ),
 });
 
-/** How a delivery stands. */
-export const deliveryStates = ['delivered', 'retrying', 'dead'] as const;
+/** How a delivery stands: nothing is given up. */
+export const deliveryStates = ['delivered', 'waiting'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 export const Delivery = resource('Delivery', 'One event on its way to one webhook', {
   seq: Seq.describe('The number of the event'),
   eventId: shown('The event: `webhook-id`', 'evt_01jd7q8k5v1n4c7w0x2z6b9t3m'),
   type: shown('The type of the event', 'license.created'),
-  state: z.enum(deliveryStates).describe('retrying: until `nextAttemptAt`; dead: given up until it is replayed'),
+  state: z.enum(deliveryStates).describe('waiting: until its webhook has accepted it'),
   attempts: Count.describe('How often it was sent since it was last asked for'),
   status: z.int().min(100).max(999).nullable().describe('The HTTP status of the last response; null without one'),
   error: z.string().nullable().describe('Why the last attempt failed; null when it did not'),
   answer: z.string().nullable().describe('The beginning of the last response, without what looks like a secret'),
   durationMs: Count.describe('How long the last attempt took, in milliseconds'),
   attemptedAt: InstantText.describe('When it was sent last'),
-  nextAttemptAt: InstantText.nullable().describe('When it is sent again; null when it is not'),
+  nextAttemptAt: InstantText.nullable().describe(
+    'When it is sent again; null when it is not, as by a webhook that is not active',
+  ),
 });
 export type Delivery = z.output<typeof Delivery>;
 
@@ -107,14 +102,25 @@ const settings = {
   apiVersion: z.enum(payloadVersions).optional().describe('The dated contract that its payloads follow'),
 };
 
+const changes = {
+  url: Url.optional(),
+  types: Types.nullish().describe('The only types of events to send; null means all'),
+  ...settings,
+};
+
+const From = z
+  .union([Seq, z.literal('now')])
+  .optional()
+  .describe('With `active`: the event to go on with, or `now`, in place of where it stopped');
+
 export const webhooks = {
   /** Adds a webhook; what happens from now on is sent to it. Source: decision 0070. */
   create: endpoint('POST /webhook', 'webhook:write', {
     summary: 'Create a webhook',
     description:
-      'Adds an address that events are sent to, from its own `webhook.created` on, signed as Standard Webhooks says ' +
-      'unless `signatures` says otherwise, with the secret of this response, which is never shown again. No operation on webhooks is for a token that is ' +
-      'limited to some products.',
+      'Adds an address that events are sent to, from its own `webhook.created` on, signed as Standard Webhooks says unless ' +
+      '`signatures` says otherwise, with the secret of this response, which is never shown again. No operation on webhooks ' +
+      'is for a token that is limited to some products.',
     body: request('CreateWebhookRequest', {
       url: Url,
       types: Types.optional().describe('The only types of events to send; absent means all'),
@@ -147,17 +153,17 @@ export const webhooks = {
   update: endpoint('PUT /webhook/by-id', 'webhook:write', {
     summary: 'Update a webhook',
     description:
-      'Changes what is given. A webhook that becomes active again goes on where it stopped, so that nothing of the ' +
-      'meantime is missing.',
+      'Changes what is given. A webhook that becomes active again goes on where it stopped, with all events of the last 30 ' +
+      'days, unless `from` says otherwise. After `url` and `active` what waits is sent at once.',
     query: byId,
-    body: changing('UpdateWebhookRequest', {
-      url: Url.optional(),
-      types: Types.nullish().describe('The only types of events to send; null means all'),
-      ...settings,
-    }),
+    body: changing('UpdateWebhookRequest', { ...changes, from: From }, Object.keys(changes), [
+      ({ from, active }: { readonly from?: unknown; readonly active?: unknown }) =>
+        from === undefined || active === true,
+      { message: 'from needs active', path: ['from'] },
+    ]),
     reply: acted('UpdateWebhookResponse', 'webhooks.update', Webhook),
     example: { active: true },
-    errors: ['webhookNotFound', 'webhookUrlRefused', 'stale'],
+    errors: ['webhookNotFound', 'webhookUrlRefused', 'stale', 'aheadOfService'],
   }),
 
   /** Removes a webhook with its deliveries. Source: decision 0070. */
@@ -209,21 +215,17 @@ export const webhookDeliveries = {
   replay: endpoint('POST /webhook/replay', 'webhook:write', {
     summary: 'Send events once more',
     description:
-      'Sends events once more, with the ids and numbers that they had: all after a number, or those not accepted.',
-    body: z
-      .object({
-        webhookId: WebhookId,
-        after: Count.optional().describe('Send all events after this number'),
-        failed: z.literal(true).optional().describe('Send those that are dead or wait for another attempt, now'),
-      })
-      .refine(...eitherOf('after', 'failed'))
-      .meta({ id: 'ReplayWebhookRequest', oneOf: [{ required: ['after'] }, { required: ['failed'] }] }),
+      'Sends all events after a number once more, with the ids and numbers that they had. What waits needs none of this.',
+    body: request('ReplayWebhookRequest', {
+      webhookId: WebhookId,
+      after: Count.describe('Send all events after this number'),
+    }),
     reply: acted(
       'ReplayWebhookResponse',
       'webhooks.replay',
       z.looseObject({
         webhookId: shownId(WebhookId),
-        events: Count.describe('How many events that are; with `after`, those of other types included'),
+        events: Count.describe('How many events that are, those of other types included'),
       }),
     ),
     example: { after: 41 },
@@ -234,7 +236,7 @@ export const webhookDeliveries = {
   deliveries: endpoint('GET /webhook/deliveries', 'webhook:read', {
     summary: 'List the deliveries of a webhook',
     description:
-      'Lists what was sent to a webhook, newest first. Accepted deliveries are kept for 7 days, dead ones for 30.',
+      'Lists what was sent to a webhook, newest first. Accepted deliveries are kept for 7 days, others until then.',
     query: z.object({
       webhookId: WebhookId,
       state: z.enum(deliveryStates).optional().describe('Only those in this state'),

@@ -97,8 +97,7 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
   const lag = histogram('lkm_webhook_lag_seconds', 'Time from an event until it was accepted.', LAG_BUCKETS);
   const oldestHelp = 'Age of the oldest event that some active webhook has not accepted.';
   const oldestSeconds = gauge('lkm_webhook_oldest_seconds', oldestHelp);
-  const eventsHelp = 'Events on their way to webhooks: waiting to be sent first, retrying after a failure, dead.';
-  const events = gauge('lkm_webhook_events', eventsHelp, ['state']);
+  const events = gauge('lkm_webhook_events', 'Events that wait until an active webhook has accepted them.');
 
   function readServer(): void {
     const load = concurrencyLimit.load();
@@ -115,18 +114,17 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
     const { outbox, sessions, deliveries } = store.repositories;
     outboxRows.set(await outbox.count());
     liveSessions.set(await sessions.countAllLive(now()));
-    const { oldest, ...counts } = await deliveries.backlog();
+    const { oldest, waiting } = await deliveries.backlog();
     const ages = oldest.map(
       (content) => (Date.parse(now()) - Date.parse(readEventContent(content).created_at)) / 1_000,
     );
     oldestSeconds.set(Math.max(0, ...ages));
-    for (const state of ['waiting', 'retrying', 'dead'] as const) events.set({ state }, counts[state]);
+    events.set(waiting);
   }
 
   /** Without the database what is read from it is absent, and all else is there. */
   function forgetDatabase(): void {
-    for (const one of [outboxRows, liveSessions, oldestSeconds]) one.remove();
-    events.reset();
+    for (const one of [outboxRows, liveSessions, oldestSeconds, events]) one.remove();
   }
 
   return {

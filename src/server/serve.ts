@@ -17,7 +17,7 @@ import { type BackupSchedule, backupJob } from './jobs/backups.ts';
 import { checkpointJob } from './jobs/checkpoints.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
 import { COUNTS, countJob } from './jobs/counts.ts';
-import { DELIVERIES, deliveryCleanupJob, deliveryJob } from './jobs/deliveries.ts';
+import { DELIVERIES, deliveryCleanupJob, deliveryJob, webhookHealthJob } from './jobs/deliveries.ts';
 import { expiryJob } from './jobs/expiry.ts';
 import { createJobs, type Job, type JobHealth } from './jobs/job.ts';
 import { gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
@@ -25,7 +25,7 @@ import { type LogFormat, type LogSink, openLog } from './log.ts';
 import type { MetricsSources } from './metrics.ts';
 import { type Base, type Clock, openBase } from './runtime.ts';
 import { createTokenUses } from './token-uses.ts';
-import { createDeliverer, createGiveWay } from './webhooks/deliverer.ts';
+import { createDeliverer } from './webhooks/deliverer.ts';
 import { createSender, type SenderOptions } from './webhooks/send.ts';
 
 export { tryAddress } from './http/transport/bind.ts';
@@ -67,7 +67,7 @@ interface WebhookOptions extends Partial<SenderOptions> {
   readonly signatureHeader?: string | undefined;
   /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
   readonly schedule?: readonly number[];
-  /** How long the work of a server that has died waits for another, in seconds (60). */
+  /** How long the work of a server that has died waits for another, in seconds (15). */
   readonly leaseSeconds?: number;
 }
 
@@ -152,11 +152,9 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
 
   const sender = createSender({ allowPrivate, ...sending });
   opened.defer(() => sender.close());
-  const giveWay = createGiveWay(concurrencyLimit);
-  const deliverer = createDeliverer(
-    { ...recording, giveWay, sender, schedule, leaseSeconds, signatureHeader, onAttempt: metrics?.countAttempt },
-    parts.newRequestId,
-  );
+  const onAttempt = metrics?.countAttempt;
+  const delivering = { ...recording, sender, schedule, leaseSeconds, signatureHeader, onAttempt };
+  const deliverer = createDeliverer(delivering, parts.newRequestId);
   opened.defer(deliverer.stop);
   opened.defer(jobs.stop);
 
@@ -192,6 +190,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     checkpointJob(store, parts),
     countJob(store, { now: parts.now, steady: base.clocks.steady }),
     deliveryJob(deliverer, !store.isOnlyWriter),
+    webhookHealthJob(delivering),
     deliveryCleanupJob(parts),
     uses.job,
     store.rates && { name: 'rates', everyMs: 60_000, run: store.rates.removeEmpty },

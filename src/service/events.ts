@@ -1,6 +1,8 @@
 import type { InputOf, PayloadOf } from '../contract/endpoint.ts';
+import { apiError } from '../contract/errors.ts';
 import type { events } from '../contract/events.ts';
 import { DEFAULT_PAGE_SIZE } from '../contract/fields.ts';
+import { type Instant, MAX_SEQ } from '../contract/scalars.ts';
 import { showAddress } from './audit.ts';
 import type { Context } from './context.ts';
 import { readEventContent } from './numbering.ts';
@@ -16,6 +18,8 @@ export async function listEvents(
   { after = 0, limit = DEFAULT_PAGE_SIZE, type, resourceId }: InputOf<Events['list']>,
 ): Promise<PayloadOf<Events['list']>> {
   const end = (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0;
+  // Who has seen more than there is follows a service that was restored, and would miss what comes under numbers seen before.
+  if (after > end && after !== MAX_SEQ) throw apiError('aheadOfService', { last: end });
   // The events of one resource are found by an index, those of a type among them are not.
   const lookedAt =
     type === undefined
@@ -32,6 +36,19 @@ export async function listEvents(
   });
   const last = found.length === limit ? found.at(-1)?.seq : until;
   return { items, meta: { last: last ?? 0 } };
+}
+
+/** The number of the last event before an instant; 0 when there is none. Numbers are given in the order of time. */
+export async function seqBefore({ repositories, caller }: Context, at: Instant): Promise<number> {
+  let [low, high] = [0, (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const range = { after: middle - 1, until: middle, limit: 1 };
+    const [event] = await repositories.events.list(caller.accountId, range, {});
+    if (event !== undefined && readEventContent(event.content).created_at >= at) high = middle - 1;
+    else low = middle;
+  }
+  return low;
 }
 
 export const eventOperations: Operations<typeof events> = {

@@ -105,9 +105,16 @@ scenarios<Eventful>('events.list', { given: eventful }, [
     })),
     { send: { after: '2', limit: '1' }, absent: ({ licenseKey }) => [licenseKey, 'zoe@example.com', 'Zoë'] },
   ),
-  row('says where the end is to one that is ahead of it', answers({ data: [], meta: { last: 8 }, code: 0 }), {
-    send: { after: '1000' },
-    as: 'read-only',
+  row(
+    'refuses one that is ahead of it, with where it is',
+    ['aheadOfService', 'The service is at event 8: was it restored?'],
+    {
+      send: { after: '1000' },
+      as: 'read-only',
+    },
+  ),
+  row('says where it is to whoever asks', answers({ data: [], meta: { last: 8 }, code: 0 }), {
+    send: { after: '2147483647' },
   }),
   row(
     'masks addresses for a read-only token',

@@ -28,13 +28,17 @@ const shown = (changes: object = {}) => ({
     active: true,
     apiVersion: '2026-11-21',
     lastSeq: 0,
+    waiting: 0,
     failingSince: null,
+    lastError: null,
+    pausedUntil: null,
   },
   ...{ disabledAt: null, disabledReason: null, previousSecretUntil: null },
   ...{ createdAt: STARTED_AT, updatedAt: STARTED_AT },
   ...changes,
 });
 
+const aheadOfService = ['aheadOfService', 'The service is at event 1: was it restored?'] as const;
 const refusedUrl = (why: string) => ['webhookUrlRefused', `Webhook URL refused: ${why}`] as const;
 
 const byId = { given: oneWebhook, query: ({ id }: Subject) => ({ webhookId: id }) };
@@ -117,7 +121,12 @@ scenarios<Subject>('webhooks.get', byId, [
 scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false }), wrote: {} }, [
   row(
     'changes what is given',
-    answers(acted('webhooks.update', shown({ types: null, description: 'shop', active: false, updatedAt: LATER }))),
+    answers(
+      acted(
+        'webhooks.update',
+        shown({ types: null, description: 'shop', active: false, waiting: 1, updatedAt: LATER }),
+      ),
+    ),
     { send: { types: null, description: 'shop', ifUpdatedAt: STARTED_AT }, at: LATER },
   ),
   row(
@@ -139,6 +148,12 @@ scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false })
       world.sql(`update webhooks set active = 0, disabled_at = '${STARTED_AT}', disabled_reason = 'failing',
         failing_since = '${STARTED_AT}'`),
     at: LATER,
+  }),
+  row('goes on with no event that is not there yet', aheadOfService, { send: { active: true, from: 900 } }),
+  ...refuses('invalidParams', {
+    'where to go on, of one that does not': { active: false, from: 1 },
+    'where to go on, and no more': { active: undefined, from: 'now' },
+    'to go on with the event before the first': { active: true, from: 0 },
   }),
   row('lets nobody send keys in full who does not see them', 'scopeMissing', {
     send: { reveal: true },
@@ -230,7 +245,7 @@ scenarios<Subject>('webhooks.replay', { ...inBody, body: ({ id }) => ({ webhookI
         await world.customer();
         await world.sequence();
         await world.sql("update webhooks set last_seq = 3, retry_at = '2026-11-21T12:00:00.000Z'");
-        await deliver(world, id, 'retrying', 'delivered', 'dead');
+        await deliver(world, id, 'waiting', 'delivered', 'waiting');
       },
       wrote: { webhook_deliveries: -1 },
       afterwards: async (world, { id }) => {
@@ -239,7 +254,7 @@ scenarios<Subject>('webhooks.replay', { ...inBody, body: ({ id }) => ({ webhookI
       },
     },
   ),
-  ...refuses('invalidParams', { both: { failed: true }, neither: { after: undefined } }),
+  ...refuses('invalidParams', { nothing: { after: undefined } }),
   row('refuses one that is not active', 'webhookInactive', { given: inactive }),
   ...ofOne,
 ]);
@@ -247,29 +262,34 @@ scenarios<Subject>('webhooks.replay', { ...inBody, body: ({ id }) => ({ webhookI
 scenarios<Subject>('webhooks.deliveries', byId, [
   row(
     'lists them newest first, a part at a time',
-    answers({ data: [delivery(3, 'retrying'), delivery(2, 'dead')], meta: { limit: 2, next: '2' }, code: 0 }),
+    answers({ data: [delivery(3, 'waiting'), delivery(2, 'delivered')], meta: { limit: 2, next: '2' }, code: 0 }),
     {
       send: { limit: '2' },
-      given: (world, { id }) => deliver(world, id, 'retrying', 'dead', 'retrying'),
+      given: (world, { id }) => deliver(world, id, 'waiting', 'delivered', 'waiting'),
       afterwards: async (world, { id }) => {
         const path = `/webhook/deliveries?webhookId=${id}`;
         const rest = await world.call('admin', 'GET', `${path}&limit=2&cursor=2`);
-        expect(rest.body).toEqual({ data: [delivery(1, 'retrying')], meta: { limit: 2, next: null }, code: 0 });
-        const dead = await world.call('admin', 'GET', `${path}&state=dead`);
-        expect(dead.body.data).toEqual([delivery(2, 'dead')]);
+        expect(rest.body).toEqual({ data: [delivery(1, 'waiting')], meta: { limit: 2, next: null }, code: 0 });
+        const delivered = await world.call('admin', 'GET', `${path}&state=delivered`);
+        expect(delivered.body.data).toEqual([delivery(2, 'delivered')]);
+        await world.sql('update webhooks set active = 0');
+        await world.sequence();
+        const stopped = await world.call('admin', 'GET', `${path}&state=waiting`);
+        const nextAttemptAt = null;
+        expect(stopped.body.data).toEqual([3, 1].map((seq) => ({ ...delivery(seq, 'waiting'), nextAttemptAt })));
       },
     },
   ),
   ...ofOne,
 ]);
 
-type State = 'delivered' | 'retrying' | 'dead';
+type State = 'delivered' | 'waiting';
 
 function delivery(seq: number, state: State) {
   return {
     ...{ seq, eventId: `evt_${seq}`, type: 'license.created', state, attempts: 1, status: null, error: 'refused' },
     ...{ answer: null, durationMs: 3, attemptedAt: STARTED_AT },
-    nextAttemptAt: state === 'retrying' ? '2026-11-21T10:00:05.000Z' : null,
+    nextAttemptAt: state === 'waiting' ? '2026-11-21T10:00:05.000Z' : null,
   };
 }
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/run.ts';
 import type { ServeOptions } from '../../src/server/index.ts';
 import { verifyTimestampedWebhook, verifyWebhook } from '../../src/webhooks.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestServer } from '../support/server.ts';
-import { lkm, type Surroundings, says, tempFolder } from './fake-io.ts';
+import { fakeIo, lkm, NOW, type Surroundings, says, tempFolder } from './fake-io.ts';
 import { saying } from './shop.ts';
 
 /** A server that sends webhooks to programs on this machine, a receiver, and commands for the server. */
@@ -26,7 +27,7 @@ async function shop(schedule: readonly number[] = [0.05, 0.05, 3_600], more: Ser
     await server[Symbol.asyncDispose]();
     await receiver[Symbol.asyncDispose]();
   };
-  return { receiver, at, json, create, addCustomer, [Symbol.asyncDispose]: close };
+  return { receiver, at, cwd, env, json, create, addCustomer, [Symbol.asyncDispose]: close };
 }
 
 describe('lkm webhooks create', () => {
@@ -59,8 +60,9 @@ describe('lkm webhooks create', () => {
       [`update ${id}`, 'is required'],
       [`update ${id} --active --inactive`, '--active and --inactive contradict each other'],
       [`update ${id} --type ping --all-types`, '--type and --all-types contradict each other'],
-      [`replay ${id}`, 'one of --after and --failed'],
-      [`replay ${id} --after 1 --failed`, 'one of --after and --failed'],
+      [`update ${id} --inactive --from now`, '--from needs --active'],
+      [`update ${id} --active --from then`, "'then' is not a whole number"],
+      [`replay ${id}`, '--after is required'],
     ]) {
       const { code, stdout, stderr } = await world.at(`webhooks ${line}`);
       expect({ line, code, stdout, stderr }).toMatchObject({ code: 2, stdout: '', stderr: says(message ?? '') });
@@ -157,6 +159,45 @@ describe('lkm webhooks test', () => {
     expect(await test(' --wait 0s')).toMatchObject({ code: 0, stderr: `asked ${id} for an answer\n` });
   });
 
+  it('fails when nothing came back in time, and says what is in front', async () => {
+    await using world = await shop([3_600], { timeoutMs: 20_000 });
+    const { receiver, at, json, create, addCustomer, cwd, env } = world;
+    const { id } = await create('--type customer.created --ordered');
+    const test = async () => {
+      const { io, printed } = fakeIo({ cwd, env, fetch: globalThis.fetch });
+      let looks = 0;
+      // Time passes with each look at it.
+      const now = () => NOW + 250 * looks++;
+      const code = await run(['webhooks', 'test', id, '--wait', '1s'], { ...io, now });
+      return `${code} ${printed.stderr}`;
+    };
+    const goOn = `lkm webhooks update ${id} --active goes on at once`;
+    receiver.answer({ status: 429, headers: { 'retry-after': '86400' } });
+    await addCustomer();
+    await expect.poll(async () => (await json(`webhooks get ${id}`)).pausedUntil).not.toBeNull();
+    expect(await test()).toMatch(
+      new RegExp(`^5 .*no outcome within 1 s: its receiver wants nothing before .* UTC; ${goOn}`, 's'),
+    );
+    receiver.answer(500);
+    await at(`webhooks update ${id} --active`);
+    await expect.poll(async () => (await json(`webhooks get ${id}`)).lastError).toBe('answered 500');
+    expect(await test()).toContain(`waits in front of it, the last attempt failed: answered 500; ${goOn}`);
+    receiver.answer(() => {});
+    await at(`webhooks update ${id} --active --from now`);
+    expect(await test()).toContain('no outcome within 1 s: the receiver has not answered yet');
+  });
+
+  it('warns of another webhook with the same URL', async () => {
+    await using world = await shop();
+    const { receiver, at, json, create } = world;
+    const { id } = await create();
+    const { stderr } = await at(`webhooks create --url ${receiver.url}`);
+    expect(stderr).toContain(`warning: ${id} sends to the same URL\n`);
+    const [, other] = await json('webhooks list');
+    expect((await at(`webhooks update ${other.id} --url ${receiver.url}/other`)).stderr).not.toContain('same URL');
+    expect((await at(`webhooks update ${other.id} --url ${receiver.url}`)).stderr).toContain(`${id} sends to the same`);
+  });
+
   it('finds the ping below what was sent after it', async () => {
     await using world = await shop();
     const { receiver, at, json, create, addCustomer } = world;
@@ -179,29 +220,32 @@ describe('lkm webhooks test', () => {
 });
 
 describe('lkm webhooks deliveries and replay', () => {
-  it('list what failed, and send it once more with the same ids', async () => {
-    await using world = await shop([]);
+  it('list what waits, and send all once more with the same ids', async () => {
+    await using world = await shop([3_600]);
     const { receiver, at, json, create, addCustomer } = world;
     receiver.answer({ status: 500, body: 'out of order' });
     const { id } = await create();
     await addCustomer();
-    const dead = () => json(`webhooks deliveries ${id} --state dead`);
-    await expect.poll(async () => (await dead()).length).toBe(2);
-    const [last, first] = await dead();
+    const waiting = async () => (await json(`webhooks deliveries ${id} --state waiting`)).filter(isTried);
+    const isTried = ({ attempts }: { attempts: number }) => attempts > 0;
+    await expect.poll(async () => (await waiting()).length).toBe(2);
+    const [last, first] = await waiting();
     const answered = { status: 500, error: 'answered 500', answer: 'out of order' };
     expect(last).toMatchObject({ type: 'customer.created', ...answered });
     expect(last.seq).toBe(first.seq + 1);
     const one = await at(`webhooks deliveries ${id} --limit 1`);
     expect(one.stdout.split('\n')).toHaveLength(2);
     expect(one.stderr).toBe('this is the first one; there are more\n');
+    const shown = await at('webhooks list', { terminal: true, columns: 80 });
+    expect(shown.stdout).toMatch(/STATE +WAITING/);
+    expect(shown.stdout).toContain('failing: answered 500');
+    expect((await at(`webhooks get ${id}`, { terminal: true })).stdout).toContain('failing: answered 500');
 
     receiver.answer(204);
-    const replayFailed = () => at(`webhooks replay ${id} --failed`);
-    expect((await replayFailed()).stderr).toBe('sends 2 events once more\n');
-    await expect.poll(() => json(`webhooks deliveries ${id} --state delivered`)).toHaveLength(2);
-    const ids = receiver.received.map(({ headers }) => headers['webhook-id']).sort();
-    expect(ids).toEqual([first.eventId, first.eventId, last.eventId, last.eventId].sort());
-    expect((await replayFailed()).stderr).toBe('there is nothing to send\n');
+    expect(await json(`webhooks update ${id} --active`)).toMatchObject({ failingSince: null, lastError: null });
+    await expect.poll(() => json(`webhooks deliveries ${id} --state waiting`)).toEqual([]);
+    const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
+    for (const { eventId } of [first, last]) expect(ids.filter((each) => each === eventId)).toHaveLength(2);
     const sent = receiver.seqs.length;
     await at(`webhooks replay ${id} --after ${first.seq - 1}`);
     await expect.poll(() => receiver.seqs.slice(sent).sort()).toEqual(expect.arrayContaining([first.seq, last.seq]));

@@ -207,6 +207,35 @@ describe('followEvents', () => {
     await expect(followEvents(options).next()).rejects.toMatchObject({ name: 'ApiError', reason: 'scopeMissing' });
   });
 
+  it('ends when the service is behind what was seen, as after it was restored', async ({ service }) => {
+    const options = { baseUrl: service.server.url, token: service.adminToken };
+    const ahead = {
+      name: 'ApiError',
+      reason: 'aheadOfService',
+      message: 'The service is at event 1: was it restored?',
+    };
+    await expect(followEvents(options, { after: 2 }).next()).rejects.toMatchObject(ahead);
+    const stream = await open(service, '/event/stream', { 'last-event-id': '999999' });
+    expect(stream.response.status).toBe(409);
+  });
+
+  it('says when the service goes away, and when it is back', async () => {
+    const page = `id: 1\ndata: ${JSON.stringify(event)}\n\n`;
+    const full = { message: 'Too many streams of events are open', code: 3 };
+    const answers = [
+      () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' })),
+      () => Response.json(full, { status: 429 }),
+      () => new Response(page, stream),
+    ];
+    const fetch = async () => answers.shift()?.() ?? new Response('', stream);
+    const told: (string | undefined)[] = [];
+    const onAway = (why: Error | null) => told.push(why?.message);
+    const following = followEvents({ ...elsewhere, fetch, timing: atOnce }, { after: 0, onAway });
+    expect((await following.next()).value).toMatchObject({ seq: 1 });
+    expect(told).toEqual(['no answer from lkm.example after 1 attempt', full.message, undefined]);
+    await following.return();
+  });
+
   it.each<[string, FollowOptions, object]>([
     ['input that cannot be sent', { after: -1 }, { name: 'InputError' }],
     ['a page for people', {}, { name: 'ProtocolError', foreign: true }],

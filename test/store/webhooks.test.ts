@@ -13,18 +13,18 @@ describe.each(engines)('webhooks with something to send on $name', (engine) => {
     await it.happen(1);
     const { store } = it.world;
     const due = async (realTime: Instant) => {
-      const found = await store.repositories.webhooks.listDue(STARTED_AT, realTime);
+      const found = await store.repositories.webhooks.listDue({ now: STARTED_AT, realTime, lease: '' });
       return found.map(({ id }) => id);
     };
     const serve = async (id: string | undefined, realTime: Instant) => {
-      const [webhook] = (await store.repositories.webhooks.listDue(STARTED_AT, realTime)).filter(
+      const [webhook] = (await store.repositories.webhooks.listDue({ now: STARTED_AT, realTime, lease: '' })).filter(
         (one) => one.id === id,
       );
       const lease = { lease: 'lease', realTime, until: addSeconds(realTime, 60) };
       await store.transaction(async ({ webhooks }) => {
         if (webhook !== undefined) await webhooks.claim(webhook, lease);
       });
-      await store.transaction(({ webhooks }) => webhooks.release('lease'));
+      if (webhook !== undefined) await store.transaction(({ webhooks }) => webhooks.release(webhook, 'lease'));
     };
     const [first, second, third] = await due(STARTED_AT);
     await serve(second, STARTED_AT);

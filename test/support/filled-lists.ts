@@ -52,7 +52,7 @@ export async function fillLists({ store, query }: TestDatabase): Promise<void> {
   await query(`with recursive ${numbers}
     insert into webhook_deliveries (account_id, webhook_id, seq, event_id, type, state, attempts, duration_ms, attempted_at)
     select '${accountId}', '${idOf('wh', 1)}', i, '' || i, 'ping',
-      case when i % 100 = 0 then 'dead' else 'delivered' end, 1, 1, '${instant}' from n`);
+      case when i % 100 = 0 then 'waiting' else 'delivered' end, 1, 1, '${instant}' from n`);
 }
 
 const numbers = `n(i) as (select 1 union all select i + 1 from n where i < ${SIZE})`;

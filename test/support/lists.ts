@@ -136,7 +136,7 @@ export const lists: readonly AnyList[] = [
   numbered(
     'deliveries',
     [
-      ['dead', 'state', 'dead'],
+      ['waiting', 'state', 'waiting'],
       ['delivered', 'state', 'delivered'],
     ],
     (connection, { at, limit }, filters) =>

@@ -79,6 +79,7 @@ const anything: ApiErrorDetail = {
   updatedAt: 'INSTANT',
   inUse: '2 devices',
   latest: 'INSTANT',
+  last: 5670,
   why: 'its address is not public',
 };
 

@@ -134,6 +134,7 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   webhookNotFound: [['See them:', 'lkm webhooks list']],
   tokenNotFound: [['See them:', 'lkm tokens list']],
   stale: [['Look again:', 'lkm keys get KEY --fields updatedAt']],
+  aheadOfService: ['Leave out --after to follow what happens from now on.'],
   webhookInactive: [['Let it go on:', 'lkm webhooks update ID --active']],
   inUse: ['With --in-use it is done all the same.'],
   noEnd: [['Set its expiry:', 'lkm keys update KEY --expires 2027-12-31']],

@@ -1,5 +1,5 @@
 import type { Instant } from '../../contract/scalars.ts';
-import type { DeliveryState, DisabledReason } from '../../contract/webhooks.ts';
+import type { DeliveryState } from '../../contract/webhooks.ts';
 import { addMilliseconds, addSeconds, later } from '../time.ts';
 
 const HOUR_SECONDS = 3_600;
@@ -16,8 +16,8 @@ const MAX_RETRY_AFTER_SECONDS = 24 * HOUR_SECONDS;
 /** No wait is longer than this, in seconds. */
 export const LONGEST_WAIT_SECONDS = Math.max(...RETRY_SECONDS) * (1 + JITTER);
 
-/** How long nothing may have been accepted until a webhook is disabled, in seconds. */
-const FAILING_SECONDS = 5 * 24 * HOUR_SECONDS;
+/** How long nothing may have been accepted until a job disables a webhook, in seconds. */
+export const FAILING_SECONDS = 5 * 24 * HOUR_SECONDS;
 
 /** The status by which a receiver says that it wants no more events (Standard Webhooks). */
 const GONE = 410;
@@ -38,21 +38,18 @@ interface Attempt {
   readonly now: Instant;
   /** At least 0 and below 1. */
   readonly random: number;
-  /** Whether it is repeated at the last interval until it is accepted. */
-  readonly forEver: boolean;
 }
 
-/** Where an event stands after an attempt: it is delivered, comes again, or is given up. */
+/** Where an event stands after an attempt: it is delivered, or waits for the next one, at the last interval for ever. */
 export function progressAfter(
   { accepted, retryAfterSeconds }: Outcome,
-  { attempts, now, random, forEver }: Attempt,
+  { attempts, now, random }: Attempt,
   schedule: readonly number[] = RETRY_SECONDS,
 ): { readonly state: DeliveryState; readonly nextAttemptAt: Instant | null } {
   if (accepted) return { state: 'delivered', nextAttemptAt: null };
-  const seconds = schedule[attempts - 1] ?? (forEver ? schedule.at(-1) : undefined);
-  if (seconds === undefined) return { state: 'dead', nextAttemptAt: null };
+  const seconds = schedule[Math.min(attempts, schedule.length) - 1] ?? LONGEST_WAIT_SECONDS;
   const scheduled = addMilliseconds(now, Math.round(seconds * 1_000 * (1 + JITTER * random)));
-  return { state: 'retrying', nextAttemptAt: later(scheduled, pauseOf(retryAfterSeconds, now) ?? scheduled) };
+  return { state: 'waiting', nextAttemptAt: later(scheduled, pauseOf(retryAfterSeconds, now) ?? scheduled) };
 }
 
 /** How a webhook is doing as a whole. */
@@ -63,23 +60,19 @@ interface Health {
   readonly pausedUntil: Instant | null;
 }
 
-/** What some attempts say of a webhook as a whole, and why it is disabled; null when it is not. */
+/** What some attempts say of a webhook as a whole, and whether its receiver wants no more events. */
 export function healthAfter(
   before: Health,
   outcomes: readonly Outcome[],
   now: Instant,
-): Health & { readonly disabledReason: DisabledReason | null } {
+): Health & { readonly isGone: boolean } {
   const failed = outcomes.filter(({ accepted }) => !accepted);
   const pauses = failed.flatMap(({ retryAfterSeconds }) => pauseOf(retryAfterSeconds, now) ?? []);
   const pausedUntil = [before.pausedUntil ?? [], pauses].flat().sort().at(-1) ?? null;
-  if (outcomes.some(({ status }) => status === GONE)) {
-    return { failingSince: before.failingSince ?? now, pausedUntil, disabledReason: 'gone' };
-  }
-  if (outcomes.length === 0) return { failingSince: before.failingSince, pausedUntil, disabledReason: null };
-  if (failed.length < outcomes.length) return { failingSince: null, pausedUntil, disabledReason: null };
-  const failingSince = before.failingSince ?? now;
-  const isDisabled = now >= addSeconds(failingSince, FAILING_SECONDS);
-  return { failingSince, pausedUntil, disabledReason: isDisabled ? 'failing' : null };
+  const isGone = outcomes.some(({ status }) => status === GONE);
+  const isWell = failed.length < outcomes.length && !isGone;
+  const failingSince = isWell ? null : failed.length > 0 ? (before.failingSince ?? now) : before.failingSince;
+  return { failingSince, pausedUntil, isGone };
 }
 
 /** Until when the receiver asks to be left alone, at most a day; null when it does not. */

@@ -42,10 +42,14 @@ async function open(parts: AppParts, authorized: Authorized): Promise<ReadResult
   const { type, after }: Input = readInput(streamEvents, httpRequest, new Uint8Array());
   const head = await parts.store.repositories.recordHeads.find(caller.accountId);
   const from = readLastEventId(httpRequest) ?? after ?? head?.eventSeq ?? 0;
+  // Refused before the stream begins, as the list is.
+  await listEvents({ repositories: parts.store.repositories, caller }, { after: from, limit: 1 });
   const result = { status: 200, replayed: false } as const;
   if (httpRequest.method === 'HEAD') return { ...result, body: '' };
   const ended = new AbortController();
-  if (parts.eventStreams?.enter(caller.tokenId ?? '', ended.signal) === false) throw apiError('rateLimited');
+  if (parts.eventStreams?.enter(caller.tokenId ?? '', ended.signal) === false) {
+    throw apiError('rateLimited', { hint: 'Too many streams of events are open' });
+  }
   const pieces = follow(parts, authorized, { after: from, type }, ended.signal);
   const body = {
     [Symbol.asyncIterator]: () => ({

@@ -1,4 +1,5 @@
 import type { Instant } from '../../contract/scalars.ts';
+import { addSeconds } from '../../domain/time.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { EventRecord } from '../../store/tables/record/events.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
@@ -16,66 +17,49 @@ export interface Batch {
   readonly until: number;
 }
 
-const MAX_AT_ONCE = 16;
+/** How far the sending has come: the number up to which events were taken, and those whose outcome is not saved yet. */
+interface Position {
+  readonly cursor: number;
+  readonly sending: ReadonlyMap<number, unknown>;
+  readonly now: Instant;
+}
 
-const MAX_AT_ONCE_FAILING = 2;
+/** How many events are sent to a webhook at one time, and to one that has accepted nothing for a minute. */
+const [PLACES, PLACES_FAILING] = [16, 2];
+
+const FAILING_AFTER_SECONDS = 60;
 
 /** How many events are passed over at one time that a webhook does not take. */
 const MAX_SCANNED = 20_000;
 
-/** Finds what is to be sent now: what has failed before and is due again, then what is new. */
+/** Finds what takes the free places: what has failed before and is due again, then what is new. */
 export async function nextBatch(
-  repositories: Pick<Repositories, 'deliveries' | 'events' | 'recordHeads'>,
-  webhook: WebhookRecord,
-  now: Instant,
+  { deliveries, events, recordHeads }: Pick<Repositories, 'deliveries' | 'events' | 'recordHeads'>,
+  { accountId, id: webhookId, ordered, failingSince, pausedUntil, retryAt, types }: WebhookRecord,
+  { cursor, sending, now }: Position,
 ): Promise<Batch> {
-  const { accountId, lastSeq, ordered, failingSince } = webhook;
-  const most = failingSince === null ? MAX_AT_ONCE : MAX_AT_ONCE_FAILING;
-  const retries = await dueRetries(repositories, webhook, now, ordered ? 1 : most);
-  // In order, what has failed holds up what is new.
-  if (ordered && webhook.retryAt !== null) return { due: retries, until: lastSeq };
-  // What has failed leaves half of the places to what is new.
-  const kept = retries.slice(0, Math.max(most / 2, 1));
-  const head = (await repositories.recordHeads.find(accountId))?.eventSeq ?? lastSeq;
-  const found = head > lastSeq ? await newEvents(repositories, webhook, head, most - kept.length) : [];
-  const free = most - kept.length - found.length;
-  const due = [
-    ...retries.slice(0, kept.length + free),
-    ...found.filter((event) => isFor(webhook, event)).map((event) => ({ event, before: null })),
-  ];
-  const isPart = found.length === most - kept.length;
-  const until = isPart ? (found.at(-1)?.seq ?? lastSeq) : Math.max(lastSeq, Math.min(head, lastSeq + MAX_SCANNED));
-  return { due, until };
-}
-
-async function dueRetries(
-  { deliveries, events }: Pick<Repositories, 'deliveries' | 'events'>,
-  { accountId, id: webhookId, retryAt }: WebhookRecord,
-  now: Instant,
-  limit: number,
-): Promise<Due[]> {
-  if (retryAt === null || retryAt > now) return [];
-  const found: Due[] = [];
-  for (const before of await deliveries.listDue({ accountId, webhookId }, now, limit)) {
+  const isPaused = pausedUntil !== null && pausedUntil > now;
+  const isFailing = failingSince !== null && failingSince <= addSeconds(now, -FAILING_AFTER_SECONDS);
+  const free = (ordered || isPaused ? 1 : isFailing ? PLACES_FAILING : PLACES) - sending.size;
+  const isDue = retryAt !== null && retryAt <= now && !isPaused && free > 0;
+  // What is being sent is due as long as nobody knows how that ends.
+  const listed = isDue ? await deliveries.listDue({ accountId, webhookId }, now, free + sending.size) : [];
+  const due: Due[] = [];
+  for (const before of listed.filter(({ seq }) => !sending.has(seq)).slice(0, free)) {
     const [event] = await events.list(accountId, { after: before.seq - 1, until: before.seq, limit: 1 }, {});
     if (event === undefined) throw new Error(`event ${before.seq} of ${accountId} is gone`);
-    found.push({ event, before });
+    due.push({ event, before });
   }
-  return found;
+  // In order, what has failed holds up what is new.
+  const limit = ordered && retryAt !== null ? 0 : free - due.length;
+  const head = (await recordHeads.find(accountId))?.eventSeq ?? cursor;
+  const last = Math.min(head, cursor + MAX_SCANNED);
+  if (limit < 1 || last <= cursor) return { due, until: cursor };
+  const range = { after: cursor, until: last, limit };
+  const found = await events.list(accountId, range, { types: types === null ? undefined : [...types, 'ping'] });
+  /** A ping is for the webhook alone that it is about. It is sent also while its receiver wants to be left alone. */
+  const isOwnPing = ({ type, subjectId }: EventRecord) => type === 'ping' && subjectId === webhookId;
+  if (isPaused && !found.some(isOwnPing)) return { due, until: cursor };
+  for (const event of found) if (event.type !== 'ping' || isOwnPing(event)) due.push({ event, before: null });
+  return { due, until: found.length === limit ? (found.at(-1)?.seq ?? cursor) : last };
 }
-
-function newEvents(
-  { events }: Pick<Repositories, 'events'>,
-  { accountId, lastSeq, types }: WebhookRecord,
-  head: number,
-  limit: number,
-): Promise<EventRecord[]> {
-  if (limit < 1) return Promise.resolve([]);
-  const range = { after: lastSeq, until: Math.min(head, lastSeq + MAX_SCANNED), limit };
-  return events.list(accountId, range, { types: types === null ? undefined : [...types, PING] });
-}
-
-const PING = 'ping';
-
-/** A ping is for the webhook alone that it is about. */
-const isFor = ({ id }: WebhookRecord, { type, subjectId }: EventRecord): boolean => type !== PING || subjectId === id;

@@ -1,15 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Instant } from '../../contract/scalars.ts';
-import { addSeconds, epochSeconds } from '../../domain/time.ts';
+import type { DisabledReason } from '../../contract/webhooks.ts';
+import { epochSeconds } from '../../domain/time.ts';
 import { healthAfter, progressAfter } from '../../domain/webhooks/outcome.ts';
 import { redactResponse } from '../../domain/webhooks/redact.ts';
 import { signedHeaders } from '../../domain/webhooks/signature.ts';
 import { eventOf, withoutRequest } from '../../service/record.ts';
 import { type Payload, renderEvent } from '../../service/webhooks/deliveries.ts';
+import type { Repositories } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import type { Base } from '../runtime.ts';
-import { type Batch, type Due, nextBatch } from './batch.ts';
+import { type Due, nextBatch } from './batch.ts';
 import type { Sender, SendResult } from './send.ts';
 
 export interface ObservedAttempt {
@@ -22,70 +25,100 @@ export interface ObservedAttempt {
 export interface DeliveryParts extends Pick<Base['parts'], 'store' | 'record' | 'now' | 'realTime' | 'random'> {
   readonly log: Logger;
   readonly sender: Pick<Sender, 'send'>;
-  /** Called before each batch: makes deliveries give way to requests. */
-  readonly giveWay?: (() => Promise<void>) | undefined;
   /** The header of timestamped signatures; `LKM-Signature` unless given. */
   readonly signatureHeader?: string | undefined;
-  /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
+  /** The waits after failed attempts, in seconds, the last one again and again; those of Standard Webhooks unless given. */
   readonly schedule?: readonly number[] | undefined;
-  /** How long a lease lasts; 60 s unless given. Each batch prolongs it, and takes less. */
+  /** How long a lease lasts that a server no longer prolongs; 15 s unless given. */
   readonly leaseSeconds?: number | undefined;
   onAttempt?: ((attempt: ObservedAttempt) => void) | undefined;
   onRecorded(): void;
 }
 
-const LEASE_SECONDS = 60;
+/** How long an attempt that has ended waits for others, to be saved with them. */
+const GATHER_MS = 5;
 
-/** Until when a lease lasts that is taken, or prolonged, now. */
-export const leaseEnd = ({ realTime, leaseSeconds = LEASE_SECONDS }: DeliveryParts): Instant =>
-  addSeconds(realTime(), leaseSeconds);
-
-/** In order, no further event is sent in a batch that has lasted this long. */
-const MAX_BATCH_SECONDS = 15;
-
-type Prepared = Due & { readonly payload: Payload };
-
-/** An attempt and how it ended; null when it was ended because the server stops. */
-type Attempted = Prepared & { readonly outcome: SendResult | null; readonly at: Instant; readonly durationMs: number };
-
-/**
- * Sends everything that is due to one webhook, batch after batch, while it holds the lease. What was sent is saved before
- * anything more is sent, so that a server that dies sends at most one batch twice.
- */
-export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, signal: AbortSignal): Promise<void> {
-  let webhook: WebhookRecord | null = claimed;
-  while (webhook !== null && !signal.aborted) {
-    const batch: Batch = await nextBatch(parts.store.repositories, webhook, parts.now());
-    if (batch.due.length === 0 && batch.until === webhook.lastSeq) break;
-    await parts.giveWay?.();
-    const attempted = await attemptAll(parts, webhook, batch, signal);
-    webhook = await saveAttempts(parts, webhook, batch, attempted);
-  }
+/** An event that is being sent. `before` is set once it is written down that it waits. */
+interface Sending extends Omit<Due, 'before'> {
+  before: DeliveryRecord | null;
+  readonly payload: Payload;
+  readonly startedAt: Instant;
 }
 
-async function attemptAll(
-  parts: DeliveryParts,
-  webhook: WebhookRecord,
-  { due }: Batch,
-  signal: AbortSignal,
-): Promise<Attempted[]> {
-  const secrets = secretsOf(parts, webhook);
-  const prepare = async (one: Due) => ({
-    ...one,
-    payload: await renderEvent(parts.store.repositories, webhook, one.event),
-  });
-  // Before anything is sent: what cannot be read then makes nothing that was sent forgotten.
-  const prepared = await Promise.all(due.map(prepare));
-  const attempt = (one: Prepared) => attemptOne(parts, webhook, one, { secrets, signal });
-  if (!webhook.ordered) return Promise.all(prepared.map(attempt));
-  const attempted: Attempted[] = [];
-  const deadline = addSeconds(parts.realTime(), MAX_BATCH_SECONDS);
-  for (const one of prepared) {
-    const last = await attempt(one);
-    attempted.push(last);
-    if (!last.outcome?.accepted || parts.realTime() > deadline) break;
+/** An attempt and how it ended; null when it was ended because the server stops. */
+interface Attempted {
+  readonly sent: Sending;
+  readonly outcome: SendResult | null;
+  readonly at: Instant;
+  readonly durationMs: number;
+}
+
+interface Run {
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
+  /** Resolves when there may be more to send. */
+  woken(): Promise<void>;
+}
+
+/**
+ * Sends everything that is due to one webhook while it holds the lease. A place that is free takes the next event, whatever
+ * the others wait for. It is free once its last attempt was saved, so that a server that dies sends at most as many events
+ * twice as there are places.
+ */
+export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, run: Run): Promise<void> {
+  const { repositories } = parts.store;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([run.stopping, ended.signal]);
+  const sending = new Map<number, Sending>();
+  const attempts = new Set<Promise<void>>();
+  const finished: Attempted[] = [];
+  let cursor = claimed.lastSeq;
+
+  async function takeMore(webhook: WebhookRecord): Promise<void> {
+    const startedAt = parts.now();
+    const { due, until } = await nextBatch(repositories, webhook, { cursor, sending, now: startedAt });
+    const prepare = async (one: Due) => ({
+      ...one,
+      payload: await renderEvent(repositories, webhook, one.event),
+      startedAt,
+    });
+    // Before any of them is sent: what cannot be read then makes nothing that was sent forgotten.
+    const prepared = await Promise.all(due.map(prepare));
+    cursor = until;
+    for (const sent of prepared) {
+      sending.set(sent.event.seq, sent);
+      const attempt = attemptOne(parts, webhook, sent, signal).then((attempted) => {
+        attempts.delete(attempt);
+        finished.push(attempted);
+      });
+      attempts.add(attempt);
+    }
   }
-  return attempted;
+
+  try {
+    for (;;) {
+      const woken = run.woken();
+      const webhook = await repositories.webhooks.find(claimed.accountId, claimed.id);
+      // Another server does the same, somebody has asked for other events, or the webhook is gone.
+      if (webhook === null || webhook.lease !== claimed.lease) return;
+      if (webhook.active && !run.stopping.aborted) {
+        await takeMore(webhook).catch((error: unknown) => {
+          if (sending.size === 0) throw error;
+        });
+      }
+      if (sending.size === 0 && cursor <= webhook.lastSeq) return;
+      if (attempts.size > 0 && finished.length === 0) await Promise.race([woken, ...attempts]);
+      if (attempts.size > 0 && finished.length > 0) await Promise.race([Promise.all(attempts), sleep(GATHER_MS)]);
+      // The cursor passes what is still being sent, which is written down to be found by the next server.
+      const over = finished.splice(0);
+      const isOver = new Set(over.map(({ sent }) => sent));
+      const begun = [...sending.values()].filter((one) => one.before === null && !isOver.has(one));
+      await save(parts, webhook, { cursor, begun, over });
+      for (const { sent } of over) sending.delete(sent.event.seq);
+    }
+  } finally {
+    ended.abort();
+  }
 }
 
 /** The secrets that sign now, the newest first. */
@@ -96,90 +129,105 @@ function secretsOf({ now }: DeliveryParts, webhook: WebhookRecord): string[] {
 }
 
 async function attemptOne(
-  { sender, realTime, now, onAttempt, signatureHeader: header }: DeliveryParts,
+  parts: DeliveryParts,
   webhook: WebhookRecord,
-  prepared: Prepared,
-  { secrets, signal }: { readonly secrets: readonly string[]; readonly signal: AbortSignal },
+  sent: Sending,
+  signal: AbortSignal,
 ): Promise<Attempted> {
-  const { eventId, createdAt, body } = prepared.payload;
+  const { sender, realTime, now, onAttempt, signatureHeader: header } = parts;
+  const { eventId, createdAt, body } = sent.payload;
   const started = realTime();
   const message = { id: eventId, timestamp: epochSeconds(started), body };
   const headers = {
     'content-type': 'application/json',
+    'accept-encoding': 'identity',
     'user-agent': 'lkm-webhooks',
-    ...signedHeaders(message, secrets, { signatures: webhook.signatures, header }),
+    ...signedHeaders(message, secretsOf(parts, webhook), { signatures: webhook.signatures, header }),
   };
   const outcome = await sender.send({ url: webhook.url, headers, body, signal });
   const durationMs = Math.max(0, Date.parse(realTime()) - Date.parse(started));
   const at = now();
   if (outcome !== null) onAttempt?.({ ...outcome, lagSeconds: (Date.parse(at) - Date.parse(createdAt)) / 1_000 });
-  return { ...prepared, outcome, at, durationMs };
+  return { sent, outcome, at, durationMs };
 }
 
-/** Saves what was sent, in one transaction. Returns the webhook to go on with; null when it is not ours any more. */
-async function saveAttempts(
-  parts: DeliveryParts,
-  webhook: WebhookRecord,
-  { until }: Batch,
-  attempted: readonly Attempted[],
-): Promise<WebhookRecord | null> {
+interface Progress {
+  readonly cursor: number;
+  readonly begun: readonly Sending[];
+  readonly over: readonly Attempted[];
+}
+
+/** Saves how far the sending has come, in one transaction, unless the webhook is not ours any more. */
+async function save(parts: DeliveryParts, webhook: WebhookRecord, { cursor, begun, over }: Progress): Promise<void> {
+  if (begun.length === 0 && over.length === 0 && cursor === webhook.lastSeq) return;
   const { accountId, id: webhookId, lease } = webhook;
+  const target = { accountId, webhookId };
   const at = parts.now();
-  const saved = await parts.store.transaction(async (repositories) => {
+  const isStopped = await parts.store.transaction(async (repositories) => {
     const { webhooks, deliveries } = repositories;
     const current = await webhooks.lock(accountId, webhookId);
-    // Another server does the same, somebody has asked for earlier events again, or the webhook is gone.
-    if (current === null || current.lease !== lease) return null;
-    await deliveries.save(attempted.map((one) => recordOf(parts, webhook, one)));
-    const outcomes = attempted.flatMap(({ outcome }) => outcome ?? []);
-    const { disabledReason, ...health } = healthAfter(current, outcomes, at);
+    if (current === null || current.lease !== lease) return false;
+    for (const sent of begun) {
+      sent.before = recordOf(parts, webhook, { sent, outcome: null, at: sent.startedAt, durationMs: 0 });
+    }
+    const ended = over.map((one) => recordOf(parts, webhook, one));
+    await deliveries.save([...begun.flatMap(({ before }) => before ?? []), ...ended]);
+    const outcomes = over.flatMap(({ outcome }) => outcome ?? []);
+    const { isGone, ...health } = healthAfter(current, outcomes, at);
+    const isBack = ended.some(({ type, state }) => type === 'ping' && state === 'delivered');
+    if (isBack) await deliveries.retryAll(target, at);
+    const retryAt = await deliveries.nextRetry(target);
+    const lastError = outcomes.findLast(({ error }) => error !== null)?.error;
     const after = await webhooks.patch(webhook, {
       ...health,
-      ...(disabledReason && { active: false, disabledAt: at, disabledReason, updatedAt: at }),
-      lastSeq: reached(webhook, until, attempted),
-      retryAt: await deliveries.nextRetry({ accountId, webhookId }),
-      leaseUntil: leaseEnd(parts),
+      ...(isBack && { pausedUntil: null }),
+      lastError: lastError ?? (retryAt === null ? null : current.lastError),
+      lastSeq: cursor,
+      retryAt,
     });
-    if (disabledReason !== null) {
-      const data = { reason: disabledReason, failingSince: after.failingSince };
-      const events = [eventOf('webhook.disabled', 'webhook', webhook.id, data)];
-      const origin = { ...withoutRequest('job', 'deliveries'), accountId, at, operation: 'webhooks.disable' };
-      await parts.record(repositories, { ...origin, events });
-    }
-    return { after, disabledReason };
+    if (isGone && after.active) await disable(parts, repositories, after, { reason: 'gone', at });
+    return isGone;
   });
-  if (saved === null) return null;
-  const { after, disabledReason } = saved;
-  if (disabledReason !== null) {
-    parts.onRecorded();
-    parts.log.warn({ webhook: webhookId, reason: disabledReason }, 'webhook disabled');
-  }
-  const isPaused = after.pausedUntil !== null && after.pausedUntil > parts.now();
-  return after.active && !isPaused ? after : null;
+  if (isStopped) parts.onRecorded();
 }
 
-/** In order, a batch may end before its last event. */
-const reached = ({ ordered, lastSeq }: WebhookRecord, until: number, attempted: readonly Attempted[]): number => {
-  const last = attempted.at(-1);
-  const isCut = ordered && last?.before === null && last.event.seq < until;
-  return isCut ? Math.max(lastSeq, last.event.seq) : until;
-};
+/** Stops a webhook that is locked in the same transaction, and records that. */
+export async function disable(
+  { record, log }: Pick<DeliveryParts, 'record' | 'log'>,
+  repositories: Repositories,
+  webhook: WebhookRecord,
+  { reason, at }: { readonly reason: DisabledReason; readonly at: Instant },
+): Promise<void> {
+  const { id, accountId, failingSince, lastError } = webhook;
+  await repositories.webhooks.patch(webhook, {
+    active: false,
+    disabledAt: at,
+    disabledReason: reason,
+    updatedAt: at,
+  });
+  const events = [eventOf('webhook.disabled', 'webhook', id, { reason, failingSince })];
+  const origin = { ...withoutRequest('job', 'deliveries'), accountId, at, operation: 'webhooks.disable' };
+  await record(repositories, { ...origin, events });
+  log.warn({ webhook: id, reason, failingSince, lastError }, 'webhook disabled');
+}
 
-function recordOf(parts: DeliveryParts, webhook: WebhookRecord, one: Attempted): DeliveryRecord {
-  const { event, payload, outcome, at, durationMs } = one;
+function recordOf(
+  parts: DeliveryParts,
+  webhook: WebhookRecord,
+  { sent, outcome, at, durationMs }: Attempted,
+): DeliveryRecord {
+  const { event, payload, before } = sent;
   const { accountId, seq, type } = event;
   const { eventId, secrets } = payload;
   const attempted = { accountId, webhookId: webhook.id, seq, eventId, type, durationMs, attemptedAt: at };
-  const before = one.before?.attempts ?? 0;
   if (outcome === null) {
-    // Not an attempt: the next server makes it.
-    const ended = { status: null, error: 'the server stopped', answer: null };
-    return { ...attempted, ...ended, state: 'retrying', attempts: before, nextAttemptAt: at };
+    // No attempt yet, as far as anybody knows: the server that comes next makes it.
+    const unknown = { attempts: 0, status: null, error: null, answer: null };
+    return { ...attempted, ...unknown, ...before, state: 'waiting', nextAttemptAt: at };
   }
   const { status, error, answer } = outcome;
   const [byte = 0] = parts.random(1);
-  const attempts = before + 1;
-  const attempt = { attempts, now: at, random: byte / 256, forEver: webhook.ordered };
-  const progress = progressAfter(outcome, attempt, parts.schedule);
+  const attempts = (before?.attempts ?? 0) + 1;
+  const progress = progressAfter(outcome, { attempts, now: at, random: byte / 256 }, parts.schedule);
   return { ...attempted, ...progress, attempts, status, error, answer: redactResponse(answer, secrets) };
 }

@@ -1,9 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { addSeconds } from '../../domain/time.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
-import type { ConcurrencyLimit } from '../http/concurrency-limit.ts';
-import { type DeliveryParts, deliverTo, leaseEnd } from './deliver.ts';
+import { type DeliveryParts, deliverTo } from './deliver.ts';
 
 const MAX_WEBHOOKS_AT_ONCE = 256;
+
+const LEASE_SECONDS = 15;
 
 export type Deliverer = ReturnType<typeof createDeliverer>;
 
@@ -11,25 +12,36 @@ type Webhook = Pick<WebhookRecord, 'accountId' | 'id'>;
 
 /** Sends events to webhooks, to each in a run of its own, so that a slow one holds up no other. */
 export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
-  const { store, now, realTime, log } = parts;
+  const { store, now, realTime, log, leaseSeconds = LEASE_SECONDS } = parts;
+  const lease = newLease();
+  const leaseEnd = () => addSeconds(realTime(), leaseSeconds);
   const stopping = new AbortController();
-  /** The ids of the webhooks that have a run. */
-  const busy = new Set<string>();
+  /** What wakes the run of each webhook that has one, by its id. */
+  const busy = new Map<string, () => void>();
   const runs = new Set<Promise<void>>();
   let dispatches = 0;
 
+  /** So that the leases of a server end soon after it has died, and not while it works. */
+  const prolonging = setInterval(() => {
+    if (runs.size === 0) return;
+    const prolonged = store.transaction(({ webhooks }) => webhooks.prolong(lease, leaseEnd()));
+    prolonged.catch((error: unknown) => log.error({ err: error }, 'leases of webhooks not prolonged'));
+  }, leaseSeconds * 333).unref();
+
   async function deliverDue({ accountId, id }: Webhook): Promise<void> {
-    const lease = newLease();
     let seen = dispatches;
+    const woken = () => {
+      seen = dispatches;
+      return new Promise<void>((resolve) => busy.set(id, resolve));
+    };
     try {
-      const times = { realTime: realTime(), until: leaseEnd(parts) };
+      const times = { realTime: realTime(), until: leaseEnd() };
       const claimed = await store.transaction(({ webhooks }) => webhooks.claim({ accountId, id }, { lease, ...times }));
       if (claimed !== null) {
-        seen = dispatches;
         try {
-          await deliverTo(parts, claimed, stopping.signal);
+          await deliverTo(parts, claimed, { stopping: stopping.signal, woken });
         } finally {
-          await store.transaction(({ webhooks }) => webhooks.release(lease));
+          await store.transaction(({ webhooks }) => webhooks.release({ accountId, id }, lease));
         }
       }
       busy.delete(id);
@@ -42,14 +54,15 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
     }
   }
 
-  /** Starts a run for each webhook that has something to send and no run. Does not wait for the runs. */
+  /** Starts a run for each webhook that has something to send, or wakes the one that it has. Does not wait for the runs. */
   async function dispatch(): Promise<void> {
     dispatches += 1;
     if (stopping.signal.aborted) return;
-    for (const webhook of await store.repositories.webhooks.listDue(now(), realTime())) {
-      if (busy.size >= MAX_WEBHOOKS_AT_ONCE) return;
-      if (busy.has(webhook.id)) continue;
-      busy.add(webhook.id);
+    for (const webhook of await store.repositories.webhooks.listDue({ now: now(), realTime: realTime(), lease })) {
+      const wake = busy.get(webhook.id);
+      wake?.();
+      if (wake !== undefined || busy.size >= MAX_WEBHOOKS_AT_ONCE) continue;
+      busy.set(webhook.id, () => {});
       const run = deliverDue(webhook).finally(() => runs.delete(run));
       runs.add(run);
     }
@@ -64,25 +77,9 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
     idle,
     /** Ends all runs, and releases their leases for other servers. */
     async stop(): Promise<void> {
+      clearInterval(prolonging);
       stopping.abort();
       await idle();
     },
-  };
-}
-
-/** A server is busy while at least so many requests run. */
-const BUSY_REQUESTS = 8;
-
-/** How long each batch of events waits on a busy server. */
-const BATCH_EVERY_MS = 20;
-
-/** Makes deliveries give way to requests: while the server is busy, one batch after the other is sent, not all at once. */
-export function createGiveWay({ load }: Pick<ConcurrencyLimit, 'load'>): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve();
-  return () => {
-    last = last.then(async () => {
-      if (load().running >= BUSY_REQUESTS) await sleep(BATCH_EVERY_MS);
-    });
-    return last;
   };
 }

@@ -44,6 +44,12 @@ const NAME_SERVERS = { timeout: 3_000, tries: 2 };
 /** How much of a response is read, in bytes. What is longer is cut off, and counts as whole. */
 const MAX_ANSWER_BYTES = 4_096;
 
+/**
+ * How long a connection is kept that nothing is sent over, in milliseconds. Receivers keep theirs for longer, so that none is
+ * closed just when it is used: each attempt is one request.
+ */
+const KEEP_MS = 1_000;
+
 /** Makes a sender. Its connections are kept for a moment and used again; no redirect is followed, no proxy is used. */
 export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...options }: SenderOptions) {
   const resolver = new dns.Resolver(NAME_SERVERS);
@@ -54,8 +60,11 @@ export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...opti
   const connect = { ...tls, ...(lookup && { lookup }), timeout: timeoutMs };
   const open = async () => {
     const { Agent, request } = await import('undici');
-    const agent = { connect, headersTimeout: 0, bodyTimeout: 0, allowH2: false };
-    return { request, kept: new Agent(agent), fresh: new Agent({ ...agent, pipelining: 0 }) };
+    const keeping = { keepAliveTimeout: KEEP_MS, keepAliveMaxTimeout: KEEP_MS };
+    return {
+      request,
+      dispatcher: new Agent({ connect, ...keeping, headersTimeout: 0, bodyTimeout: 0, allowH2: false }),
+    };
   };
   let opened: ReturnType<typeof open> | undefined;
   const tooLate = `no complete response within ${timeoutMs / 1_000} s`;
@@ -66,14 +75,10 @@ export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...opti
       const why = urlProblem(url, { allowPrivate });
       if (why !== null) return refused(why);
       opened ??= open();
-      const { request, kept, fresh } = await opened;
+      const { request, dispatcher } = await opened;
       const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutMs)]);
-      const sendOver = async (dispatcher: Dispatcher) =>
-        readResponse(await request(url, { method: 'POST', headers, body, signal, dispatcher }));
-      // The receiver may have closed a kept connection just when it was used, which is no failure of its own: one more try,
-      // in the time that is left. No further one, since a receiver that fails at this event would get it over and over.
-      const result = await sendOver(kept)
-        .catch((error: Error) => (isReset(error) && !signal.aborted ? sendOver(fresh) : Promise.reject(error)))
+      const result = await request(url, { method: 'POST', headers, body, signal, dispatcher })
+        .then(readResponse)
         .catch((error: Error) => refused(describe(error)));
       if (!signal.aborted || result.accepted) return result;
       return stopped.aborted ? null : { ...result, error: tooLate };
@@ -81,7 +86,7 @@ export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...opti
     /** Ends look-ups, and the connections that wait for more. */
     close(): void {
       resolver.cancel();
-      void opened?.then(({ kept, fresh }) => Promise.all([kept.destroy(), fresh.destroy()]));
+      void opened?.then(({ dispatcher }) => dispatcher.destroy());
     },
   };
 }
@@ -133,7 +138,10 @@ async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseDa
     error = 'response broken off';
   }
   const retryAfterSeconds = readRetryAfter(headers);
-  return { accepted: error === null, status: statusCode, error, answer: answer.toString('utf8'), retryAfterSeconds };
+  // Compressed, though nobody asked for it.
+  const coding = String(headers['content-encoding'] ?? '');
+  const text = coding === '' ? answer.toString('utf8') : `(${coding})`;
+  return { accepted: error === null, status: statusCode, error, answer: text, retryAfterSeconds };
 }
 
 const refused = (error: string): SendResult => ({
@@ -149,21 +157,29 @@ function refusalOf(status: number): string | null {
   return status >= 300 && status < 400 ? `answered ${status}: redirects are not followed` : `answered ${status}`;
 }
 
-const words: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  EPIPE: 'connection reset',
-  UND_ERR_SOCKET: 'connection reset',
-  ENOTFOUND: 'name not found',
-  ENODATA: 'name not found',
-};
-
-const isReset = ({ code = '' }: NodeJS.ErrnoException): boolean => words[code] === 'connection reset';
+/** What codes of errors mean, the first one that fits. */
+const words: readonly (readonly [code: RegExp, meaning: string])[] = [
+  [/^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/, 'connection reset'],
+  [/^ECONNREFUSED$/, 'nothing listens there'],
+  [/^(ENOTFOUND|ENODATA)$/, 'name not found'],
+  [/^(ETIMEOUT|EAI_AGAIN|ESERVFAIL|EREFUSED|ECANCELLED)$/, 'the name server did not answer'],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH)$/, 'it cannot be reached'],
+  [/^CERT_HAS_EXPIRED$/, 'certificate expired'],
+  [/^CERT_NOT_YET_VALID$/, 'certificate is not valid yet'],
+  [/ALTNAME_INVALID$/, 'certificate is for another name'],
+  [/SELF_SIGNED_CERT|^(UNABLE_TO_|INVALID_CA)/, 'certificate is not signed by a trusted authority'],
+  [/^(CERT_|CRL_|INVALID_|ERR_TLS_CERT)/, 'certificate cannot be verified'],
+  [/^(ERR_SSL_|EPROTO)/, 'it does not speak TLS as it should'],
+  [/^HPE_/, 'its answer is not HTTP'],
+];
 
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return describe(error.errors[0]);
   if (error instanceof AddressRefused) return 'its address is not public';
-  return words[error.code ?? ''] ?? `connection failed (${error.code ?? error.name})`;
+  const { code = error.name, syscall = '' } = error;
+  // A name server that nothing listens at, too.
+  if (syscall.startsWith('query') && code === 'ECONNREFUSED') return 'the name server did not answer';
+  return words.find(([pattern]) => pattern.test(code))?.[1] ?? `connection failed (${code})`;
 }
 
 /** The delay of a `Retry-After` header, in seconds; null when it is absent or cannot be read. */

@@ -8,7 +8,7 @@ import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import { type EventContent, readEventContent } from '../numbering.ts';
 import { type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
 import { eventOf } from '../record.ts';
-import { findWebhook, lastSeqOf, lockWebhook } from './webhooks.ts';
+import { findWebhook, lastSeqOf, lockWebhook, takeOver } from './webhooks.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -24,30 +24,18 @@ export const deliveryOperations: Operations<typeof webhookDeliveries> = {
     },
   },
 
-  /** Has events sent once more: those after a number, or those that were not accepted. */
+  /** Has events after a number sent once more. */
   replay: {
     ...sameForAll(ofWholeAccount),
     async perform(context, { webhookId, after }) {
-      const { repositories, now, record } = context;
-      const { webhooks, deliveries } = repositories;
+      const { repositories, record } = context;
       const webhook = await lockWebhook(context, webhookId);
       if (!webhook.active) throw apiError('webhookInactive');
-      const target = { accountId: webhook.accountId, webhookId };
-      let events: number;
-      // Takes the lease away: what is being sent now does not count, and is sent again.
-      const withoutLease = { lease: null, leaseUntil: null, pausedUntil: null };
-      if (after === undefined) {
-        events = await deliveries.retryAll(target, now);
-        await webhooks.patch(webhook, { ...withoutLease, retryAt: events === 0 ? webhook.retryAt : now });
-      } else {
-        events = Math.max(0, (await lastSeqOf(context)) - after);
-        // What waits for another attempt after that number comes again as it came first.
-        await deliveries.removeAfter(target, after);
-        const lastSeq = Math.min(webhook.lastSeq, after);
-        await webhooks.patch(webhook, { ...withoutLease, lastSeq, retryAt: await deliveries.nextRetry(target) });
-      }
-      const range = after === undefined ? { failed: true } : { after };
-      record({ resource: { type: 'webhook', id: webhookId }, data: { ...range, events } });
+      const events = Math.max(0, (await lastSeqOf(context)) - after);
+      // What waits after that number comes again as it came first.
+      await repositories.deliveries.removeWaiting({ accountId: webhook.accountId, webhookId }, after);
+      await takeOver(context, webhook, { lastSeq: Math.min(webhook.lastSeq, after), pausedUntil: null });
+      record({ resource: { type: 'webhook', id: webhookId }, data: { after, events } });
       return { webhookId, events };
     },
   },
@@ -55,10 +43,12 @@ export const deliveryOperations: Operations<typeof webhookDeliveries> = {
   deliveries: {
     authorize: ofWholeAccount,
     async perform(context, { webhookId, state, limit = DEFAULT_LIMIT, cursor = MAX_SEQ }) {
-      const { accountId } = await findWebhook(context, webhookId);
+      const { accountId, active } = await findWebhook(context, webhookId);
       const range = { below: cursor, limit: limit + 1, state };
       const found = await context.repositories.deliveries.list({ accountId, webhookId }, range);
-      const items = found.slice(0, limit).map(({ accountId: _, webhookId: _of, ...delivery }) => delivery);
+      const items = found.slice(0, limit).map(({ accountId: _, webhookId: _of, nextAttemptAt, ...delivery }) => {
+        return { ...delivery, nextAttemptAt: active ? nextAttemptAt : null };
+      });
       const last = items.at(-1);
       return { items, meta: { limit, next: found.length > limit && last !== undefined ? String(last.seq) : null } };
     },

@@ -9,6 +9,7 @@ import { mintWebhookSecret } from '../../domain/webhooks/signature.ts';
 import { urlProblem } from '../../domain/webhooks/url.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
+import { seqBefore } from '../events.ts';
 import { readList } from '../lists.ts';
 import { found, type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
 import { eventOf, refuseStale, rightsRefusal, type UseCaseEvent, writeChanges } from '../record.ts';
@@ -38,7 +39,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
       const webhook = newWebhook(context, input, await lastSeqOf(context));
       await repositories.webhooks.insert(webhook);
       record(eventOf('webhook.created', 'webhook', webhook.id, { host: hostOf(webhook) }));
-      return { ...show(webhook, context), secret: webhook.secret };
+      return { ...(await show(webhook, context)), secret: webhook.secret };
     },
   },
 
@@ -56,10 +57,10 @@ export const webhookOperations: Operations<typeof webhooks> = {
     perform: async (context, { webhookId }) => show(await findWebhook(context, webhookId), context),
   },
 
-  /** A webhook that becomes active again goes on where it stopped. */
+  /** A webhook that becomes active again goes on where it stopped. What waits is sent at once after `active` or a new URL. */
   update: {
     ...sameForAll(ofWholeAccountWithReveal),
-    async perform(context, { webhookId, ifUpdatedAt, ...given }) {
+    async perform(context, { webhookId, ifUpdatedAt, from, ...given }) {
       const { repositories, caller } = context;
       const before = await lockWebhook(context, webhookId);
       refuseStale(before, ifUpdatedAt);
@@ -70,15 +71,19 @@ export const webhookOperations: Operations<typeof webhooks> = {
       }
       const after = await writeChanges(context, before, {
         given: { ...given, types: uniqueOf(given.types) },
-        write: (changes) =>
-          repositories.webhooks.patch(before, {
-            ...changes,
-            ...((changes.active || changes.url !== undefined) && startedAnew),
-            ...(changes.active && { disabledAt: null, disabledReason: null }),
-          }),
-        describe: updated,
+        write: (changes) => repositories.webhooks.patch(before, changes),
+        describe: (webhook, changed) => ({ ...updated(webhook, changed), ...(from && { details: { from } }) }),
       });
-      return show(after, context);
+      const target = { accountId: caller.accountId, webhookId };
+      const { deliveries } = repositories;
+      if (given.types) await deliveries.removeOthers(target, given.types);
+      if (!given.active && given.url === undefined) {
+        return show(given.types ? await takeOver(context, after, {}) : after, context);
+      }
+      const lastSeq = given.active ? await goOn(context, before, from) : before.lastSeq;
+      await deliveries.retryAll(target, context.now);
+      const isOn = given.active && { disabledAt: null, disabledReason: null };
+      return show(await takeOver(context, after, { ...startedAnew, ...isOn, lastSeq }), context);
     },
   },
 
@@ -103,7 +108,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
         updatedAt: changeInstant(now, before.updatedAt),
       });
       record(updated(after, ['secret']));
-      return { ...show(after, context), secret };
+      return { ...(await show(after, context)), secret };
     },
   },
 };
@@ -130,6 +135,8 @@ function newWebhook(
     lastSeq,
     ...startedAnew,
     retryAt: null,
+    lease: null,
+    leaseUntil: null,
     servedAt: null,
     disabledAt: null,
     disabledReason: null,
@@ -140,11 +147,35 @@ function newWebhook(
 
 type NewWebhook = InputOf<(typeof webhooks)['create']>;
 
-/**
- * Forgets what went wrong before, which says nothing of another receiver, and takes the lease away: what is being sent now
- * does not count, and is sent again.
- */
-const startedAnew = { lease: null, leaseUntil: null, failingSince: null, pausedUntil: null };
+/** Forgets what went wrong before, which says nothing of another receiver. */
+const startedAnew = { failingSince: null, lastError: null, pausedUntil: null };
+
+/** Changes a webhook, and takes the lease away: what is being sent now does not count, and is sent again if it still waits. */
+export async function takeOver(
+  { repositories: { webhooks, deliveries } }: Context,
+  { accountId, id }: WebhookRecord,
+  changes: Parameters<Context['repositories']['webhooks']['patch']>[1],
+): Promise<WebhookRecord> {
+  const retryAt = await deliveries.nextRetry({ accountId, webhookId: id });
+  return webhooks.patch({ accountId, id }, { ...changes, lease: null, leaseUntil: null, retryAt });
+}
+
+/** How long events wait for a webhook that is not active, in seconds. */
+const KEPT_SECONDS = 30 * 24 * 60 * 60;
+
+/** The number of the last event that no longer waits for a webhook, since it was not active for too long; else 0. */
+const forgottenUntil = async (context: Context, { active }: WebhookRecord): Promise<number> =>
+  active ? 0 : seqBefore(context, addSeconds(context.now, -KEPT_SECONDS));
+
+/** Forgets what is not sent any more, all that waits where it is said `from` where to go on. Returns after which number. */
+async function goOn(context: Context, webhook: WebhookRecord, from: number | 'now' | undefined): Promise<number> {
+  const last = await lastSeqOf(context);
+  if (Number(from) > last + 1) throw apiError('aheadOfService', { last });
+  const until = from === undefined ? await forgottenUntil(context, webhook) : undefined;
+  const target = { accountId: webhook.accountId, webhookId: webhook.id };
+  await context.repositories.deliveries.removeWaiting(target, 0, until);
+  return from === undefined ? Math.max(webhook.lastSeq, until ?? 0) : from === 'now' ? last : from - 1;
+}
 
 export async function findWebhook({ repositories, caller }: Context, webhookId: string): Promise<WebhookRecord> {
   return found(await repositories.webhooks.find(caller.accountId, webhookId), 'webhookNotFound');
@@ -166,8 +197,9 @@ const updated = (webhook: WebhookRecord, changed: readonly string[]): UseCaseEve
 const hostOf = ({ url }: Pick<WebhookRecord, 'url'>): string => new URL(url).host;
 
 /** The whole URL is for those who may change it: its path and query may be what opens the receiver. */
-function show(webhook: WebhookRecord, { caller, now }: Context): Webhook {
-  const { url, previousSecretUntil } = webhook;
+async function show(webhook: WebhookRecord, context: Context): Promise<Webhook> {
+  const { caller, now, repositories } = context;
+  const { url, previousSecretUntil, pausedUntil, accountId, id } = webhook;
   return {
     id: webhook.id,
     url: caller.scopes.has('webhook:write') ? url : `${new URL(url).origin}/…`,
@@ -179,7 +211,14 @@ function show(webhook: WebhookRecord, { caller, now }: Context): Webhook {
     active: webhook.active,
     apiVersion: webhook.apiVersion,
     lastSeq: webhook.lastSeq,
+    waiting: await repositories.deliveries.countWaiting(
+      { accountId, webhookId: id },
+      await forgottenUntil(context, webhook),
+      webhook,
+    ),
     failingSince: webhook.failingSince,
+    lastError: webhook.lastError,
+    pausedUntil: pausedUntil !== null && pausedUntil > now ? pausedUntil : null,
     disabledAt: webhook.disabledAt,
     disabledReason: webhook.disabledReason,
     previousSecretUntil: previousSecretUntil !== null && previousSecretUntil > now ? previousSecretUntil : null,

@@ -205,7 +205,7 @@ export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): rea
     description text, reveal integer not null, ordered integer not null, active integer not null,
     api_version text not null, secret text not null, previous_secret text, previous_secret_until text,
     last_seq integer not null, retry_at text, paused_until text, lease text, lease_until text, served_at text,
-    failing_since text, disabled_at text, disabled_reason text, created_at text not null,
+    failing_since text, last_error text, disabled_at text, disabled_reason text, created_at text not null,
     updated_at text not null, signatures text default '["standard"]' not null,
     constraint webhooks_pk primary key (account_id, id)
   )`,
@@ -219,8 +219,8 @@ export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): rea
   )`,
   // What was accepted is most of the table, and is asked for by its end only.
   `create index webhook_deliveries_open on webhook_deliveries
-    (account_id, webhook_id, state, seq) where state <> 'delivered'`,
+    (account_id, webhook_id, seq) where state = 'waiting'`,
   `create index webhook_deliveries_due on webhook_deliveries
-    (account_id, webhook_id, next_attempt_at, seq) where state = 'retrying'`,
+    (account_id, webhook_id, next_attempt_at, seq) where state = 'waiting'`,
   `create index webhook_deliveries_by_age on webhook_deliveries (attempted_at)`,
 ];

@@ -10,7 +10,7 @@ const gone: Outcome = { accepted: false, status: 410, retryAfterSeconds: null };
 const well = { failingSince: null, pausedUntil: null };
 
 describe('an event after an attempt', () => {
-  const attempt = { attempts: 1, now, random: 0, forEver: false };
+  const attempt = { attempts: 1, now, random: 0 };
 
   it('is delivered when it was accepted, whatever else the receiver asks for', () => {
     expect(progressAfter({ ...accepted, retryAfterSeconds: 60 }, attempt)).toEqual({
@@ -20,15 +20,14 @@ describe('an event after an attempt', () => {
   });
 
   it('comes again after the wait of the schedule, or later when the receiver asks for it', () => {
-    expect(progressAfter(failed, attempt)).toEqual({ state: 'retrying', nextAttemptAt: '2026-11-21T10:00:05.000Z' });
+    expect(progressAfter(failed, attempt)).toEqual({ state: 'waiting', nextAttemptAt: '2026-11-21T10:00:05.000Z' });
     expect(progressAfter(askedFor(3_600), attempt)).toMatchObject({ nextAttemptAt: '2026-11-21T11:00:00.000Z' });
     expect(progressAfter(askedFor(1), attempt)).toMatchObject({ nextAttemptAt: '2026-11-21T10:00:05.000Z' });
   });
 
-  it('is given up after the last wait, unless it is repeated for ever', () => {
-    expect(progressAfter(failed, { ...attempt, attempts: 3 }, [5, 10])).toEqual({ state: 'dead', nextAttemptAt: null });
-    expect(progressAfter(failed, { ...attempt, attempts: 3, forEver: true }, [5, 10])).toEqual({
-      state: 'retrying',
+  it('is repeated after the last wait again and again', () => {
+    expect(progressAfter(failed, { ...attempt, attempts: 3 }, [5, 10])).toEqual({
+      state: 'waiting',
       nextAttemptAt: '2026-11-21T10:00:10.000Z',
     });
   });
@@ -37,20 +36,18 @@ describe('an event after an attempt', () => {
 describe('a webhook after some attempts', () => {
   it('stays as it is when none of them came to an end, and is well again as soon as one event was accepted', () => {
     const failing = { failingSince: '2026-11-01T00:00:00.000Z' as Instant, pausedUntil: null };
-    expect(healthAfter(failing, [], now)).toEqual({ ...failing, disabledReason: null });
-    expect(healthAfter(failing, [failed, accepted, failed], now)).toEqual({ ...well, disabledReason: null });
+    expect(healthAfter(failing, [], now)).toEqual({ ...failing, isGone: false });
+    expect(healthAfter(failing, [failed, accepted, failed], now)).toEqual({ ...well, isGone: false });
   });
 
-  it('fails since the first time, and is disabled after five days without one that was accepted', () => {
-    expect(healthAfter(well, [failed], now)).toEqual({ failingSince: now, pausedUntil: null, disabledReason: null });
-    const since = (failingSince: string) =>
-      healthAfter({ failingSince: failingSince as Instant, pausedUntil: null }, [failed], now).disabledReason;
-    expect(since('2026-11-16T10:00:00.001Z')).toBeNull();
-    expect(since('2026-11-16T10:00:00.000Z')).toBe('failing');
+  it('fails since the first time', () => {
+    expect(healthAfter(well, [failed], now)).toEqual({ failingSince: now, pausedUntil: null, isGone: false });
+    const failingSince = '2026-11-16T10:00:00.000Z' as Instant;
+    expect(healthAfter({ ...well, failingSince }, [failed], now)).toMatchObject({ failingSince });
   });
 
-  it('is disabled at once when its receiver says that it is gone, also beside one that was accepted', () => {
-    expect(healthAfter(well, [accepted, gone], now)).toMatchObject({ failingSince: now, disabledReason: 'gone' });
+  it('is gone when its receiver says so, also beside one that was accepted', () => {
+    expect(healthAfter(well, [accepted, gone], now)).toMatchObject({ failingSince: now, isGone: true });
   });
 
   it('rests for the longest time that was asked for, a day at most, also before', () => {

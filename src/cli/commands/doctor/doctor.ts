@@ -9,7 +9,7 @@ import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { chooseTarget } from '../../request/target.ts';
 import { hasState, openState } from '../../state/state.ts';
-import { type Check, checkResult, failed, ok, warn } from './check.ts';
+import { type Check, checkResult, fail, failed, ok, warn } from './check.ts';
 import { examineDatabase } from './database.ts';
 import { examineService } from './service.ts';
 
@@ -36,10 +36,30 @@ async function examine(context: CommandContext): Promise<readonly Check[]> {
   const target = await chooseTarget(flags, io).catch(failed('service'));
   if ('check' in target) return [...local, target];
   if (target.kind === 'database') {
-    return [...local, ok('service', 'a database in this process'), ...(await examineDatabase(target.db, io))];
+    const found = [ok('service', 'a database in this process'), ...(await examineDatabase(target.db, io))];
+    return [...local, ...found, ...(found.some(isFailure) ? [] : await checkWebhooks(context))];
   }
   const profile = target.profile === null ? '' : `, profile ${target.profile.name}`;
-  return [...local, ok('service', `${target.baseUrl}${profile}`), ...(await examineService(target, context))];
+  const found = [ok('service', `${target.baseUrl}${profile}`), ...(await examineService(target, context))];
+  return [...local, ...found, ...(found.some(isFailure) ? [] : await checkWebhooks(context))];
+}
+
+const isFailure = ({ status }: Check): boolean => status === 'fail';
+
+/** One that was disabled misses what happens; one that fails will be. Nothing for a token that may not see them. */
+async function checkWebhooks(context: CommandContext): Promise<readonly Check[]> {
+  const all = await context
+    .client()
+    .then(({ webhooks }) => webhooks.list())
+    .catch(() => null);
+  const disabled = (all?.items ?? []).filter(({ disabledAt }) => disabledAt !== null);
+  const failing = (all?.items ?? []).filter(({ active, failingSince }) => active && failingSince !== null);
+  const tell = (webhooks: typeof failing) =>
+    webhooks.map(({ id, waiting, lastError }) => `${id} (${count(waiting, 'event')} wait, ${lastError})`).join(', ');
+  const goOn = 'What it missed in the last 30 days is sent with: lkm webhooks update ID --active';
+  if (disabled.length > 0) return [fail('webhooks', `disabled: ${tell(disabled)}`, goOn)];
+  if (failing.length === 0) return [];
+  return [warn('webhooks', `failing: ${tell(failing)}`, 'After five days it is disabled: lkm webhooks test ID')];
 }
 
 async function checkConfigFile(io: Io): Promise<Check> {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../../client/client.ts';
 import { type Delivery, deliveryStates } from '../../../contract/webhooks.ts';
-import { flag, option } from '../../command.ts';
+import { option, required } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { verdictExitCodes } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
-import { count, nothing, relative } from '../../output/words.ts';
+import { count, moment, nothing, relative } from '../../output/words.ts';
 import { parseSeconds } from '../../values/duration.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { changeCommand, readCommand } from '../forms.ts';
@@ -30,7 +30,7 @@ const DEFAULT_LIMIT = 50;
 export const webhooksDeliveries = readCommand({
   about:
     'Lists the events that were sent to a webhook, newest first, with the response to the last attempt. Accepted ones ' +
-    'are kept for 7 days, dead ones for 30.',
+    'are kept for 7 days, others until they are.',
   operation: 'webhooks.deliveries',
   arguments: { id: webhookId },
   options: {
@@ -40,13 +40,13 @@ export const webhooksDeliveries = readCommand({
   fields: deliveryFields,
   examples: [
     ['lkm webhooks deliveries whk_…', 'the last ones'],
-    ['lkm webhooks deliveries whk_… --state dead --json', 'those that were given up'],
+    ['lkm webhooks deliveries whk_… --state waiting --json', 'those that were not accepted yet'],
   ],
 
   async read(client, { id, state, limit = DEFAULT_LIMIT }) {
     const walk = (partSize: number) => client.webhooks.deliveries({ webhookId: id, state, limit: partSize });
     const { items, notes } = await firstOf(walk, limit);
-    return listOf(items, state === undefined ? 'nothing was sent to it yet' : `none is ${state}`, {
+    return listOf(items, state === undefined ? 'nothing was sent to it in the last 7 days' : `none is ${state}`, {
       name: 'seq',
       notes,
     });
@@ -55,19 +55,13 @@ export const webhooksDeliveries = readCommand({
 
 export const webhooksReplay = changeCommand({
   about:
-    'Sends events to a webhook once more: all after a number, or those that it has not accepted. Each has the id and the ' +
-    'number that it had, so that a receiver knows those that it has seen.',
+    'Sends all events after a number to a webhook once more. Each has the id and the number that it had, so that a ' +
+    'receiver knows those that it has seen.',
   operation: 'webhooks.replay',
   arguments: { id: webhookId },
-  options: {
-    after: option('--after <SEQ>', 'all events after this number', parseCount),
-    failed: flag('--failed', 'those that were given up or wait for another attempt'),
-  },
+  options: { after: required('--after <SEQ>', 'all events after this number', parseCount) },
   fields: ['webhookId', 'events', 'idempotencyKey'],
-  examples: [
-    ['lkm webhooks replay whk_… --after 4200', 'the receiver has lost what came since'],
-    ['lkm webhooks replay whk_… --failed', 'the receiver works again'],
-  ],
+  examples: [['lkm webhooks replay whk_… --after 4200', 'the receiver has lost what came since']],
 
   outcome({ events }, { id }) {
     const done = events === 0 ? 'there is nothing to send' : `sends ${count(events, 'event')} once more`;
@@ -83,8 +77,8 @@ const POLL_MS = 250;
 
 export const webhooksTest = changeCommand({
   about:
-    'Sends a ping to a webhook and shows what came of it. It fails when the receiver does not accept it; the service ' +
-    'repeats it nevertheless.',
+    'Sends a ping to a webhook and shows what came of it. Once it is accepted, all that waits is sent too. It fails when ' +
+    'the receiver does not accept it in time; the service repeats it nevertheless.',
   operation: 'webhooks.test',
   arguments: { id: webhookId },
   options: {
@@ -94,11 +88,14 @@ export const webhooksTest = changeCommand({
   examples: [['lkm webhooks test whk_…', 'is somebody there, and is the signature right?']],
 
   async outcome(answer, { id, wait = DEFAULT_WAIT_SECONDS }, context) {
-    const delivery = await waitForPing(await context.client(), answer, wait, context);
-    if (delivery === null) {
-      const text = `no outcome within ${wait} s: webhooks are sent while lkm serve runs; see lkm webhooks deliveries ${id}`;
-      const notes: Note[] = wait === 0 || context.io.stop.aborted ? [] : [{ tone: 'hint', text }];
-      return doneTo(id, { webhookId: id }, `asked ${id} for an answer`, notes);
+    const client = await context.client();
+    const delivery = await waitForPing(client, answer, wait, context);
+    if (delivery === null || isUnderWay(delivery)) {
+      const asked = doneTo(id, { webhookId: id }, `asked ${id} for an answer`);
+      if (wait === 0 || context.io.stop.aborted) return asked;
+      const why = delivery === null ? await inFront(client, id) : 'the receiver has not answered yet';
+      const notes: Note[] = [{ tone: 'warning', text: `no outcome within ${wait} s: ${why}` }];
+      return { ...asked, exitCode: verdictExitCodes.notAccepted, notes };
     }
     const { state, seq, error, durationMs, status } = delivery;
     const shown = { ...namedRecord(delivery, id), data: { ...delivery, webhookId: id } };
@@ -108,7 +105,20 @@ export const webhooksTest = changeCommand({
   },
 });
 
-/** The first attempt of the ping; null when there is none in time. */
+const isUnderWay = ({ state, attempts }: Delivery): boolean => state === 'waiting' && attempts === 0;
+
+/** What keeps a ping from being sent. */
+async function inFront(client: Client, id: string): Promise<string> {
+  const { active, pausedUntil, waiting, lastError } = await client.webhooks.get({ webhookId: id });
+  const goOn = `lkm webhooks update ${id} --active goes on at once`;
+  if (!active) return `the webhook is not active; ${goOn}`;
+  if (pausedUntil !== null) return `its receiver wants nothing before ${moment(pausedUntil)}; ${goOn}`;
+  const events = `${count(waiting, 'event')} ${waiting === 1 ? 'waits' : 'wait'} in front of it`;
+  if (lastError !== null) return `${events}, the last attempt failed: ${lastError}; ${goOn}`;
+  return waiting > 1 ? events : 'webhooks are sent while lkm serve runs';
+}
+
+/** The first attempt of the ping; null when it has not begun in time. */
 async function waitForPing(
   client: Client,
   { webhookId, afterSeq }: { readonly webhookId: string; readonly afterSeq: number },
@@ -116,12 +126,12 @@ async function waitForPing(
   { io }: CommandContext,
 ): Promise<Delivery | null> {
   const deadline = io.now() + seconds * 1_000;
-  for (;;) {
+  for (let found: Delivery | null = null; ; ) {
     for await (const delivery of client.webhooks.deliveries({ webhookId, limit: 20 })) {
       if (delivery.seq <= afterSeq) break;
-      if (delivery.type === 'ping') return delivery;
+      if (delivery.type === 'ping') found = delivery;
     }
-    if (io.now() >= deadline || io.stop.aborted) return null;
+    if ((found !== null && !isUnderWay(found)) || io.now() >= deadline || io.stop.aborted) return found;
     await sleep(POLL_MS, undefined, { signal: io.stop }).catch(() => {});
   }
 }

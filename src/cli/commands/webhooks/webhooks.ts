@@ -1,24 +1,23 @@
 import { eventTypes } from '../../../contract/events.ts';
-import { signatureForms } from '../../../contract/webhooks.ts';
+import { signatureForms, type Webhook } from '../../../contract/webhooks.ts';
 import { argument, flag, many, option, required } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
 import type { Field } from '../../output/result.ts';
+import type { Note } from '../../output/terminal.ts';
 import { moment, relative, yesNo } from '../../output/words.ts';
+import { unlessRefused } from '../../request/look-ups.ts';
 import { parseSeconds } from '../../values/duration.ts';
+import { parsePositive } from '../../values/scalars.ts';
 import { changeCommand, ifUpdatedAt, showCommand } from '../forms.ts';
 import { doneTo, fieldsShown, issued, listOf, recordOf, updated } from '../results.ts';
 
 const webhookFields: readonly Field[] = [
   { name: 'id' },
+  { name: 'active', label: 'state', show: (_, now, row) => stateOf(row as Webhook, now), cuts: true },
+  { name: 'waiting', isNumber: true },
   { name: 'url', cuts: true },
   { name: 'types', show: listTypes, cuts: true, drops: 1 },
-  { name: 'active', show: (active, _, { disabledReason }) => stateOf(active, disabledReason) },
   { name: 'lastSeq', label: 'sent', isNumber: true, drops: 3 },
-  {
-    name: 'failingSince',
-    label: 'failing',
-    show: (since, now) => (since === null ? 'no' : relative(since, now)),
-    drops: 4,
-  },
   { name: 'ordered', show: yesNo, drops: 2 },
   { name: 'reveal', show: yesNo, shown: 'data' },
   { name: 'signatures', show: String, shown: 'data' },
@@ -27,6 +26,9 @@ const webhookFields: readonly Field[] = [
     'data',
     'description',
     'apiVersion',
+    'failingSince',
+    'lastError',
+    'pausedUntil',
     'disabledAt',
     'disabledReason',
     'previousSecretUntil',
@@ -82,13 +84,16 @@ export const webhooksCreate = changeCommand({
     ['SECRET=$(lkm webhooks create --url https://shop.example.com/hooks)', 'everything, and keep the secret'],
     ['lkm webhooks create --url https://shop.example.com/ --type license.created', 'one type only'],
   ],
-  outcome: (webhook) => issued(webhook.secret, webhook, `created ${webhook.id} · from event ${webhook.lastSeq + 1} on`),
+  async outcome(webhook, _, context) {
+    const made = issued(webhook.secret, webhook, `created ${webhook.id} · from event ${webhook.lastSeq + 1} on`);
+    return { ...made, notes: [...(made.notes ?? []), ...(await sameUrlNotes(webhook, context))] };
+  },
 });
 
 export const webhooksUpdate = changeCommand({
   about:
-    'Changes a webhook, stops it, or lets it go on. One that goes on sends all that happened meanwhile. What is not given ' +
-    'stays as it is.',
+    'Changes a webhook, stops it, or lets it go on. One that goes on sends all that happened meanwhile, of the last 30 ' +
+    'days, unless --from says otherwise. What is not given stays as it is.',
   operation: 'webhooks.update',
   arguments: { id: webhookId },
   options: {
@@ -104,7 +109,12 @@ export const webhooksUpdate = changeCommand({
     reveal: flag('--reveal', 'send licence keys in full'),
     mask: flag('--mask', 'send licence keys masked', { field: 'reveal', means: false }),
     signatures: signatureOption('replaces those set before'),
-    active: flag('--active', 'go on where it stopped'),
+    active: flag('--active', 'go on where it stopped, and send at once what waits'),
+    from: option(
+      '--from <SEQ|now>',
+      'with --active: go on with this event, or with what happens next',
+      (text: string) => (text === 'now' ? text : parsePositive(text)),
+    ),
     inactive: flag('--inactive', 'send nothing for now', { field: 'active', means: false }),
     ifUpdatedAt,
   },
@@ -112,9 +122,10 @@ export const webhooksUpdate = changeCommand({
   examples: [
     ['lkm webhooks update whk_… --inactive', 'send nothing for now'],
     ['lkm webhooks update whk_… --active', 'and go on, with all that happened meanwhile'],
+    ['lkm webhooks update whk_… --active --from now', 'and go on without it'],
     ['lkm webhooks update whk_… --signature standard,timestamped', 'sign in both forms'],
   ],
-  outcome: updated,
+  outcome: async (webhook, _, context) => ({ ...updated(webhook), notes: await sameUrlNotes(webhook, context) }),
 });
 
 export const webhooksRotate = changeCommand({
@@ -160,9 +171,20 @@ export const webhooksDelete = changeCommand({
   outcome: (_, { id }) => doneTo(id, { id, deleted: true }, `deleted ${id}`),
 });
 
-function stateOf(active: unknown, reason: unknown): string {
-  if (active) return 'yes';
-  return typeof reason === 'string' ? `no (${reason})` : 'no';
+/** How a webhook is doing, in words. */
+function stateOf({ active, failingSince, pausedUntil, lastError, disabledReason }: Webhook, now: number): string {
+  const [, since] = /^(.+) ago$/.exec(relative(failingSince, now)) ?? [];
+  const failing = failingSince === null ? 'active' : `failing${since === undefined ? '' : ` for ${since}`}`;
+  const off = disabledReason === null ? 'off' : `off (${disabledReason})`;
+  const state = active ? (pausedUntil === null ? failing : `paused, on ${relative(pausedUntil, now)}`) : off;
+  return lastError === null ? state : `${state}: ${lastError}`;
+}
+
+/** Warns of other webhooks that send the same to the same place. */
+async function sameUrlNotes({ id, url }: Webhook, context: CommandContext): Promise<Note[]> {
+  const all = await unlessRefused('scopeMissing', (await context.client()).webhooks.list());
+  const others = (all?.items ?? []).filter((other) => other.url === url && other.id !== id);
+  return others.map((other) => ({ tone: 'warning', text: `${other.id} sends to the same URL` }));
 }
 
 function listTypes(types: unknown): string {

@@ -1,8 +1,11 @@
+import type { EventType } from '../../../contract/events.ts';
 import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { DeliveryState } from '../../../contract/webhooks.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
-import { integer, optional, type RecordOf, tableOf, text } from '../../table.ts';
+import { isAmong } from '../../list-filters.ts';
+import { countOf, integer, optional, type RecordOf, tableOf, text } from '../../table.ts';
+import type { WebhookRecord } from './webhooks.ts';
 
 const deliveries = tableOf('webhook_deliveries', {
   accountId: text<AccountId>('account_id'),
@@ -31,8 +34,8 @@ const replacing = sql`on conflict (account_id, webhook_id, seq) do update set
 
 type OfWebhook = Pick<DeliveryRecord, 'accountId' | 'webhookId'>;
 
-/** How many webhooks, and how many accounts, `backlog` looks at. */
-const MAX_ROWS = 1_000;
+/** How many webhooks `backlog` looks at, how many numbers `countWaiting`, and the greatest number of all. */
+const [MAX_ROWS, MAX_COUNTED, MAX_SEQ] = [1_000, 20_000, 2 ** 31 - 1];
 
 const isOf = ({ accountId, webhookId }: OfWebhook) => sql`account_id = ${accountId} and webhook_id = ${webhookId}`;
 
@@ -47,66 +50,65 @@ export const deliveryRepository = (db: Connection) => ({
       select * from webhook_deliveries where ${which} and seq < ${below} order by seq desc limit ${limit}`;
   },
 
-  /** Failed deliveries that are due again, those that wait longest first. */
+  /** Deliveries that are due again, those that wait longest first. */
   listDue: (of: OfWebhook, now: Instant, limit: number) => deliveries.all(db)`
-    select * from webhook_deliveries where ${isOf(of)} and state = 'retrying' and next_attempt_at <= ${now}
+    select * from webhook_deliveries where ${isOf(of)} and state = 'waiting' and next_attempt_at <= ${now}
     order by next_attempt_at, seq limit ${limit}`,
 
-  /** When the first failed delivery is due again; null when none is. */
+  /** When the first delivery is due again; null when none is. */
   async nextRetry(of: OfWebhook): Promise<Instant | null> {
     const next = await deliveries.first(db)`
-      select * from webhook_deliveries where ${isOf(of)} and state = 'retrying' order by next_attempt_at limit 1`;
+      select * from webhook_deliveries where ${isOf(of)} and state = 'waiting' order by next_attempt_at limit 1`;
     return next?.nextAttemptAt ?? null;
   },
 
-  /** Removes deliveries after a number that were not accepted. */
-  removeAfter: (of: OfWebhook, after: number) =>
-    db.run(sql`delete from webhook_deliveries where ${isOf(of)} and state <> 'delivered' and seq > ${after}`),
+  /** How many events after a number wait: for another attempt, or after `lastSeq` for the first one. */
+  async countWaiting(of: OfWebhook, after: number, { lastSeq, types }: Pick<WebhookRecord, 'lastSeq' | 'types'>) {
+    const isWanted = types === null ? sql`type <> 'ping'` : isAmong(sql`type`, types);
+    const first = Math.max(after, lastSeq);
+    const range = sql`account_id = ${of.accountId} and seq > ${first} and seq <= ${first + MAX_COUNTED}`;
+    const again = await countOf(db, sql`webhook_deliveries where ${isOf(of)} and state = 'waiting' and seq > ${after}`);
+    return again + (await countOf(db, sql`events where ${range} and ${isWanted}`));
+  },
 
-  /** Makes everything that was not accepted due now; returns how much that is. */
+  /** Removes what waits after a number, up to another one. */
+  removeWaiting: (of: OfWebhook, after: number, until = MAX_SEQ) =>
+    db.run(sql`
+      delete from webhook_deliveries where ${isOf(of)} and state = 'waiting' and seq > ${after} and seq <= ${until}`),
+
+  /** Removes what waits and is of none of these types. */
+  removeOthers: (of: OfWebhook, types: readonly EventType[]) =>
+    db.run(sql`
+      delete from webhook_deliveries where ${isOf(of)} and state = 'waiting'
+      and not (${isAmong(sql`type`, [...types, 'ping'])})`),
+
+  /** Makes everything that waits due now, as if it were sent for the first time. */
   retryAll: (of: OfWebhook, now: Instant) =>
     db.run(sql`
-      update webhook_deliveries set state = 'retrying', attempts = 0, next_attempt_at = ${now}
-      where ${isOf(of)} and state <> 'delivered'`),
+      update webhook_deliveries set attempts = 0, next_attempt_at = ${now} where ${isOf(of)} and state = 'waiting'`),
 
   /** Makes due now what would be due after an instant. */
   makeDue: (latest: Instant, now: Instant) =>
     db.run(sql`
-      update webhook_deliveries set next_attempt_at = ${now} where state = 'retrying' and next_attempt_at > ${latest}`),
+      update webhook_deliveries set next_attempt_at = ${now} where state = 'waiting' and next_attempt_at > ${latest}`),
 
-  /**
-   * What has not been delivered, of all accounts: `waiting` for the first time, once for each webhook, and the contents of
-   * the next event of each webhook that is behind, and of the oldest that is repeated.
-   */
+  /** How many events active webhooks of all accounts have not accepted, of whatever type, and the oldest one of each. */
   async backlog() {
-    const [sum] = await db.all<{ count: unknown }>(sql`
-      select sum(h.event_seq - w.last_seq) as count from webhooks as w join record_heads as h on h.account_id = w.account_id
-      where w.active = 1 and h.event_seq > w.last_seq`);
-    const next = await db.all<{ content: string }>(sql`
-      select e.content from webhooks as w
-      join events as e on e.account_id = w.account_id and e.seq = w.last_seq + 1
+    const waiting = sql`from webhook_deliveries as d
+      where d.account_id = w.account_id and d.webhook_id = w.id and d.state = 'waiting'`;
+    const rows = await db.all<{ waiting: unknown; content: string }>(sql`
+      select h.event_seq - w.last_seq + (select count(*) ${waiting}) as waiting, e.content
+      from webhooks as w join record_heads as h on h.account_id = w.account_id join events as e
+      on e.account_id = w.account_id and e.seq = coalesce((select min(d.seq) ${waiting}), w.last_seq + 1)
       where w.active = 1 order by w.account_id, w.id limit ${MAX_ROWS}`);
-    const open = await db.all<{ state: DeliveryState; count: unknown }>(sql`
-      select state, count(*) as count from webhook_deliveries where state <> 'delivered' group by state order by state`);
-    const countOf = (state: DeliveryState) => Number(open.find((row) => row.state === state)?.count ?? 0);
-    const retrying = await db.all<{ content: string }>(sql`
-      select e.content from (
-        select account_id, min(seq) as seq from webhook_deliveries where state = 'retrying' group by account_id) as r
-      join events as e on e.account_id = r.account_id and e.seq = r.seq
-      order by r.account_id limit ${MAX_ROWS}`);
-    return {
-      waiting: Number(sum?.count ?? 0),
-      retrying: countOf('retrying'),
-      dead: countOf('dead'),
-      oldest: [...next, ...retrying].map(({ content }) => content),
-    };
+    const total = rows.reduce((sum, row) => sum + Number(row.waiting), 0);
+    return { waiting: total, oldest: rows.map(({ content }) => content) };
   },
 
-  /** Removes up to `limit` deliveries that ended before these instants; returns how many. */
-  removeOld: ({ delivered, dead, limit }: { delivered: Instant; dead: Instant; limit: number }) =>
+  /** Removes up to `limit` deliveries that were accepted before an instant; returns how many. */
+  removeOld: (before: Instant, limit: number) =>
     db.run(sql`
       delete from webhook_deliveries where (account_id, webhook_id, seq) in (
         select account_id, webhook_id, seq from webhook_deliveries
-        where attempted_at < ${delivered} and (state = 'delivered' or (state = 'dead' and attempted_at < ${dead}))
-        order by attempted_at limit ${limit})`),
+        where attempted_at < ${before} and state = 'delivered' order by attempted_at limit ${limit})`),
 });

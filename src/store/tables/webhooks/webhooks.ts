@@ -35,6 +35,8 @@ const columns = {
   /** When a server last began to work for it, by the real time. */
   servedAt: optional(text<Instant>('served_at')),
   failingSince: optional(text<Instant>('failing_since')),
+  /** Why the last attempt failed; null once everything was accepted. */
+  lastError: optional(text('last_error')),
   disabledAt: optional(text<Instant>('disabled_at')),
   disabledReason: optional(text<DisabledReason>('disabled_reason')),
   createdAt: text<Instant>('created_at'),
@@ -57,6 +59,14 @@ const MAX_DUE = 256;
 
 /** No server works for it. */
 const isFree = (realTime: Instant) => sql`(lease_until is null or lease_until <= ${realTime})`;
+
+/** Its receiver has not asked to be left alone. */
+const isOpen = (now: Instant) => sql`(paused_until is null or paused_until <= ${now})`;
+
+/** A ping for it is not sent yet, which does not wait for the end of a pause. */
+const hasPing = sql`(ordered = 0 or retry_at is null) and exists (
+  select 1 from events as e
+  where e.account_id = w.account_id and e.subject_id = w.id and e.type = 'ping' and e.seq > w.last_seq)`;
 
 export function webhookRepository(db: Connection, { sealSecret, openSecret }: Secrets) {
   /** The webhook with its secrets, where it has them, sealed or opened. */
@@ -94,13 +104,13 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
     remove: async (accountId: AccountId, id: string): Promise<boolean> =>
       (await webhooks.remove(db, { accountId, id })) === 1,
 
-    /** Webhooks with something to send now, for which no server works; those that were served longest ago come first. */
-    async listDue(now: Instant, realTime: Instant): Promise<ById[]> {
+    /** Webhooks with something to send now, for which no other server works; those served longest ago come first. */
+    async listDue({ now, realTime, lease }: { now: Instant; realTime: Instant; lease: string }): Promise<ById[]> {
       // The order of nulls is said: SQLite puts them first, PostgreSQL last.
       const due = await webhooks.all(db)`
         select w.* from webhooks as w join record_heads as h on h.account_id = w.account_id
-        where w.active = 1 and ${isFree(realTime)} and (paused_until is null or paused_until <= ${now})
-          and (retry_at <= ${now} or (last_seq < h.event_seq and (ordered = 0 or retry_at is null)))
+        where w.active = 1 and (lease = ${lease} or ${isFree(realTime)}) and ((${isOpen(now)}
+          and (retry_at <= ${now} or (last_seq < h.event_seq and (ordered = 0 or retry_at is null)))) or (${hasPing}))
         order by served_at asc nulls first, w.account_id, w.id limit ${MAX_DUE}`;
       return due.map(({ accountId, id }) => ({ accountId, id }));
     },
@@ -113,7 +123,20 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
       return openOrNull(claimed);
     },
 
-    release: (lease: string) => webhooks.set(db, { lease }, { lease: null, leaseUntil: null }),
+    /** Prolongs all leases of a server. */
+    prolong: (lease: string, leaseUntil: Instant) => webhooks.set(db, { lease }, { leaseUntil }),
+
+    release: ({ accountId, id }: ById, lease: string) =>
+      webhooks.set(db, { accountId, id, lease }, { lease: null, leaseUntil: null }),
+
+    /** Active webhooks that fail since before an instant, though nothing is left to be tried now; locked. */
+    async lockFailing(before: Instant, now: Instant): Promise<WebhookRecord[]> {
+      const failing = await webhooks.all(db)`
+        select * from webhooks where active = 1 and failing_since <= ${before}
+          and not (${isOpen(now)} and coalesce(retry_at, '9') <= ${now})
+        order by account_id, id limit ${MAX_DUE} for update`;
+      return failing.map(open);
+    },
 
     /** Makes due now what would be due after an instant, and ends pauses and leases that would last longer. */
     async makeDue(latest: Instant, now: Instant): Promise<void> {
