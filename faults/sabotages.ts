@@ -36,6 +36,7 @@ const table = {
   'clock-believed': { about: 'the cleanup believes whatever the clock says' },
   'run-per-start': { about: 'each start of a bulk command is a run of its own' },
   'event-skipped': { about: 'who follows events begins one too late' },
+  'missed-left-out': { about: 'a webhook that goes on leaves out what it has missed' },
   'backup-of-tomorrow': { about: 'a backup has to hold what came after it' },
 
   'unbounded-connections': {

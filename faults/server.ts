@@ -27,15 +27,16 @@ if (sabotage?.createExactlyOnce ?? sabotage?.openLog) {
     },
   });
 }
-const { createLogSink, startServer } = await import('../src/server/serve.ts');
+const { createLogSink, createTestClock, startServer } = await import('../src/server/serve.ts');
 
-const { isTls, log, walPages: _walPages, webhooks, ...options } = { ...setup, ...sabotage?.setup };
+const { isTls, log, walPages: _walPages, clockMs, webhooks, ...options } = { ...setup, ...sabotage?.setup };
 const file = log === undefined ? null : openSync(log, 'a');
 const { url, close } = await startServer({
   host: '127.0.0.1',
   port: 0,
   ...options,
   db,
+  ...(clockMs !== undefined && { clock: createTestClock(clockMs) }),
   ...(isTls && { tls: selfSigned }),
   ...(setup.webhooks && { webhooks: { allowPrivate: true, ...setup.webhooks, ...webhooks } }),
   logFormat: file === null ? 'none' : 'json',

@@ -12,6 +12,8 @@ import type { World } from './world.ts';
 /** How a server differs from one that is started without options. */
 export interface ServerSetup extends Pick<ServeOptions, 'connections' | 'drainMs' | 'webhooks'> {
   readonly port?: number;
+  /** Where the clock of a test stands, in milliseconds since 1970. */
+  readonly clockMs?: number;
   /** Serves HTTPS with the certificate of the tests. */
   readonly isTls?: boolean;
   /** The file that its log goes to; without one it has no log. */

@@ -8,6 +8,7 @@ import { cutCommit } from './cut-commit.ts';
 import { failingSync, failingWrite } from './disk-errors.ts';
 import { everyMessage, everyStep } from './every-step.ts';
 import { diskFull, logDisk } from './full-disks.ts';
+import { receiverAway } from './receiver-away.ts';
 import { secondServer } from './second-server.ts';
 import { stoppedReplica } from './stopped-replica.ts';
 import { tail } from './tail.ts';
@@ -36,6 +37,7 @@ export const plan: readonly Scenario[] = [
   logDisk,
   clock,
   webhooks,
+  receiverAway,
   bulk,
   tail,
   backups,
