@@ -125,7 +125,10 @@ export const webhooksUpdate = changeCommand({
     ['lkm webhooks update whk_… --active --from now', 'and go on without it'],
     ['lkm webhooks update whk_… --signature standard,timestamped', 'sign in both forms'],
   ],
-  outcome: async (webhook, _, context) => ({ ...updated(webhook), notes: await sameUrlNotes(webhook, context) }),
+  outcome: async (webhook, { url }, context) => ({
+    ...updated(webhook),
+    notes: url === undefined ? [] : await sameUrlNotes(webhook, context),
+  }),
 });
 
 export const webhooksRotate = changeCommand({
