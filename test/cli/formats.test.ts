@@ -163,7 +163,7 @@ describe('what a hostile service says', () => {
   });
 
   it('is made visible in errors', async () => {
-    const { stderr } = await against('customers list', [[404, { message: hostile, code: 7 }]]);
+    const { stderr } = await against('customers list', [[400, { message: hostile, code: 7 }]]);
     expect(stderr).toContain(`error: ${visible}\n`);
   });
 

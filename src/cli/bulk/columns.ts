@@ -3,7 +3,7 @@ import { writeDuration } from '../../contract/fields.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { parseCalendarDuration, parseDuration } from '../values/duration.ts';
-import { parseAnyEnd, parseExpiry, parseStart } from '../values/instant.ts';
+import { parseAnyEnd, parseExpiry, parsePast } from '../values/instant.ts';
 import { readKeyCell } from '../values/license-key.ts';
 import { parseBoolean, parseLimit, readValue } from '../values/scalars.ts';
 
@@ -86,10 +86,10 @@ const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path']
   { name: 'customerName', aliases: ['customer.name'], path: ['customer', 'name'] },
   { name: 'customerId', aliases: ['customer.id'], path: ['customer', 'id'], read: asGiven },
   { name: 'customerActive', aliases: ['customer.active'], path: ['customer', 'active'], read: booleanCell },
-  { name: 'createdAt', aliases: ['created'], read: parseStart, isDate: true },
+  { name: 'createdAt', aliases: ['created'], read: parsePast, isDate: true },
   { name: 'devices', aliases: ['machines', 'hosts'], read: devicesCell },
   { name: 'vendorDisabled', aliases: ['blocked'], read: booleanCell },
-  { name: 'revokedAt', read: parseStart, isDate: true },
+  { name: 'revokedAt', read: parsePast, isDate: true },
   { name: 'revocationReason' },
   { name: 'note' },
 ];

@@ -27,6 +27,7 @@ export const bulkOptions = {
       choices: dateFormats,
     },
   ),
+  noDate: many('--no-date <VALUE>', 'with -f: what stands for no date in it, such as 0001-01-01'),
   run: option('--run <NAME>', 'with -f or --count: tell this run from others that do the same', {
     parse: parseRunName,
   }),

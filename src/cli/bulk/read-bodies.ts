@@ -7,6 +7,7 @@ import { explainIssue } from '../values/check-fields.ts';
 import { type DateFormat, formatsOf, isoDate } from '../values/date-format.ts';
 import { trimmed } from '../values/text.ts';
 import { type Column, findColumn, isObject, setAt, valueAt } from './columns.ts';
+import { createDateNotes } from './date-notes.ts';
 import type { Body, BulkOperation } from './operation.ts';
 import type { RawRow } from './read-file.ts';
 import type { Problems } from './read-rows.ts';
@@ -20,11 +21,14 @@ interface Reading {
   readonly defaults: Body;
   readonly problems: Problems;
   readonly dateFormat: DateFormat | undefined;
+  readonly noDate: readonly string[] | undefined;
   readonly io: Pick<Io, 'now'>;
 }
 
 /** Turns the rows of a file into bodies of requests, one after the other, and collects all that is wrong with them. */
-export function readBodies(operation: BulkOperation, { mapping, defaults, problems, dateFormat, io }: Reading) {
+export function readBodies(operation: BulkOperation, reading: Reading) {
+  const { mapping, defaults, problems, io } = reading;
+  const dates = createDateNotes(io);
   /** What stands where a date is asked for and is none. */
   const noDates: string[] = [];
   const columns = new Map<string, Column | null>();
@@ -55,7 +59,7 @@ export function readBodies(operation: BulkOperation, { mapping, defaults, proble
       else if (columns.get(name) !== null) report(`column '${name}' is there more than once`);
     }
     const body: Record<string, unknown> = structuredClone(defaults);
-    const { texts, unread } = fill(body, row, columns, { now: io.now, dateFormat, noDates });
+    const { texts, unread } = fill(body, row, columns, { ...reading, noDates, dates });
     const arranged = operation.arrange?.(body) ?? body;
     const issues = issuesOf(arranged, operation, columns, unread);
     for (const text of [...texts, ...issues, ...repeated(row.line, arranged)]) problems.add(row.line, text);
@@ -72,12 +76,13 @@ export function readBodies(operation: BulkOperation, { mapping, defaults, proble
     problems.hints.push(`dates such as ${noDates[0]} are read with ${orders}`);
   }
 
-  return { read, end };
+  return { read, end, dateNotes: dates.notes };
 }
 
 /** Writes the cells of a row into its body; returns what cannot be read, and the columns that it is in. */
-interface FillOptions extends Pick<Io, 'now'>, Pick<Reading, 'dateFormat'> {
+interface FillOptions extends Pick<Reading, 'io' | 'dateFormat' | 'noDate'> {
   readonly noDates: string[];
+  readonly dates: ReturnType<typeof createDateNotes>;
 }
 
 function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedColumns, options: FillOptions) {
@@ -108,13 +113,17 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
 /** So many tell how the others are written. */
 const MAX_NO_DATES = 1_000;
 
-function readValue(value: unknown, { read, nullWord, isDate }: Column, { dateFormat, now }: FillOptions): unknown {
+function readValue(value: unknown, column: Column, { dateFormat, noDate = [], dates, io }: FillOptions): unknown {
+  const { read, nullWord, isDate } = column;
   if (value === null || typeof value === 'object') return value;
   const text = read === undefined ? String(value) : trimmed(String(value));
   if (text === nullWord) return null;
+  if (isDate && noDate.includes(text)) return nullWord === undefined ? undefined : null;
   if (read === undefined || text === '') return text || undefined;
   const date = isDate ? ((dateFormat && isoDate(text, dateFormat)) ?? isoDate(text, 'ymd')) : null;
-  return read(date ?? text, { now });
+  const sent = read(date ?? text, io);
+  if (isDate) dates.see(text, date, sent, column);
+  return sent;
 }
 
 /** What the contract has against a body, by the names of its columns, besides those of which a problem is known already. */

@@ -12,10 +12,12 @@ import { type Report, readFile } from './read-file.ts';
 import { hash } from './run.ts';
 import type { BulkRequest } from './run-bulk.ts';
 
-interface ReadRows extends Pick<Run, 'digest' | 'rows' | 'file' | 'scope' | 'rowsDigest'> {
+export interface ReadRows extends Pick<Run, 'digest' | 'rows' | 'file' | 'scope' | 'rowsDigest'> {
   readonly first: Body;
   readonly needs: Needs;
   readonly problems: Problems;
+  /** What should be known of rows that can be sent. */
+  readonly warnings: readonly string[];
   /** The earlier runs whose rows the file begins with, where doing these rows again would do more. */
   readonly repeated: readonly StoredRun[];
 }
@@ -48,10 +50,10 @@ export async function readRows(
   if (issue !== undefined) throw new UsageError(`the options do not go together: ${issue}`, ['Nothing was sent.']);
   needs.add(first, null);
   const digest = hash([...identity, count]);
-  return { digest, rows: count ?? 0, file: null, first, needs, problems: new Problems(), repeated: [] };
+  return { digest, rows: count ?? 0, file: null, first, needs, problems: new Problems(), warnings: [], repeated: [] };
 }
 
-interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'encoding' | 'dateFormat' | 'defaults'> {
+interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'encoding' | 'dateFormat' | 'noDate' | 'defaults'> {
   readonly file: string;
   readonly origin: string;
   readonly state: State | null;
@@ -63,11 +65,11 @@ interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'encoding' | 'd
 async function readRowsOfFile(
   { io, dryRun }: CommandContext,
   operation: BulkOperation,
-  { file, map, delimiter, encoding, dateFormat, defaults, origin, state, identity, needs }: OfFile,
+  { file, map, delimiter, encoding, dateFormat, noDate, defaults, origin, state, identity, needs }: OfFile,
 ): Promise<ReadRows> {
   const problems = new Problems();
   const source = readFile(file, { delimiter, encoding }, problems.add, io);
-  const bodies = readBodies(operation, { mapping: new Map(map), defaults, problems, dateFormat, io });
+  const bodies = readBodies(operation, { mapping: new Map(map), defaults, problems, dateFormat, noDate, io });
   const keep = state === null || dryRun ? () => {} : keepAside(state);
   const scope = hash(identity);
   const earlier = (state === null ? [] : listRuns(state)).filter(
@@ -95,7 +97,8 @@ async function readRowsOfFile(
   if (problems.count > 0 && needs.all.size === 0) throw problems.error(source.name, operation.columns, dryRun);
   const digest = hash([...identity, source.digest()]);
   const rowsDigest = rowsHash.digest('hex');
-  return { digest, rows, file: source.name, scope, rowsDigest, first, needs, problems, repeated };
+  const warnings = bodies.dateNotes(operation.noun);
+  return { digest, rows, file: source.name, scope, rowsDigest, first, needs, problems, warnings, repeated };
 }
 
 const SHOWN = 20;

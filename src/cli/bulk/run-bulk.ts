@@ -11,9 +11,8 @@ import type { DateFormat } from '../values/date-format.ts';
 import { type Finishing, finishRun } from './finish-run.ts';
 import { openLane } from './lane.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
-import type { Needs } from './preparation.ts';
 import type { Writing } from './read-file.ts';
-import { readRows } from './read-rows.ts';
+import { type ReadRows, readRows } from './read-rows.ts';
 import { refuseTakenOutput } from './results.ts';
 import { type BulkRun, runId } from './run.ts';
 
@@ -22,6 +21,8 @@ export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSen
   readonly count?: number | undefined;
   readonly map: readonly (readonly [column: string, field: string])[] | undefined;
   readonly dateFormat: DateFormat | undefined;
+  /** What stands for no date. */
+  readonly noDate: readonly string[] | undefined;
   readonly run: string | undefined;
   readonly idempotencyKey: string | undefined;
   readonly defaults: Body;
@@ -49,7 +50,13 @@ export async function runBulk(
   const { command } = operation;
   const origin = originOf(await context.target());
   const name = request.run ?? null;
-  const { first, needs, problems, repeated, ...read } = await readRows(context, operation, request, origin, state);
+  const { first, needs, problems, repeated, warnings, ...read } = await readRows(
+    context,
+    operation,
+    request,
+    origin,
+    state,
+  );
   const { digest, rows, file } = read;
   const id = runId({ command, origin, name, digest });
   const known = state === null ? null : readRun(state, id);
@@ -62,9 +69,10 @@ export async function runBulk(
     ? await needs.find(await context.client(), openLane(MAX_LOOKUPS_AT_ONCE, io), problems)
     : new Map<string, string>();
   if (problems.count > 0) throw problems.error(file ?? 'the command line', operation.columns, dryRun);
-  if (dryRun || state === null) return previewRun(operation, rows, first, needs, ids);
+  if (dryRun || state === null) return previewRun(operation, { rows, first, needs, warnings }, ids);
   if (known !== null) return finishRun(context, openRun(state, known, operation, io), request);
   refuseTakenOutput(() => [], settings, io);
+  for (const text of warnings) await context.say({ tone: 'warning', text });
   await request.confirm?.(rows);
   const stored = createRun(state, {
     id,
@@ -108,9 +116,7 @@ function refuseRepeated({ run, operation, counts, hasBegun }: BulkRun, given: { 
 
 function previewRun(
   { noun, done }: BulkOperation,
-  rows: number,
-  first: Body,
-  needs: Needs,
+  { rows, first, needs, warnings }: Pick<ReadRows, 'rows' | 'first' | 'needs' | 'warnings'>,
   ids: ReadonlyMap<string, string>,
 ): CommandResult {
   const needed = [...needs.all].map(([key, { kind, name }]) => {
@@ -127,6 +133,9 @@ function previewRun(
     draw: () => `${text}\n\n${JSON.stringify(first, null, 2)}\n${counted.join('')}`,
     data: { dryRun: true, rows, first, ...(needed.length > 0 && { needed }) },
     quiet: [],
-    notes: [{ tone: 'hint', text: 'nothing was sent' }],
+    notes: [
+      ...warnings.map((text) => ({ tone: 'warning', text }) as const),
+      { tone: 'hint', text: 'nothing was sent' },
+    ],
   };
 }

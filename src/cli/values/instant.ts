@@ -36,6 +36,15 @@ export const parseAnyEnd = (text: string): Instant => parseDayOr(text, endOfDay)
 /** When something begins or has begun: a day (its first moment, UTC) or an instant. Throws `UsageError`. */
 export const parseStart = (text: string): Instant => parseDayOr(text, startOfDay);
 
+/** When something began or happened: no later than now, and not before 1970. Throws `UsageError`. */
+export function parsePast(text: string, { now }: Pick<Io, 'now'>): Instant {
+  const at = parseStart(text);
+  if (Date.parse(at) > now())
+    throw new UsageError(`'${text}' is in the future`, ['Times without a zone are read as UTC.']);
+  if (Date.parse(at) < 0) throw new UsageError(`'${text}' is before 1970`);
+  return at;
+}
+
 export const parseInstant = (text: string): Instant => toInstant(parseInstantMs(text));
 
 export function parseInstantMs(text: string): number {

@@ -42,6 +42,38 @@ describe('a file of another system', () => {
     expect(first.expirationDate).toBe('2027-01-24T23:59:59.000Z');
   });
 
+  it('is told which dates may stand for none, how many keys have expired, and that times without a zone are of UTC', async () => {
+    await using shop = await bulkShop();
+    const ends = ['0001-01-01', '0001-01-01', '1970-01-01 00:00:00', '2020-05-05', '2027-01-24 10:00', 'never'];
+    const row = (end: string, at: number) => `ACME-0001-AAAA-BBBB-CCCC-000${at},${end}`;
+    shop.write('ends.csv', `key,expires\n${ends.map(row).join('\n')}\n`);
+    const argv = ['keys', 'import', '-f', 'ends.csv'];
+    expect((await shop.at([...argv, '-n'])).stderr.split('\n')).toEqual([
+      "warning: 2 rows with 0001-01-01 as the expiry: if that means no date, --no-date '0001-01-01' takes it as never",
+      "warning: 1 row with 1970-01-01 00:00:00 as the expiry: if that means no date, --no-date '1970-01-01 00:00:00' takes it as never",
+      'warning: 4 keys have expired already',
+      'warning: times without a zone, such as 2027-01-24 10:00, are read as UTC',
+      'nothing was sent',
+      '',
+    ]);
+    const none = ['--no-date', '0001-01-01', '--no-date', '1970-01-01 00:00:00'];
+    expect((await shop.at([...argv, ...none, '-y'])).stderr).toMatch(/^warning: 1 key has expired already\n/);
+    const { license } = await shop.json('keys', 'get', 'ACME-0001-AAAA-BBBB-CCCC-0000', '-P', shop.product);
+    expect(license.expirationDate).toBeNull();
+  });
+
+  it.each([
+    ['2030-01-01', "createdAt: '2030-01-01' is in the future"],
+    ['1969-12-31', "createdAt: '1969-12-31' is before 1970"],
+  ])('is refused before anything is sent where a key was made on %s', async (createdAt, message) => {
+    await using shop = await bulkShop();
+    shop.write('made.csv', `key,createdAt\nACME-0001-AAAA-BBBB-CCCC-0001,${createdAt}\n`);
+    for (const how of ['-n', '-y']) {
+      const { code, stderr } = await shop.at(['keys', 'import', '-f', 'made.csv', how]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`line 2: ${message}`)]);
+    }
+  });
+
   it('moves in with its products, customers, notes and devices', async () => {
     await using shop = await bulkShop();
     shop.write('old.csv', foreign);

@@ -167,7 +167,7 @@ describe('lkm keys export and lkm keys import', () => {
     const map =
       'Serial=key Seats=maxActivations Ends=expires Mail=customerEmail Machines=devices Since=createdAt'.split(' ');
     const argv = ['keys', 'import', '-f', 'old.csv', '-y', ...map.flatMap((one) => ['--map', one])];
-    expect((await shop.at(argv)).stderr).toMatch(/^imported 2 of 2 keys/);
+    expect((await shop.at(argv)).stderr).toMatch(/^imported 2 of 2 keys/m);
     expect(await shop.json('customers', 'list')).toHaveLength(1);
     const { license } = await shop.json('keys', 'get', 'ACME-0001-2019-AAAA-BBBB');
     expect(license).toMatchObject({
