@@ -1,4 +1,4 @@
-import { many, option, type Written } from '../command.ts';
+import { flag, many, option, type Written } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { dateFormats } from '../values/date-format.ts';
@@ -26,6 +26,10 @@ export const bulkOptions = {
     {
       choices: dateFormats,
     },
+  ),
+  skipInvalid: flag(
+    '--skip-invalid',
+    'with -f: leave out rows that cannot be sent as they are, and do the rest (exit code 12)',
   ),
   noDate: many('--no-date <VALUE>', 'with -f: what stands for no date in it, such as 0001-01-01'),
   run: option('--run <NAME>', 'with -f or --count: tell this run from others that do the same', {

@@ -53,7 +53,8 @@ export async function readRows(
   return { digest, rows: count ?? 0, file: null, first, needs, problems: new Problems(), warnings: [], repeated: [] };
 }
 
-interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'encoding' | 'dateFormat' | 'noDate' | 'defaults'> {
+interface OfFile
+  extends Pick<BulkRequest, 'map' | 'delimiter' | 'encoding' | 'dateFormat' | 'noDate' | 'skipInvalid' | 'defaults'> {
   readonly file: string;
   readonly origin: string;
   readonly state: State | null;
@@ -65,9 +66,10 @@ interface OfFile extends Pick<BulkRequest, 'map' | 'delimiter' | 'encoding' | 'd
 async function readRowsOfFile(
   { io, dryRun }: CommandContext,
   operation: BulkOperation,
-  { file, map, delimiter, encoding, dateFormat, noDate, defaults, origin, state, identity, needs }: OfFile,
+  { file, map, delimiter, encoding, dateFormat, noDate, skipInvalid, defaults, origin, state, identity, needs }: OfFile,
 ): Promise<ReadRows> {
   const problems = new Problems();
+  problems.skipsRows = skipInvalid;
   const source = readFile(file, { delimiter, encoding }, problems.add, io);
   const bodies = readBodies(operation, { mapping: new Map(map), defaults, problems, dateFormat, noDate, io });
   const keep = state === null || dryRun ? () => {} : keepAside(state);
@@ -82,6 +84,7 @@ async function readRowsOfFile(
   let hasUnsafeRow = false;
   for await (const row of source.rows) {
     const body = bodies.read(row);
+    if (problems.skipped.has(row.line)) continue;
     if (rows === 0) first = body;
     rows += 1;
     rowsHash.update(`${JSON.stringify(row.cells)}\n`);
@@ -93,11 +96,13 @@ async function readRowsOfFile(
     if (problems.count === 0) keep({ line: row.line, body });
   }
   bodies.end();
+  problems.skipsRows = false;
+  if (rows === 0) for (const [line, texts] of problems.skipped) for (const text of texts) problems.add(line, text);
   // Where rows need nothing, no service has to be asked to tell all problems.
   if (problems.count > 0 && needs.all.size === 0) throw problems.error(source.name, operation.columns, dryRun);
   const digest = hash([...identity, source.digest()]);
   const rowsDigest = rowsHash.digest('hex');
-  const warnings = bodies.dateNotes(operation.noun);
+  const warnings = [...problems.skippedNotes(), ...bodies.dateNotes(operation.noun)];
   return { digest, rows, file: source.name, scope, rowsDigest, first, needs, problems, warnings, repeated };
 }
 
@@ -113,10 +118,25 @@ export class Problems {
   readonly hints: string[] = [];
   readonly #kept: { readonly line: number | null; readonly text: string }[] = [];
 
+  /** Whether a row that has a problem is left out, with what is wrong with it; else it stops the file. */
+  skipsRows = false;
+  readonly skipped = new Map<number, string[]>();
+
   readonly add: Report = (line, text) => {
+    if (this.skipsRows && line !== null) {
+      this.skipped.set(line, [...(this.skipped.get(line) ?? []), text]);
+      return;
+    }
     this.count += 1;
     if (line === null || this.#kept.length < MAX_SHOWN) this.#kept.push({ line, text });
   };
+
+  /** Which rows were left out, and why. */
+  skippedNotes(): readonly string[] {
+    const notes = [...this.skipped].map(([line, texts]) => `left out line ${line}: ${texts.join('; ')}`);
+    const more = notes.length - SHOWN;
+    return [...notes.slice(0, SHOWN), ...(more > 0 ? [`left out ${count(more, 'more row')}`] : [])];
+  }
 
   /** The error for a file that cannot be sent as it is; `isWhole` shows as many problems as are kept. */
   error(name: string, { single, families }: Columns, isWhole: boolean): UsageError {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { toInstant } from '../../domain/time.ts';
 import type { CommandContext } from '../context.ts';
-import { type Hint, UsageError } from '../failure/errors.ts';
+import { exitCodes, type Hint, UsageError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count, moment } from '../output/words.ts';
 import { originOf } from '../request/changes.ts';
@@ -23,6 +23,8 @@ export interface BulkRequest extends Pick<Finishing, 'concurrency' | 'notesOnSen
   readonly dateFormat: DateFormat | undefined;
   /** What stands for no date. */
   readonly noDate: readonly string[] | undefined;
+  /** Whether rows that cannot be sent are left out; else one of them stops the file. */
+  readonly skipInvalid: boolean;
   readonly run: string | undefined;
   readonly idempotencyKey: string | undefined;
   readonly defaults: Body;
@@ -70,9 +72,13 @@ export async function runBulk(
     : new Map<string, string>();
   if (problems.count > 0) throw problems.error(file ?? 'the command line', operation.columns, dryRun);
   if (dryRun || state === null) return previewRun(operation, { rows, first, needs, warnings }, ids);
-  if (known !== null) return finishRun(context, openRun(state, known, operation, io), request);
-  refuseTakenOutput(() => [], settings, io);
   for (const text of warnings) await context.say({ tone: 'warning', text });
+  const finish = async (run: BulkRun): Promise<CommandResult> => {
+    const result = await finishRun(context, run, request);
+    return problems.skipped.size > 0 && !result.exitCode ? { ...result, exitCode: exitCodes.partial } : result;
+  };
+  if (known !== null) return finish(openRun(state, known, operation, io));
+  refuseTakenOutput(() => [], settings, io);
   await request.confirm?.(rows);
   const stored = createRun(state, {
     id,
@@ -87,7 +93,7 @@ export async function runBulk(
   });
   const run = openRun(state, stored, operation, io);
   run.keepPrepared(ids);
-  return finishRun(context, run, request);
+  return finish(run);
 }
 
 const otherRun = ({ name, file, rows, createdAt }: Run): UsageError =>

@@ -129,7 +129,8 @@ const texts = {
       'Lines may end in any way; UTF-16 needs a byte order mark, other encodings --encoding windows-1252. ' +
       'Columns are named as the options or as the service names them; --map "Order No=reference" names others, and ' +
       '--map "Note=" leaves one out. Options hold for every row that says nothing else. --dry-run shows the problems ' +
-      'of the file, with lines; a file with problems is not sent at all.',
+      'of the file, with lines; a file with problems is not sent at all, unless --skip-invalid leaves ' +
+      'its rows out. --no-date 0001-01-01 says what stands for no date.',
     'Each row is processed exactly once, even if the command or the service is killed. Type the same command again: ' +
       'it sends what is open, and in the end prints the same results without sending anything. What makes it the same ' +
       'are the options, the address of the service and the bytes of the file, on any machine for a day. --run NAME ' +

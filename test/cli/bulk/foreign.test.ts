@@ -74,6 +74,32 @@ describe('a file of another system', () => {
     }
   });
 
+  it('is done but for the rows that cannot be sent, with --skip-invalid alone', async () => {
+    await using shop = await bulkShop();
+    shop.write(
+      'c.csv',
+      'name,email\nAda,ada@x.example\nBob,bob at x\n,\nZoë,zoe@x.example,more\nEve,ada@x.example\nMax,max@x.example\n',
+    );
+    const argv = ['customers', 'create', '-f', 'c.csv'];
+    expect((await shop.at(argv)).code).toBe(2);
+    for (const _ of ['first', 'again']) {
+      const { code, stdout, stderr } = await shop.at([...argv, '--skip-invalid', '--fields', 'line,name']);
+      expect([code, stdout]).toEqual([12, '2\tAda\n7\tMax\n']);
+      expect(stderr).toMatch(
+        /^warning: left out line 3: email is not .*\nwarning: left out line 5: has 3 cells.*\nwarning: left out line 6: email: the same as in line 2\n/,
+      );
+    }
+    expect((await shop.json('customers', 'list')).map(({ name }: { name: string }) => name).sort()).toEqual([
+      'Ada',
+      'Max',
+    ]);
+    shop.write('d.csv', 'name,email\nBob,bob at x\n');
+    expect(await shop.at(['customers', 'create', '-f', 'd.csv', '--skip-invalid'])).toMatchObject({
+      code: 2,
+      stdout: '',
+    });
+  });
+
   it('moves in with its products, customers, notes and devices', async () => {
     await using shop = await bulkShop();
     shop.write('old.csv', foreign);
