@@ -1,11 +1,11 @@
 import { type AnyEndpoint, mutates } from '../contract/endpoint.ts';
 import type { CallTrace } from '../contract/errors.ts';
 import { sendOnce } from './attempt.ts';
-import { NetworkError, outcomeUnknown } from './errors.ts';
+import { NetworkError, outcomeUnknown, ProtocolError } from './errors.ts';
 import type { PreparedRequest, ResponseHeaders, Transport } from './network.ts';
 import type { CallOptions, ClientOptions } from './options.ts';
 import { type Credentials, checkIdempotencyKey, encodeInput, writeHeaders } from './request.ts';
-import { isReplayed, maxResponseBytes, readReply } from './response.ts';
+import { isKeyLost, isReplayed, maxResponseBytes, readReply } from './response.ts';
 import { countRetries, type RetryLimits } from './retries.ts';
 import type { Timing } from './timing.ts';
 
@@ -20,7 +20,7 @@ export interface CallContext {
   readonly limits: RetryLimits & { readonly timeoutMs: number };
   readonly timing: Timing;
   readonly transport: Transport;
-  readonly hooks: Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange'>;
+  readonly hooks: Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onKeyLost'>;
   onHeaders(operation: string, headers: ResponseHeaders): void;
 }
 
@@ -52,9 +52,16 @@ export async function call(
     const response = received instanceof NetworkError ? null : received;
     if (response !== null) context.onHeaders(operation, response.headers);
     hooks.onExchange?.({ request, response });
-    const result = received instanceof NetworkError ? received : readReply(endpoint, received, trace, timing.now());
+    const reply = received instanceof NetworkError ? received : readReply(endpoint, received, trace, timing.now());
+    const isLost = key !== null && response !== null && isKeyLost(response.headers, key);
+    if (isLost) hooks.onKeyLost?.(operation);
+    const mayRepeat: boolean = mayHaveRunBefore || (!('payload' in reply) && outcomeUnknown(reply));
+    const result: typeof reply = isLost && mayRepeat ? withoutKey(trace, response.status) : reply;
     const durationMs = Math.max(0, timing.now() - startedAt);
-    const delayMs = 'payload' in result ? null : delayAfter({ error: result, durationMs, random: timing.random() });
+    const delayMs =
+      'payload' in result || result !== reply
+        ? null
+        : delayAfter({ error: result, durationMs, random: timing.random() });
     hooks.onAttempt?.({
       operation,
       attempt,
@@ -72,6 +79,10 @@ export async function call(
     mayHaveRunBefore ||= result instanceof NetworkError ? result.reached : outcomeUnknown(result);
   }
 }
+
+/** Ends a call that may have changed something already: without its key, each attempt would do it once more. */
+const withoutKey = (call: CallTrace, status: number): ProtocolError =>
+  new ProtocolError('the idempotency key did not reach the service', { call, status, foreign: false, keyLost: true });
 
 /** The request of an operation; `key` is null for one that only reads. Throws `InputError`. */
 export function prepareRequest(

@@ -30,7 +30,7 @@ export class NetworkError extends Error {
 }
 
 type ProtocolFailure = Pick<ProtocolError, 'call' | 'status' | 'foreign'> &
-  Partial<Pick<ProtocolError, 'retryAfterMs'>>;
+  Partial<Pick<ProtocolError, 'retryAfterMs' | 'keyLost'>>;
 
 /** A response outside the contract: a redirect, an HTML page, JSON in another shape. */
 export class ProtocolError extends Error {
@@ -45,6 +45,8 @@ export class ProtocolError extends Error {
   readonly foreign: boolean;
   /** How long the response asks to wait (`Retry-After`), in milliseconds; null when it does not say. */
   readonly retryAfterMs: number | null;
+  /** Whether the idempotency key did not reach the service, so that repeating the call could change something twice. */
+  readonly keyLost: boolean;
 
   constructor(message: string, details: ProtocolFailure, options?: ErrorOptions) {
     super(message, options);
@@ -52,6 +54,7 @@ export class ProtocolError extends Error {
     this.status = details.status;
     this.foreign = details.foreign;
     this.retryAfterMs = details.retryAfterMs ?? null;
+    this.keyLost = details.keyLost ?? false;
   }
 }
 

@@ -33,6 +33,11 @@ export interface ClientOptions {
   readonly userAgent?: string | undefined;
   /** Called once for each endpoint that the service is retiring. */
   readonly onNotice?: ((notice: DeprecationNotice) => void) | undefined;
+  /**
+   * Called with method and path where the service did not see the idempotency key that was sent: something on the way drops the
+   * header, so that a repeated request would be done twice.
+   */
+  readonly onKeyLost?: ((operation: string) => void) | undefined;
   /** Called before each attempt, with its method and path. */
   readonly onSend?: ((operation: string) => void) | undefined;
   /** Called after each attempt. */

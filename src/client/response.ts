@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type AnyEndpoint, type Endpoint, reasonsOf } from '../contract/endpoint.ts';
 import { type ApiError, addressReasons, type CallTrace, readApiError } from '../contract/errors.ts';
@@ -145,6 +146,15 @@ function readHttpDate(text: string): number | null {
 /** Whether the response is the stored one of an earlier request. Source: decision 0018. */
 export const isReplayed = (headers: ResponseHeaders): boolean =>
   headers.get('idempotency-replayed')?.trim().toLowerCase() === 'true';
+
+/**
+ * Whether the service has seen another idempotency key than `key`, or none: something on the way drops the header. Services that do
+ * not say which key they saw prove nothing.
+ */
+export function isKeyLost(headers: ResponseHeaders, key: string): boolean {
+  const seen = headers.get('lkm-idempotency-key');
+  return seen !== null && seen !== createHash('sha256').update(key).digest('hex').slice(0, 12);
+}
 
 /** Returns a function that reads response headers and reports each retired operation to `onNotice` once. */
 export function deprecationReporter(

@@ -55,7 +55,7 @@ describe('lkm doctor', () => {
     expect({ ok, stderr }).toEqual({ ok: true, stderr: '' });
     expect(Object.entries(found).map(([name, { status }]) => `${name} ${status}`)).toEqual([
       ...['lkm ok', 'config ok', 'state ok', 'service ok', 'proxy ok', 'network ok', 'clock ok', 'ready ok'],
-      ...['contract ok', 'token ok'],
+      ...['contract ok', 'idempotency ok', 'token ok'],
     ]);
     expect(found.token?.detail).toBe('from LKM_TOKEN: me, admin, may do everything, never expires');
   });
@@ -67,6 +67,18 @@ describe('lkm doctor', () => {
     expect(stdout).toMatch(/\nfail {2}service {2}there is no service to talk to\n {15}See it work: lkm quickstart\n$/);
     expect(stderr).toBe('warning: 1 check failed\n');
   });
+
+  it.each([
+    ['none', 'fail', 'the key of a change does not reach the service'],
+    ['09f662f3768c', 'ok', 'the key of a change reaches the service'],
+  ])(
+    'knows from %s whether something on the way drops the header of idempotency keys',
+    async (seen, status, detail) => {
+      const answers = { '/product': refusal(401, { 'LKM-Idempotency-Key': seen }) };
+      const { found } = await doctor({ env: remote, fetch: service(answers) });
+      expect(found.idempotency).toMatchObject({ status, detail });
+    },
+  );
 
   it('holds no secret', async () => {
     const env = { ...remote, HTTPS_PROXY: 'http://me:canary@proxy.example:3128' };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { lkm } from './fake-io.ts';
 import { against, brokenBy, KEY, PRODUCT, refusal, remote, type Scripted } from './scripted-service.ts';
 
 const create = `keys create -P ${PRODUCT}`;
@@ -211,4 +212,19 @@ describe('a command line that is wrong', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(`error: ${name}: 'maybe' is not one of 1, true`);
   });
+});
+
+it('ends with 8 where a retry reached the service without its idempotency key, and says to look first', async () => {
+  let requests = 0;
+  const fetch = async () => {
+    requests += 1;
+    if (requests === 1) throw brokenBy('ECONNRESET');
+    return Response.json({ code: 0, key: KEY }, { headers: { 'LKM-Idempotency-Key': 'none' } });
+  };
+  const { code, stdout, stderr } = await lkm(['keys', 'create', '-P', PRODUCT], { fetch, env: remote });
+  expect([code, stdout]).toEqual([8, '']);
+  expect(stderr).toMatch(/^warning: something between here and the service drops the header Idempotency-Key/);
+  expect(stderr).toContain('\nerror: the idempotency key did not reach the service; the key may have been created\n');
+  expect(stderr).toContain('\n    lkm events list --last 20\n');
+  expect(stderr).not.toContain('Run the same command again');
 });

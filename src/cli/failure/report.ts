@@ -85,6 +85,13 @@ function explainUnknown(error: CallError, { rerun }: Situation): Report {
   const { operation, idempotencyKey } = error.call ?? {};
   const effect = operation === 'POST /create-key' ? 'the key may have been created' : 'the change may have been made';
   const message = `${firstLower(error.message)}; ${effect}`;
+  if (error instanceof ProtocolError && error.keyLost) {
+    return newReport('outcome_unknown', message, exitCodes.outcomeUnknown, [
+      'Run again, it could be made a second time. Look first what happened:',
+      ['', 'lkm events list --last 20'],
+      'Then have the proxy in between pass on the header Idempotency-Key; lkm doctor checks it.',
+    ]);
+  }
   const report = newReport('outcome_unknown', message, exitCodes.outcomeUnknown, [
     'Run the same command again with the same key; the service then returns its first answer:',
     ['', rerun(idempotencyKey ?? '')],

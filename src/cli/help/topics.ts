@@ -109,6 +109,8 @@ const texts = {
     'When no response came, the command ends with exit code 8 and also shows the key and the command that repeats ' +
       'the request from anywhere:',
     '  $ lkm keys create -P "$PRODUCT" --idempotency-key 6f1e0c0e-…',
+    'A proxy that drops the header Idempotency-Key takes this protection away: the command warns where the service did not ' +
+      'see the key, and ends a retry with exit code 8. lkm doctor checks it.',
     'Scripts that may be run again name what they fulfil in --reference, and take the key that it has already with ' +
       '--if-absent: that holds for ever. A key of --idempotency-key is used as it is; it has to be random, since whoever ' +
       'guesses it can open the response that is kept under it. A key that was used for a different request is refused ' +

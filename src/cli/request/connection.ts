@@ -116,7 +116,7 @@ export async function asOwnerOf<T>(
 /** The options of a client on a connection, with the hooks that it calls. */
 export function clientOptions(
   { baseUrl, token, fetch, ca, maxUnreachableMs, maxElapsedMs }: Connection,
-  { onSend, onAttempt, onExchange, onNotice }: RequestHooks,
+  { onSend, onAttempt, onExchange, onNotice, onKeyLost }: RequestHooks,
   settings: Settings,
   io: Io,
 ): ClientOptions {
@@ -137,6 +137,7 @@ export function clientOptions(
     onAttempt,
     onExchange,
     onNotice,
+    onKeyLost,
   };
 }
 

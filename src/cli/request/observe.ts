@@ -6,15 +6,24 @@ import { sanitise, talk } from '../output/terminal.ts';
 import { redacted, withoutAddresses, withoutSecretFields, withoutSecretTexts } from './redact.ts';
 
 /** What the client calls as it sends requests. */
-export type RequestHooks = Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice'>;
+export type RequestHooks = Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice' | 'onKeyLost'>;
 
 /** Says a line for each request with `-v`, all but secrets with `--debug`, and what the service is retiring. */
 export function traced({ verbose, debug, ...settings }: Settings, io: Io) {
   const { stderr } = io;
+  let isKeyLost = false;
   return {
     onAttempt: (event: AttemptEvent) =>
       void ((verbose || debug) && stderr.write(`${sanitise(describeAttempt(event))}\n`)),
     onExchange: (exchange: Exchange) => void (debug && stderr.write(describeExchange(exchange))),
+    onKeyLost: () => {
+      if (isKeyLost) return;
+      isKeyLost = true;
+      const text =
+        'something between here and the service drops the header Idempotency-Key: a change that is repeated would be made twice.\n' +
+        'Have the proxy pass it on; lkm doctor checks it.';
+      void talk([{ tone: 'warning', text }], settings, io);
+    },
     onNotice: ({ operation, sunset }) => {
       const until = sunset === null ? '' : ` and ends on ${sunset}`;
       void talk([{ tone: 'warning', text: `${operation} is being retired${until}; update lkm` }], settings, io);

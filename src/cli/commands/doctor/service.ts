@@ -2,6 +2,7 @@ import { type RawResponse, sendOnce } from '../../../client/attempt.ts';
 import { fetchTransport, openNetwork } from '../../../client/network.ts';
 import type { HttpProxy } from '../../../client/proxy.ts';
 import { readBaseUrl } from '../../../client/request.ts';
+import { isKeyLost } from '../../../client/response.ts';
 import { apiVersion } from '../../../contract/index.ts';
 import { findToken } from '../../config/token.ts';
 import type { CommandContext } from '../../context.ts';
@@ -37,6 +38,9 @@ export async function examineService(target: RemoteTarget, context: CommandConte
     ...checkClock(health, sent, received),
     await get('/ready', address, context).then(checkReady).catch(failed('ready', asked)),
     await get('/openapi.json', address, context).then(checkContract).catch(failed('contract', asked)),
+    await send('POST', '/product', address, context)
+      .then(checkKeyHeader(PROBE_KEY))
+      .catch(failed('idempotency', asked)),
     await checkToken(target, context),
   ];
 }
@@ -47,17 +51,26 @@ type Address = ReturnType<typeof readBaseUrl> & Pick<RemoteTarget, 'ca'> & { rea
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
+/** Of a request without a token, which is refused: no change is made under it. */
+const PROBE_KEY = 'lkm-doctor';
+
+const get = (path: string, address: Address, context: CommandContext) => send('GET', path, address, context);
+
 /** Sends a request once, without a token, and returns the response whatever its status. */
-async function get(
+async function send(
+  method: 'GET' | 'POST',
   path: string,
   { href, host, proxy, ca }: Address,
   { io, settings }: CommandContext,
 ): Promise<RawResponse> {
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const transport = io.fetch ? fetchTransport(io.fetch) : openNetwork({ connectTimeoutMs: timeoutMs, proxy, ca });
-  const headers = { accept: 'application/json', 'user-agent': `lkm/${io.version}` };
-  const request = { url: `${href}${path}`, method: 'GET', headers, body: null } as const;
-  const call = { operation: `GET ${path}`, idempotencyKey: null, attempts: 1 };
+  const headers = {
+    ...{ accept: 'application/json', 'user-agent': `lkm/${io.version}` },
+    ...(method === 'POST' && { 'idempotency-key': PROBE_KEY }),
+  };
+  const request = { url: `${href}${path}`, method, headers, body: null } as const;
+  const call = { operation: `${method} ${path}`, idempotencyKey: null, attempts: 1 };
   const limits = { timeoutMs, maxBytes: MAX_BYTES, signal: io.stop };
   const response = await sendOnce(transport, request, limits, { call, host, proxy: proxy?.shown });
   if (response instanceof Error) throw response;
@@ -100,6 +113,18 @@ function checkReady({ status }: RawResponse): Check {
   if (status === 200) return ok('ready', 'the service and its database work');
   return fail('ready', `the service answers ${status}: its database does not work`, 'Its log says why.');
 }
+
+/** Whether the header of idempotency keys reaches the service, which says what it saw. */
+const checkKeyHeader =
+  (key: string) =>
+  ({ headers }: RawResponse): Check => {
+    if (headers.get('lkm-idempotency-key') === null)
+      return ok('idempotency', 'the service does not say which key it sees');
+    if (!isKeyLost(headers, key)) return ok('idempotency', 'the key of a change reaches the service');
+    const advice =
+      'Have the proxy in between pass on the header Idempotency-Key: without it, a repeated change is made twice.';
+    return fail('idempotency', 'the key of a change does not reach the service', advice);
+  };
 
 /** The date of the service's contract, beside the one of this command. */
 function checkContract({ status, text }: RawResponse): Check {
