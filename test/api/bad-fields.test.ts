@@ -39,6 +39,7 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
       ['publicKey', ['', 'a'.repeat(42), 'a'.repeat(44), '='.repeat(43), 5, null]],
       ['fingerprint', [[], 'x', { cpu: 'x' }, { cpu: 'A'.repeat(64) }, { '': 'a'.repeat(64) }, components(17)]],
       ['fingerprintMatch', [0, 17, 1.5, '2']],
+      ['renewalDay', [28, 32, 30.5, '31']],
       ['features', [[], 'x', { n: [1] }, { ['n'.repeat(65)]: 1 }]],
       ['description note', textUpTo(500).filter((text) => text !== '')],
       ['text', ['', 't'.repeat(257), 'a\u0000b']],
