@@ -21,8 +21,13 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How long nothing may come, not even a sign of life, in milliseconds. */
-const SILENCE_MS = 45_000;
+/** How long nothing may come, not even a sign of life, which is sent every 15 seconds, in milliseconds. */
+const SILENCE_MS = 30_000;
+
+const silenced = () =>
+  new NetworkError('nothing has come through for 30 seconds: something in between may hold events back', {
+    ...{ call: trace, sent: true, timedOut: true },
+  });
 
 /** How long to wait before coming back, unless the service says it, and at most, in milliseconds. */
 const [RETRY_MS, MAX_RETRY_MS] = [1_000, 10_000];
@@ -87,7 +92,8 @@ async function* connect(
   const end = AbortSignal.any(signal === undefined ? [silence.signal] : [silence.signal, signal]);
   const { host, proxy, hooks, timing, transport } = context;
   const startedAt = timing.now();
-  const lost = (cause: unknown) => toNetworkError(cause, { call: trace, host, proxy });
+  const lost = (cause: unknown) =>
+    silence.signal.aborted ? silenced() : toNetworkError(cause, { call: trace, host, proxy });
   try {
     const response = await transport(request, end).catch(lost);
     const received = response instanceof NetworkError ? null : response;

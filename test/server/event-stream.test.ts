@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { systemTiming } from '../../src/client/timing.ts';
 import type { Fetch } from '../../src/contract/endpoint.ts';
 import type { Event } from '../../src/contract/events.ts';
@@ -234,6 +234,28 @@ describe('followEvents', () => {
     expect((await following.next()).value).toMatchObject({ seq: 1 });
     expect(told).toEqual(['no answer from lkm.example after 1 attempt', full.message, undefined]);
     await following.return();
+  });
+
+  it('says when nothing has come through for 30 seconds', async () => {
+    vi.useFakeTimers();
+    const told: (string | undefined)[] = [];
+    const end = new AbortController();
+    const onAway = (why: Error | null) => {
+      told.push(why?.message);
+      end.abort();
+    };
+    const fetch: Fetch = async ({ signal }) => {
+      const start = (body: ReadableStreamDefaultController) =>
+        signal.addEventListener('abort', () => body.error(signal.reason));
+      return new Response(new ReadableStream({ start }), stream);
+    };
+    const next = followEvents({ ...elsewhere, fetch, timing: atOnce }, { after: 0, onAway, signal: end.signal }).next();
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(told).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(told).toEqual([expect.stringContaining('nothing has come through for 30 seconds')]);
+    await next;
+    vi.useRealTimers();
   });
 
   it.each<[string, FollowOptions, object]>([
