@@ -57,7 +57,7 @@ const modelPlants: readonly Plant[] = (
     [
       'a renewal that forgets the time that is left',
       'src/service/keys/changes.ts',
-      swap(['later: later(end, now)', 'later: now']),
+      swap(["from === 'later' && end >= now", "from === 'later' && end < now"]),
     ],
     [
       'a key that outlives the one that took its place',
