@@ -41,8 +41,8 @@ const modelPlants: readonly Plant[] = (
   [
     [
       'a slot that is not freed',
-      'src/store/tables/keys/keys.ts',
-      swap(['activations = activations - ', 'activations = activations - 0 * ']),
+      'src/service/slots.ts',
+      swap(['license.activations - devices.length', 'license.activations - 0 * devices.length']),
     ],
     [
       'a lease that lasts a millisecond longer',
