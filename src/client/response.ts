@@ -59,8 +59,8 @@ export function readReply(
 }
 
 /** Whether an error says that the path is not one of the service, rather than that it has no such key or customer. */
-const isUnknownRoute = ({ status, reason }: ApiError): boolean =>
-  (status === 404 || status === 405) && (reason === null || addressReasons.includes(reason));
+const isUnknownRoute = ({ status, code, reason }: ApiError): boolean =>
+  (status === 404 || status === 405) && (reason === null ? code === status : addressReasons.includes(reason));
 
 /** Without the service, a proxy answers with a page of its own. */
 const guessAt = (status: number): string =>
