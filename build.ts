@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { builtinModules } from 'node:module';
+import { dirname, join, relative } from 'node:path';
 import { build, type RolldownOptions } from 'rolldown';
+import { esmExternalRequirePlugin } from 'rolldown/plugins';
 import { minifySync } from 'rolldown/utils';
 import { writeManPages } from './tools/man-pages.ts';
 
@@ -35,14 +37,9 @@ rmSync('dist', { recursive: true, force: true });
 
 // What `import()` names is a chunk of its own: a command loads the chunks that it uses. They are CommonJS modules, which Node.js
 // loads sooner than others: at once, and not in promises.
-const { output: files } = await build({
+const { output: command } = await build({
   ...common,
-  input: {
-    index: 'src/index.ts',
-    'contract/index': 'src/contract/index.ts',
-    'cli/main': 'src/cli/main.ts',
-    'server/index': 'src/server/index.ts',
-  },
+  input: { 'cli/main': 'src/cli/main.ts' },
   output: {
     ...output,
     format: 'cjs',
@@ -58,15 +55,22 @@ const { output: files } = await build({
   },
 });
 
-// The doors are ES modules, as the types say.
-for (const file of files) {
-  if (file.type !== 'chunk' || !file.isEntry || file.name === 'cli/main') continue;
-  const door = `import door from './${basename(file.fileName)}';\nexport const { ${file.exports.join(', ')} } = door;\n`;
-  writeFileSync(join('dist', `${file.name}.js`), door);
-}
+// What programs import are ES modules, which any bundler can take in: packages that `require` a module of Node.js import it.
+// The server is apart: a `require` that it keeps needs the path of its file, which a bundle of the client does not have.
+const library = [
+  { index: 'src/index.ts', 'contract/index': 'src/contract/index.ts' },
+  { 'server/index': 'src/server/index.ts' },
+].map((input) =>
+  build({
+    ...common,
+    input,
+    plugins: [esmExternalRequirePlugin({ external: [/^node:/, ...builtinModules] })],
+    output: { ...output, format: 'esm', chunkFileNames: 'library/[name]-[hash].js' },
+  }),
+);
 
 // Positions, names and white space in the code of packages help nobody who mends lkm.
-for (const file of files) {
+for (const file of [...command, ...(await Promise.all(library)).flatMap(({ output: made }) => made)]) {
   if (file.type !== 'chunk') continue;
   const { true: own = [], false: foreign = [] } = Object.groupBy(
     Object.entries(file.modules),
@@ -74,7 +78,7 @@ for (const file of files) {
   );
   if (sizeOf(own) >= sizeOf(foreign) / 2) continue;
   rmSync(join('dist', `${file.fileName}.map`), { force: true });
-  const { code } = minifySync(file.fileName, file.code, { module: false });
+  const { code } = minifySync(file.fileName, file.code, { module: file.fileName.endsWith('.js') });
   writeFileSync(join('dist', file.fileName), code);
 }
 
