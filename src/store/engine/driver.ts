@@ -103,4 +103,4 @@ export interface Commit {
 }
 
 /** Of this process, for whoever measures them; costs nothing while nobody does. */
-export const commits = tracingChannel<unknown, Commit>('lkm:commit');
+export const commits = tracingChannel<object, Commit>('lkm:commit');
