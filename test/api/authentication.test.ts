@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { mutates } from '../../src/contract/endpoint.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { hashToken, mintToken } from '../../src/domain/token.ts';
 import { engines } from '../support/engines.ts';
@@ -65,6 +66,7 @@ describe.each(engines)('authentication on $name', { timeout: MANY_REQUESTS_MS },
       headers: {
         'cache-control': 'no-store',
         'content-type': 'application/json',
+        ...(mutates(named.endpoint) && { 'lkm-idempotency-key': 'none' }),
         'ratelimit-policy': '"failures";q=60;w=60',
         'www-authenticate': 'Bearer realm="lkm"',
         'x-content-type-options': 'nosniff',
