@@ -183,7 +183,9 @@ function ignoreCommitTag(): void {
   const query = prototype.query;
   prototype.query = function (...given: unknown[]) {
     const result = query.apply(this, given);
-    return given[0] === 'COMMIT' ? (result as Promise<object>).then(() => ({ command: 'COMMIT' })) : result;
+    return Object(given[0]).text === 'COMMIT'
+      ? (result as Promise<object>).then(() => ({ command: 'COMMIT' }))
+      : result;
   };
 }
 

@@ -63,7 +63,8 @@ export async function openLog(format: LogFormat, sink: LogSink): Promise<ServerL
 export async function createLog(format: LogFormat, sink: LogSink): Promise<Logger> {
   if (format === 'none') return pino({ enabled: false });
   const write = (line: string) => void sink.write(line);
-  if (format === 'json') return pino({ base: null }, { write });
+  const options = { base: null, serializers: { err: pino.stdSerializers.errWithCause } };
+  if (format === 'json') return pino(options, { write });
   // A CommonJS package: bundled, it has no exports but the default one.
   const { default: pretty } = await import('pino-pretty');
   const prettify = pretty.prettyFactory({
@@ -74,7 +75,7 @@ export async function createLog(format: LogFormat, sink: LogSink): Promise<Logge
         .join(' '),
     colorize: false,
   });
-  return pino({ base: null }, { write: (line: string) => write(prettify(line)) });
+  return pino(options, { write: (line: string) => write(prettify(line)) });
 }
 
 /** Bytes that may wait for a disk that is full, or for a reader that is slow. What comes on top of them is lost. */

@@ -38,6 +38,8 @@ export interface ServeOptions extends Address {
   /** The path of a SQLite file, which is created when it does not exist, or `postgres://…`. */
   readonly db: string;
   readonly tls?: Tls;
+  /** How many connections to PostgreSQL it opens at most (17). */
+  readonly dbConnections?: number;
   /** What the secrets of the database are sealed under; null is plain. */
   readonly masterKey?: MasterKey | null;
   /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
@@ -123,11 +125,15 @@ function checkOptions({ host, tls, behindProxy = [], webhooks: { signatureHeader
 
 /** Opens the parts of a server one after the other. Each is put on `opened`, which closes the last one first. */
 async function open(options: ServeOptions, opened: AsyncDisposableStack): Promise<RunningServer> {
-  const { db, masterKey = null, clock, behindProxy = [] } = options;
+  const { db, masterKey = null, clock, behindProxy = [], dbConnections: connections } = options;
   const { schedule, leaseSeconds, signatureHeader, allowPrivate = false, ...sending } = options.webhooks ?? {};
   const { log, flush } = await openLog(options.logFormat, options.logTo);
   opened.defer(flush);
-  const base = await openBase(db, { masterKey, allowPrivate, migrate: true }, clock);
+  const base = await openBase(
+    db,
+    { masterKey, allowPrivate, migrate: true, ...(connections && { connections }) },
+    clock,
+  );
   const { store, parts } = base;
   opened.defer(() => store.close());
   opened.defer(() => sequenceNow(store));

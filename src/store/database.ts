@@ -48,13 +48,14 @@ export interface Inspection extends SchemaStatus, Pick<OpenForReading, 'engine' 
  * Looks at a database and changes nothing: no file is made, no migration runs, no lock is kept. Null for a file that is
  * not there, or empty: a server makes its database in it.
  *
- * @throws StartupError when it cannot be read, or is no database of lkm
+ * @throws StartupError when it cannot be read, is no database of lkm, or would refuse changes
  */
 export async function inspect(location: string): Promise<Inspection | null> {
   const found = await openForReading(location);
   if (found === null) return null;
-  const { engine, owner, warnings, explain, close } = found;
+  const { engine, owner, warnings, check, explain, close } = found;
   try {
+    await check();
     const schema = await schemaStatus(found);
     const kept = await secretsOf(found);
     const secretsUnder = (masterKey: MasterKey | null) => {

@@ -63,10 +63,8 @@ async function knownStatus(database: Migratable): Promise<SchemaStatus> {
 
 /** A location as it can be typed, without a password. */
 function asArgument(location: string): string {
-  if (/^postgres(ql)?:/.test(location) && URL.canParse(location)) {
-    const { protocol, username, host, pathname } = new URL(location);
-    return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
-  }
+  const [, scheme, user = '', rest] = /^(postgres(?:ql)?:\/\/)(?:([^/?#:@]*)[^/?#]*@)?([^?#]*)/.exec(location) ?? [];
+  if (scheme !== undefined) return `${scheme}${user === '' ? '' : `${user}@`}${rest}`;
   return /^[\w./-]+$/.test(location) ? location : `'${location.replaceAll("'", "'\\''")}'`;
 }
 

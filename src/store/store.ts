@@ -2,6 +2,7 @@ import type { AccountId } from '../contract/scalars.ts';
 import { coalesce } from './coalesce.ts';
 import type { Connection, Driver, OpenOptions } from './engine/driver.ts';
 import { openSqlite } from './engine/sqlite/driver.ts';
+import { causeOf, OutcomeUnknown, StartupError, StorageError } from './errors.ts';
 import { plainSecrets, type Secrets } from './secret-box.ts';
 import { findSecrets, type Sealing } from './secrets.ts';
 import { accountRepository } from './tables/accounts.ts';
@@ -54,7 +55,7 @@ export interface Store
    * commits of several processes overtake each other: there it is numbered afterwards.
    */
   numberInCommit(number: NumberEntries): boolean;
-  /** Throws StorageError when the database cannot serve: unreachable, damaged, or removed from its location. */
+  /** Throws when the database cannot serve, changes included: unreachable, full, read-only, damaged, or removed from its location. */
   check(): Promise<void>;
   /**
    * Runs `work` in one transaction; resolves after a durable commit, or undoes all of it and rejects. May call `work`
@@ -63,6 +64,9 @@ export interface Store
    */
   transaction<T>(work: (repositories: Repositories) => Promise<T>): Promise<T>;
 }
+
+/** How long the failure of a change counts as the state of the database, unless another change works before. */
+const FAILURE_MS = 10_000;
 
 /** The store that an engine's driver keeps. */
 export function createStore(driver: Driver, secrets: Secrets = plainSecrets): Store {
@@ -78,6 +82,18 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
     return made;
   };
 
+  let failure: unknown = null;
+  /** Keeps what an operator has to end, such as a full disk. What the driver itself has checked, it can check again. */
+  const noteFailure = (error: unknown) => {
+    const isOfDatabase = error instanceof StorageError || error instanceof OutcomeUnknown;
+    if (!isOfDatabase || causeOf(error) instanceof StartupError) return;
+    if (!(driver.explain(error) instanceof StartupError)) return;
+    failure = error;
+    setTimeout(() => {
+      if (failure === error) failure = null;
+    }, FAILURE_MS).unref();
+  };
+
   return {
     ...driver,
     repositories,
@@ -91,13 +107,19 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
       });
       return driver.atCommit !== undefined;
     },
-    check: async () => {
+    async check() {
+      if (failure !== null) throw failure;
       await driver.check();
       await repositories.accounts.oldest();
     },
     async transaction(work) {
       try {
-        return await driver.transaction((connection) => work(inTransaction(connection)));
+        const value = await driver.transaction((connection) => work(inTransaction(connection)));
+        failure = null;
+        return value;
+      } catch (error) {
+        noteFailure(error);
+        throw error;
       } finally {
         memory?.forgetChanged();
       }
@@ -143,6 +165,7 @@ function repositoriesOn(connection: Connection, secrets: Secrets, onTokenChange?
     deliveries: deliveryRepository(connection),
     nested: connection.nested,
     tryLock: connection.tryLock,
+    confirm: connection.confirm,
   };
 }
 

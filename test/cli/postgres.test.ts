@@ -58,6 +58,27 @@ describe('lkm on PostgreSQL', () => {
     expect((await at(['db', 'migrate', '-q'])).stdout.trim().split('\n')).toEqual(pending);
   });
 
+  it('is found behind a host that is away, in an address of several', async () => {
+    const { url, at } = await newDatabase();
+    const db = url.replace(server.host, `${server.hostname}:1,${server.host}`);
+    expect((await at(['products', 'create', '--name', 'Engine Pro', '-q', '--create', '--db', db])).code).toBe(0);
+    const { stdout } = await at(['doctor', '--db', db]);
+    expect(stdout).toContain(`${server.hostname}:1,${server.host}`);
+  });
+
+  it('is backed up and copied whatever time-outs the user has', async () => {
+    const { url, at } = await newDatabase();
+    await at(['products', 'create', '--name', 'Engine Pro', '-q', '--create']);
+    const short = `${user}_short`;
+    await query(server.href, `create role ${short} superuser login password '${password}'`);
+    await query(server.href, `alter role ${short} set statement_timeout = 30`);
+    await query(server.href, `alter role ${short} set idle_in_transaction_session_timeout = 1`);
+    const db = url.replace(user, short);
+    expect(await at(['db', 'backup', 'short.db', '--db', db])).toMatchObject({ code: 0 });
+    expect(await at(['db', 'copy', db, 'copied.db'])).toMatchObject({ code: 0 });
+    await query(server.href, `drop role ${short}`);
+  });
+
   it('receives a file, and gives it back', async () => {
     const { at, url, shown, cwd } = await newDatabase();
     const create = ['products', 'create', '--name', 'Engine Pro', '-q', '--db', 'a.db', '--create'];
@@ -102,6 +123,8 @@ describe('the password of a database', () => {
       url.replace(server.host, `${server.hostname}:1`),
       url.replace(server.hostname, 'no host'),
       url.replace(server.hostname, '%zz'),
+      url.replace(server.host, `${server.hostname}:1,${server.hostname}:2`),
+      url.replace(server.host, `${server.host},${server.host}`).replace(/shop\d+$/, 'nowhere'),
       `${url}?sslmode=require`,
       `postgres://${server.host}/nowhere?user=${user}&password=${password}`,
     ];

@@ -117,6 +117,11 @@ describe('the location of a database', () => {
     ['postgres://u:sec@ret@h/shop', 'postgres://u@h/shop'],
     ['postgres://u:secret@/shop?host=/run/pg', 'postgres://u@/shop?host=%2Frun%2Fpg'],
     ['postgres://h/shop?user=u&password=secret&sslpassword=secret', 'postgres://h/shop?user=u'],
+    [
+      'postgres://u:sec,ret@one:5432,two:5433/shop?target_session_attrs=read-write',
+      'postgres://u@one:5432,two:5433/shop?target_session_attrs=read-write',
+    ],
+    ['postgres://u:secret@[::1]:5432,[::2]/shop', 'postgres://u@[::1]:5432,[::2]/shop'],
   ])('%s is shown as %s', (location, expected) => {
     expect(withoutPassword(location)).toBe(expected);
     expect(withoutPasswords(`cannot open '${location}': no`)).toBe(`cannot open '${expected}': no`);

@@ -1,6 +1,7 @@
 import { describe, expect, it as plain } from 'vitest';
 import type { AccountId, Instant } from '../../src/contract/scalars.ts';
-import { createPrepare, transact } from '../../src/store/engine/postgres/connection.ts';
+import { createPrepare } from '../../src/store/engine/postgres/connection.ts';
+import { transact } from '../../src/store/engine/postgres/transaction.ts';
 import { sql } from '../../src/store/engine/sql.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';

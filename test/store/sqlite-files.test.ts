@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -246,6 +247,25 @@ describe('a database file that goes away under a running service', () => {
     await store.close();
   });
 });
+
+it('a database in use fails its check while its disk is full, without a change', async ({ skip }) => {
+  const isMounted = await onDisk(16_384, async (disk) => {
+    const store = await openStore(join(disk, 'lkm.db'));
+    await expect(store.check()).resolves.toBeUndefined();
+    fillDisk(disk);
+    const failed = await store.check().catch((error: unknown) => store.explain(error));
+    expect(failed).toMatchObject({ name: 'StartupError', message: expect.stringContaining('the disk is full') });
+    rmSync(join(disk, 'filler'));
+    await expect(store.check()).resolves.toBeUndefined();
+    await store.close();
+  });
+  if (!isMounted) skip('this user may not mount a file system');
+});
+
+function fillDisk(disk: string): void {
+  const { bfree, bsize } = statfsSync(disk);
+  writeFileSync(join(disk, 'filler'), Buffer.alloc(bfree * bsize));
+}
 
 /** Runs `work` with a disk of so many kilobytes; false where this user may not mount one. */
 async function onDisk(kilobytes: number, work: (disk: string) => Promise<void>): Promise<boolean> {

@@ -4,11 +4,15 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { describe, expect } from 'vitest';
 import { withWorkFolder } from '../../src/store/backup/files.ts';
-import { transact } from '../../src/store/engine/postgres/connection.ts';
 import { explain as explainPostgres } from '../../src/store/engine/postgres/explain.ts';
+import { transact } from '../../src/store/engine/postgres/transaction.ts';
 import { createUndo } from '../../src/store/engine/sqlite/connection.ts';
-import { maxLogPages } from '../../src/store/engine/sqlite/driver.ts';
-import { explainKnown, explain as explainSqlite, isMountedAlone } from '../../src/store/engine/sqlite/file.ts';
+import {
+  explainKnown,
+  explain as explainSqlite,
+  isMountedAlone,
+  maxLogPages,
+} from '../../src/store/engine/sqlite/file.ts';
 import { groupCommit } from '../../src/store/engine/sqlite/group-commit.ts';
 import { OutcomeUnknown, StartupError, StorageError } from '../../src/store/errors.ts';
 import { engines } from '../support/engines.ts';
@@ -98,7 +102,9 @@ describe('a file that is mounted', () => {
 describe('a commit on PostgreSQL that fails', () => {
   const failing = (error: Error) => {
     const client = {
-      query: async (text: string) => (text === 'COMMIT' ? Promise.reject(error) : {}),
+      query: async (sent: string | { text: string }) => (Object(sent).text === 'COMMIT' ? Promise.reject(error) : {}),
+      on: () => {},
+      off: () => {},
       connection: { stream: { cork() {}, uncork() {} } },
       release: () => {},
     };

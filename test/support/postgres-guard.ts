@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnSyncOptions, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './ports.ts';
 
 // Runs one PostgreSQL server for the process that started this one. The end of stdin says that that process is gone,
-// also when it was killed: the server is stopped then, and its folder removed. Each line on stdin is a command
-// (restart, crash), each line on stdout its result: {url} or {error}.
+// also when it was killed: the server is stopped then, and its folder removed. Each line on stdin is a command, each line
+// on stdout its result: {url, urls} or {error}.
 
 const settings = JSON.parse(process.argv[2] ?? '[]') as [string, string | number][];
 
@@ -21,7 +21,15 @@ const ended = once(commands, 'close');
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => commands.close());
 process.stdout.on('error', () => {}); // the reader may be gone
 
-let server: ChildProcess | undefined;
+/** One server: where it keeps its data, and its process while it runs. */
+interface Server {
+  data: string;
+  port: number;
+  child?: ChildProcess;
+}
+
+const primary: Server = { data: 'data', port: 0 };
+let standby: Server | null = null;
 let log = '';
 let isEnding = false;
 let installation: Installation | undefined;
@@ -34,7 +42,7 @@ try {
   print({ error: error instanceof Error ? error.message : String(error) });
 } finally {
   isEnding = true;
-  await stop('SIGQUIT');
+  for (const server of [standby, primary]) if (server) await stop(server, 'SIGQUIT');
   if (installation) rmSync(installation.folder, { recursive: true, force: true });
 }
 process.exit();
@@ -43,25 +51,85 @@ async function serve(place: Installation): Promise<void> {
   const password = randomBytes(12).toString('hex');
   initialise(place, password);
   // A port that was free a moment ago may be taken by the time that the server opens it.
-  const port = await start(place, freePort, 5);
-  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  await start(place, primary, freePort, 5);
+  const told = () => {
+    const urls = [primary, ...(standby ? [standby] : [])]
+      .sort((one, other) => one.port - other.port)
+      .map(({ port }) => `127.0.0.1:${port}`);
+    const of = (hosts: string) => `postgres://postgres:${password}@${hosts}/postgres`;
+    return { url: of(`127.0.0.1:${primary.port}`), both: of(urls.join(',')) };
+  };
+  const act: Readonly<Record<string, () => Promise<void>>> = {
+    restart: () => restart(place, primary, 'SIGINT'),
+    immediate: () => restart(place, primary, 'SIGQUIT'),
+    crash: () => restart(place, primary, 'SIGKILL'),
+    standby: () => makeStandby(place, password),
+    'standby-away': async () => void (standby && (await stop(standby, 'SIGINT'))),
+    'standby-back': async () => void (standby && (await restart(place, standby, 'SIGINT'))),
+    'fail-over': () => failOver(place),
+  };
   commands.on('line', async (command) => {
     try {
-      await stop(command === 'crash' ? 'SIGKILL' : 'SIGINT');
-      // After a crash the children of the old server must be gone before a new one starts.
-      await start(place, () => sleep(50, port), 200);
-      print({ url });
+      await act[command]?.();
+      print(told());
     } catch (error) {
       print({ error: String(error) });
     }
   });
-  print({ url });
+  print(told());
 }
 
-async function start(place: Installation, nextPort: () => Promise<number>, attempts: number): Promise<number> {
+async function restart(place: Installation, server: Server, signal: NodeJS.Signals): Promise<void> {
+  await stop(server, signal);
+  // After a crash the children of the old server must be gone before a new one starts.
+  await start(place, server, () => sleep(50, server.port), 200);
+}
+
+/** Makes a standby, named `s1`, of what the primary holds. */
+async function makeStandby(place: Installation, password: string): Promise<void> {
+  const server = standby ?? { data: 'standby', port: await freePort() };
+  await stop(server, 'SIGQUIT');
+  await stop(primary, 'SIGINT');
+  const [from, to] = [join(place.folder, primary.data), join(place.folder, server.data)];
+  rmSync(to, { recursive: true, force: true });
+  cpSync(from, to, { recursive: true });
+  chmodSync(to, 0o700);
+  const primaryAt = `host=127.0.0.1 port=${primary.port} user=postgres password=${password} application_name=s1`;
+  appendFileSync(
+    join(to, 'postgresql.auto.conf'),
+    `primary_conninfo = '${primaryAt}'\nsynchronous_standby_names = ''\n`,
+  );
+  writeFileSync(join(to, 'standby.signal'), '');
+  if (place.owner) giveTo(place.owner, to);
+  await restart(place, primary, 'SIGINT');
+  await restart(place, server, 'SIGINT');
+  standby = server;
+}
+
+/** Kills the primary, and promotes the standby; what was the primary is gone. */
+async function failOver(place: Installation): Promise<void> {
+  if (standby === null) throw new Error('there is no standby');
+  await stop(primary, 'SIGKILL');
+  await restart(place, standby, 'SIGINT');
+  run(join(place.bin, 'pg_ctl'), ['promote', '-w', '-D', join(place.folder, standby.data)], {
+    ...place.owner,
+    cwd: place.folder,
+    env: environment,
+  });
+  const former = { ...primary };
+  Object.assign(primary, standby);
+  standby = { data: former.data, port: former.port };
+}
+
+async function start(
+  place: Installation,
+  server: Server,
+  nextPort: () => Promise<number>,
+  attempts: number,
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    const port = await nextPort();
-    if (await isServing(place, port)) return port;
+    server.port = await nextPort();
+    if (await isServing(place, server)) return;
     if (attempt === attempts) throw new Error(log);
   }
 }
@@ -70,43 +138,42 @@ function initialise({ bin, folder, owner }: Installation, password: string): voi
   const passwordFile = join(folder, 'password');
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (owner) chownSync(passwordFile, owner.uid, owner.gid);
-  const access = [`--pgdata=${join(folder, 'data')}`, '--username=postgres', `--pwfile=${passwordFile}`];
+  const access = [`--pgdata=${join(folder, primary.data)}`, '--username=postgres', `--pwfile=${passwordFile}`];
   const flags = ['--auth=password', '--encoding=UTF8', '--locale=C', '--no-sync'];
   run(join(bin, 'initdb'), [...access, ...flags], { ...owner, cwd: folder, env: environment });
 }
 
 /** Starts the server; resolves to true when it accepts connections, to false when it has ended; `log` says why. */
-async function isServing({ bin, folder, owner }: Installation, port: number): Promise<boolean> {
+async function isServing({ bin, folder, owner }: Installation, server: Server): Promise<boolean> {
   if (isEnding) throw new Error('the process that it serves is gone');
-  const network = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '' };
+  const network = { port: server.port, listen_addresses: '127.0.0.1', unix_socket_directories: '' };
   const flags = [...Object.entries(network), ...settings].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(join(bin, 'postgres'), ['-D', join(folder, 'data'), ...flags], {
+  const child = spawn(join(bin, 'postgres'), ['-D', join(folder, server.data), ...flags], {
     ...owner,
     cwd: folder,
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  server = child;
+  server.child = child;
   log = '';
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', () => resolve(false));
     child.stderr.on('data', (chunk: Buffer) => {
       log = `${log}${chunk}`.slice(-2_000);
-      if (log.includes('ready to accept connections')) resolve(true);
+      if (/ready to accept (read-only )?connections/.test(log)) resolve(true);
     });
   });
 }
 
-async function stop(signal: NodeJS.Signals): Promise<void> {
-  const child = server;
+async function stop({ child }: Server, signal: NodeJS.Signals): Promise<void> {
   if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill(signal);
   await exited;
 }
 
-function print(line: { readonly url: string } | { readonly error: string }): void {
+function print(line: { readonly url: string; readonly both: string } | { readonly error: string }): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
@@ -163,11 +230,15 @@ function findNative(): string {
 function copyFor(owner: { readonly uid: number; readonly gid: number }, native: string, folder: string): string {
   const filter = (source: string) => !source.endsWith('.a');
   cpSync(native, join(folder, 'native'), { recursive: true, verbatimSymlinks: true, filter });
+  giveTo(owner, folder);
+  const bin = join(folder, 'native/bin');
+  run(join(bin, 'postgres'), ['--version'], { ...owner, cwd: folder });
+  return bin;
+}
+
+function giveTo(owner: { readonly uid: number; readonly gid: number }, folder: string): void {
   chownSync(folder, owner.uid, owner.gid);
   for (const path of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!path.isSymbolicLink()) chownSync(join(path.parentPath, path.name), owner.uid, owner.gid);
   }
-  const bin = join(folder, 'native/bin');
-  run(join(bin, 'postgres'), ['--version'], { ...owner, cwd: folder });
-  return bin;
 }

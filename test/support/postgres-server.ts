@@ -29,6 +29,43 @@ export class PostgresUnavailable extends Error {
   }
 }
 
+/** A PostgreSQL server with a standby, named `s1`, which copies it, and which it need not wait for. */
+export interface PostgresPair {
+  /** The primary, as a superuser. */
+  readonly url: string;
+  /** Both hosts, in an order that stays. */
+  readonly both: string;
+  readonly restart: () => Promise<void>;
+  /** Stops the primary at once, as a fault of the system would, and starts it again. */
+  readonly restartAtOnce: () => Promise<void>;
+  readonly stopStandby: () => Promise<void>;
+  readonly startStandby: () => Promise<void>;
+  /** Kills the primary and promotes the standby: it is the primary then, and has none. */
+  readonly failOver: () => Promise<void>;
+  /** Makes a new standby of what the primary holds. */
+  readonly renewStandby: () => Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a pair from the programs that npm brought. Throws {@link PostgresUnavailable}. */
+export async function startPair(settings: Settings): Promise<PostgresPair> {
+  const { command, stop } = await startPostgres(settings);
+  const doing = (name: string) => async () => {
+    Object.assign(pair, await command(name));
+  };
+  const pair = {
+    ...{ url: '', both: '', stop },
+    restart: doing('restart'),
+    restartAtOnce: doing('immediate'),
+    stopStandby: doing('standby-away'),
+    startStandby: doing('standby-back'),
+    failOver: doing('fail-over'),
+    renewStandby: doing('standby'),
+  };
+  await pair.renewStandby();
+  return pair;
+}
+
 /** The server that `LKM_TEST_POSTGRES` names, else one that is started. Throws {@link PostgresUnavailable}. */
 export async function openPostgres(settings: Settings): Promise<PostgresServer> {
   const given = process.env.LKM_TEST_POSTGRES;
@@ -68,23 +105,24 @@ export async function startPostgres(settings: Settings) {
   guard.stdin.on('error', () => {}); // the guard may be gone
 
   // Between commands the guard does not keep this process alive.
-  const reply = async (): Promise<string> => {
+  const reply = async (): Promise<{ readonly url: string; readonly both: string }> => {
     for (const pipe of pipes) pipe.ref();
     const { value: line } = await replies.next();
     for (const pipe of pipes) pipe.unref();
     if (line === undefined) throw new PostgresUnavailable('PostgreSQL cannot start: its guard has ended');
-    const { url, error } = JSON.parse(line) as { url: string; error?: string };
+    const { error, ...told } = JSON.parse(line) as { url: string; both: string; error?: string };
     if (error !== undefined) throw new PostgresUnavailable(`PostgreSQL cannot start: ${error}`);
-    return url;
+    return told;
   };
-  const command = async (name: 'restart' | 'crash') => {
+  const command = async (name: string) => {
     guard.stdin.write(`${name}\n`);
-    await reply();
+    return reply();
   };
   return {
-    url: await reply(),
-    restart: () => command('restart'),
-    crash: () => command('crash'),
+    url: (await reply()).url,
+    restart: async () => void (await command('restart')),
+    crash: async () => void (await command('crash')),
+    command,
     async stop() {
       guard.ref();
       guard.stdin.end();

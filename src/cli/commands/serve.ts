@@ -50,6 +50,7 @@ const options = {
   ),
   maxConnections: option('--max-connections <N>', 'connections that are open at one time (1024)', parsePositive),
   maxPerAddress: option('--max-connections-per-address <N>', 'the same for one address (256)', parsePositive),
+  dbConnections: option('--db-connections <N>', 'connections to PostgreSQL, at least 3 (17)', parsePositive),
   allowPrivateWebhooks: flag(
     '--allow-private-webhooks',
     'send webhooks over plain HTTP and to private addresses too: for programs on this machine',
@@ -95,6 +96,7 @@ export const serve = command({
     ['lkm serve --seed --db demo.db', 'a shop with customers, keys and devices, to look around in'],
     ['lkm serve -- npm test', 'tests against a service of their own, which leaves nothing behind'],
     ['lkm serve --db postgres://lkm@db.example/lkm', 'on PostgreSQL; PGPASSWORD is read'],
+    ['lkm serve --db postgres://lkm@db1.example,db2.example/lkm', 'on the one of several that is the primary'],
   ],
 
   async run({ command: words, ...values }, context) {
@@ -179,7 +181,8 @@ async function start(values: ServeValues, db: string, port: number, { io, settin
     '../../server/serve.ts'
   );
   const { host = DEFAULT_HOST, behindProxy = [], rateLimit, lookupLimit, metrics, drain, clock, seed } = values;
-  const { maxConnections, maxPerAddress } = values;
+  const { maxConnections, maxPerAddress, dbConnections } = values;
+  if (dbConnections !== undefined && dbConnections < 3) throw new UsageError('--db-connections is at least 3');
   const tls = values.tlsSelfSigned
     ? await openSelfSigned({ ...values, db, host }, createSelfSigned, io)
     : await readTls(values, io);
@@ -195,6 +198,7 @@ async function start(values: ServeValues, db: string, port: number, { io, settin
     ...(rateLimit !== undefined && { rateLimit }),
     ...(lookupLimit !== undefined && { lookupLimit }),
     ...(drain !== undefined && { drainMs: drain * 1_000 }),
+    ...(dbConnections !== undefined && { dbConnections }),
     connections: {
       ...(maxConnections !== undefined && { maxConnections }),
       ...(maxPerAddress !== undefined && { maxConnectionsPerAddress: maxPerAddress }),

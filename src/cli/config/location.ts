@@ -16,7 +16,7 @@ export function locate(text: string, { cwd }: Pick<Io, 'cwd'>): string {
 }
 
 /** Query parameters of an address that may be shown; others can hold a secret. */
-const shownParameters = ['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert'];
+const shownParameters = ['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert', 'target_session_attrs'];
 
 /** A location without passwords, as it may be shown and stored. */
 export function withoutPassword(location: string): string {
@@ -25,16 +25,19 @@ export function withoutPassword(location: string): string {
   if (url === null) return 'postgres://…';
   const query = new URLSearchParams([...url.searchParams].filter(([name]) => shownParameters.includes(name)));
   const user = url.username === '' ? '' : `${url.username}@`;
-  const host = emptyHost.test(location) ? '' : url.host;
+  const host = emptyHost.test(location) ? '' : (severalHosts.exec(location)?.[0] ?? url.host);
   return `${url.protocol}//${user}${host}${url.pathname}${query.size === 0 ? '' : `?${query}`}`;
 }
 
 /** A user and an empty host, as for a socket: `postgres://lkm@/shop?host=/run/postgresql`. `URL` refuses it. */
 const emptyHost = /@\/(?=[^@]*$)/;
 
+/** `URL` knows no address of several hosts: `postgres://lkm@one:5432,two:5433/shop`. */
+const severalHosts = /(?<=^\w+:\/\/(?:[^/?#]*@)?)[^/?#@,]+(?:,[^/?#@,]+)+(?=[/?#]|$)/;
+
 /** Parses an address; null when it is no URL, or when a `/ # ? @` in it may belong to the password. */
 function parseAddress(address: string): URL | null {
-  const text = address.replace(emptyHost, '@socket/');
+  const text = address.replace(emptyHost, '@socket/').replace(severalHosts, 'several');
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
   const isAnonymous = url.username === '' && url.password === '';

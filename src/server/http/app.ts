@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { mutates } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import { streamEvents } from '../../contract/events.ts';
 import { moveTestClock } from '../../contract/test-clock.ts';
 import type { AppParts } from '../app-parts.ts';
+import { errorFields } from '../error-fields.ts';
 import { createPages } from '../pages/pages.ts';
 import { handleMove } from '../test-clock.ts';
 import { handleStream } from './event-stream.ts';
@@ -59,13 +61,20 @@ async function limited({ limiter, addressOf }: AppParts, request: HttpRequest, g
   return { ...response, headers: { ...response.headers, ...headers } };
 }
 
+const READY_TIMEOUT_MS = 900;
+
+/** Whether a change would work; answered within a second. */
 async function readiness({ store, log }: AppParts): Promise<HttpResponse> {
+  const given = new AbortController();
   try {
-    await store.check();
+    const tooLate = sleep(READY_TIMEOUT_MS, undefined, { signal: given.signal });
+    await Promise.race([store.check(), tooLate.then(() => Promise.reject(new Error('the database does not answer')))]);
     return json(200, { status: 'ready' });
   } catch (error) {
-    log.error({ err: error }, 'not ready');
+    log.error(errorFields(store, error), 'not ready');
     return refusal(apiError('unavailable'));
+  } finally {
+    given.abort();
   }
 }
 

@@ -1,8 +1,9 @@
 import { mutates } from '../../contract/endpoint.ts';
 import { apiError, type Reason } from '../../contract/errors.ts';
 import { anonymous, type Caller, mayCall } from '../../domain/access.ts';
-import { ReadTooBroad, StorageError } from '../../store/errors.ts';
+import { ReadTooBroad, StartupError, StorageError } from '../../store/errors.ts';
 import type { AppParts } from '../app-parts.ts';
+import { errorFields } from '../error-fields.ts';
 import type { ExecutionResult } from '../idempotency/exactly-once.ts';
 import { hasIdempotencyKey, seenKeyHeader } from '../idempotency/idempotency-key.ts';
 import { authenticate } from './authenticate.ts';
@@ -54,9 +55,9 @@ export async function handleRequest<R extends AnsweredRoute>(
     });
     response = maxAgeSeconds === 0 ? sent : cacheable(httpRequest, sent, maxAgeSeconds);
   } catch (thrown) {
-    const error = toApiError(endpoint, explainStorage(route, httpRequest, thrown));
+    const error = toApiError(endpoint, explainStorage(parts, route, httpRequest, thrown));
     reason = error.reason;
-    if (error.status >= 500) parts.log.error({ requestId, err: error.cause }, 'request failed');
+    if (error.status >= 500) parts.log.error({ requestId, ...errorFields(parts.store, error.cause) }, 'request failed');
     response = refusal(error, headers);
   }
   const { status } = response;
@@ -84,13 +85,19 @@ export async function handleRequest<R extends AnsweredRoute>(
 }
 
 /** The refusal that a failure of the database means for this request, if it means one; else what was thrown. */
-function explainStorage({ endpoint }: AnsweredRoute, { headers }: HttpRequest, thrown: unknown): unknown {
+function explainStorage(
+  { store }: AppParts,
+  { endpoint }: AnsweredRoute,
+  { headers }: HttpRequest,
+  thrown: unknown,
+): unknown {
   if (thrown instanceof ReadTooBroad && !mutates(endpoint)) {
     const hint = 'This request reads too much: narrow it down with filters, or read the list part by part';
     return apiError('invalidParams', { hint }, { cause: thrown });
   }
+  if (!(thrown instanceof StorageError)) return thrown;
   // A mutation under an idempotency key has certainly not been run when the database failed before it.
-  const isUnavailable = thrown instanceof StorageError && mutates(endpoint) && hasIdempotencyKey(headers);
+  const isUnavailable = mutates(endpoint) ? hasIdempotencyKey(headers) : store.explain(thrown) instanceof StartupError;
   return isUnavailable ? apiError('unavailable', {}, { cause: thrown }) : thrown;
 }
 

@@ -83,6 +83,8 @@ async function runOrReplay(
   if (!isClaimed) throw apiError('requestInProgress');
   if (record !== null) {
     const response = readResponse(record, claim, sealingKey);
+    // A commit that lost its standby can be read here, and be gone after a failover.
+    await repositories.confirm();
     if (record.tokenId !== claim.tokenId) await claim.authorizeReplay(repositories, response, record.tokenId);
     return { ...response, replayed: true };
   }

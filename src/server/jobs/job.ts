@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Repositories, Store } from '../../store/store.ts';
+import { errorFields } from '../error-fields.ts';
 import type { TestClock } from '../test-clock.ts';
 
 export interface Job {
@@ -80,7 +81,8 @@ function startJob(job: Job, { store, log }: JobParts) {
     } catch (error) {
       failures += 1;
       // The first, the second, the fourth …: a job that runs each second must not fill a disk with one error.
-      if (Number.isInteger(Math.log2(failures))) log.error({ err: error, job: job.name, failures }, 'job failed');
+      if (Number.isInteger(Math.log2(failures)))
+        log.error({ ...errorFields(store, error), job: job.name, failures }, 'job failed');
     }
     runs += 1;
   }

@@ -21,6 +21,8 @@ export interface Connection {
   nested<T>(work: () => Promise<T>): Promise<T>;
   /** Takes a name for this transaction alone; false at once when another transaction has it, on whatever replica. */
   tryLock(name: string): Promise<boolean>;
+  /** Has the commit of this transaction make durable, wherever commits have to be, also what it has only read. */
+  confirm(): Promise<unknown>;
   /** Keeps an entry for {@link AtCommit}, unless its part of the transaction is undone; false where it has to be written. */
   stage(entry: OutboxRecord): boolean;
 }
@@ -29,6 +31,8 @@ export interface Connection {
 export interface OpenOptions {
   /** How long to wait for another short-lived owner of a SQLite file, in milliseconds; 0 unless given. */
   readonly waitMs?: number;
+  /** How many connections to PostgreSQL a process opens at most; 17 unless given, and at least 3. */
+  readonly connections?: number;
   /** Whether a database that does not exist is made; true unless given. */
   readonly create?: boolean;
   /** Whether an older schema is brought up to date; false unless given: then it is refused. */
@@ -67,6 +71,8 @@ export interface OpenForReading extends Omit<Database, 'transaction' | 'alone'> 
   readonly owner: Owner | null;
   /** What an operator should know about it, one sentence each. */
   readonly warnings: readonly string[];
+  /** Throws StorageError when PostgreSQL says that a change would fail. */
+  check(): Promise<void>;
 }
 
 /** What is done at the end of a commit with what its transactions have staged. When it throws, all of them are undone. */
@@ -88,7 +94,7 @@ export interface Driver extends Pick<Database, 'transaction' | 'explain'>, Pick<
   readonly atCommit?: (work: AtCommit) => void;
   /** Resolves once every commit of unknown outcome has one: once the database answers again. */
   settled(): Promise<void>;
-  /** Throws StorageError when the database that was opened is not the one of its location any more. */
+  /** Throws StorageError when a change would fail, as far as the database tells without one. Asks PostgreSQL once a second. */
   check(): Promise<void>;
   /** Tells other processes where this database is served. */
   publishUrl(url: string): void;

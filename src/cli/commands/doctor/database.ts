@@ -18,7 +18,7 @@ export async function examineDatabase(db: string, io: Io): Promise<readonly Chec
   }
   if ('check' in found) return [found];
   const checks = [checkSchema(db, found), await checkSecrets(found, io).catch(failed('secrets'))];
-  return isPostgres(db) ? checks : [...checks, checkDisk(dirname(db)), checkUnusedToken(io)];
+  return isPostgres(db) ? checks : [...checks, checkDisk(db), checkUnusedToken(io)];
 }
 
 type Inspection = NonNullable<Awaited<ReturnType<Operator['inspectDatabase']>>>;
@@ -52,16 +52,18 @@ async function checkSecrets({ secretsUnder }: Inspection, io: Io): Promise<Check
 /** A full disk fails every change. */
 const MIN_FREE_BYTES = 100 * 1024 * 1024;
 
-function checkDisk(folder: string): Check {
+function checkDisk(db: string): Check {
+  const folder = dirname(db);
   try {
     accessSync(folder, constants.W_OK);
+    accessSync(db, constants.W_OK);
     const { bavail, bsize } = statfsSync(folder);
     const free = `${Math.floor((bavail * bsize) / 1024 / 1024)} MiB free`;
     if (bavail * bsize >= MIN_FREE_BYTES) return ok('disk', free);
     return warn('disk', free, 'Make room: a full disk fails every change.');
   } catch (error) {
     const advice = 'SQLite writes beside the file also to read it: let this user write there.';
-    return fail('disk', `${folder} cannot be written to (${codeOf(error)})`, advice);
+    return fail('disk', `${db} or its folder cannot be written to (${codeOf(error)})`, advice);
   }
 }
 

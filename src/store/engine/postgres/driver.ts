@@ -4,10 +4,12 @@ import { StorageError } from '../../errors.ts';
 import { ensureSchema, migrate } from '../../migrate.ts';
 import type { Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
 import { sql } from '../sql.ts';
-import { connect, createPrepare, transact } from './connection.ts';
+import { connect, createPrepare } from './connection.ts';
 import { explain } from './explain.ts';
-import { createRequestPool, openPool, READ_CONNECTIONS } from './pool.ts';
-import { alone, showPresence } from './presence.ts';
+import { checkCondition } from './health.ts';
+import { createRequestPool, OPERATOR_CONNECTIONS, openPool, shareConnections } from './pool.ts';
+import { alone, type Presence, showPresence } from './presence.ts';
+import { newCommits, transact } from './transaction.ts';
 
 const SETTLE_RETRY_MS = 100;
 
@@ -18,13 +20,16 @@ const SETTLE_RETRY_MS = 100;
  * of this version
  */
 export async function openPostgres(url: string, options: OpenOptions = {}): Promise<Driver> {
-  const writers = await openPool(url, { forRequests: true });
+  const { forTransactions, forReads } = shareConnections(options.connections);
+  const writers = await openPool(url, forTransactions);
   const prepare = createPrepare();
-  const leave = await enter(databaseOn(writers, url, prepare), url, options).catch(async (error: unknown) => {
+  const presence = await enter(databaseOn(writers, url, prepare), url, options).catch(async (error: unknown) => {
     await writers.end();
     throw explain(error, url);
   });
-  const readers = createRequestPool(url, READ_CONNECTIONS);
+  const readers = createRequestPool(url, forReads);
+  const check = oncePer(CHECK_EVERY_MS, () => checkCondition(presence.query, url));
+  const known = newCommits();
   const underWay = new Set<Promise<unknown>>();
   let closing = false;
   return {
@@ -33,33 +38,53 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
     isOnlyWriter: false,
     async transaction(work) {
       if (closing) throw new StorageError(new Error('the database was closed'));
-      const running = transact(writers, prepare, work);
+      // One more commit without an answer would take one more place, and its outcome would be as unknown.
+      if (known.isInDoubt) await check();
+      const running = transact(writers, prepare, work, known);
       underWay.add(running);
       return running.finally(() => underWay.delete(running));
     },
-    settled: () => untilItAnswers(readers),
-    check: async () => {}, // each query shows it
+    settled: () => untilItWorks(check),
+    check,
     explain: (error) => explain(error, url),
     publishUrl: () => {},
     close: async () => {
       closing = true;
       // A pool that ends while somebody waits for a connection lets them wait until their timeout.
       await Promise.allSettled(underWay);
-      await Promise.all([writers.end(), readers.end(), leave()]);
+      for (const { connection } of known.abandoned) connection.stream.destroy();
+      await Promise.all([writers.end(), readers.end(), presence.leave()]);
     },
   };
 }
 
+const CHECK_EVERY_MS = 1_000;
+
+/** Gives what `ask` gave, to whoever calls in the time after. */
+function oncePer<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | null = null;
+  const forget = () => {
+    asked = null;
+  };
+  return () => {
+    if (asked === null) {
+      asked = ask();
+      setTimeout(forget, ms).unref();
+    }
+    return asked;
+  };
+}
+
 /** Makes sure that the schema is there and stays as it is until this process leaves. */
-async function enter(database: Database, url: string, options: OpenOptions): Promise<() => Promise<void>> {
-  const leave = await showPresence(url);
+async function enter(database: Database, url: string, options: OpenOptions): Promise<Presence> {
+  const presence = await showPresence(url);
   try {
-    if ((await ensureSchema(database, { ...options, location: url })) === 'current') return leave;
+    if ((await ensureSchema(database, { ...options, location: url })) === 'current') return presence;
   } catch (error) {
-    await leave();
+    await presence.leave();
     throw error;
   }
-  await leave();
+  await presence.leave();
   // It takes as long as it takes, and so does waiting for another server that does it.
   const unlimited = await openPostgresDatabase(url);
   await migrate(unlimited).finally(unlimited.close);
@@ -67,13 +92,13 @@ async function enter(database: Database, url: string, options: OpenOptions): Pro
 }
 
 /**
- * Waits for the database. A transaction whose commit went unanswered holds its locks until it is over, so that from
- * then on its claim is either seen as done or refused as in progress.
+ * Waits until changes work. A transaction whose commit went unanswered holds its locks until it is over, so that from then
+ * on its claim is either seen as done or refused as in progress.
  */
-async function untilItAnswers(pool: Pool): Promise<void> {
+async function untilItWorks(check: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
-      await pool.query('select 1');
+      await check();
       return;
     } catch {
       await sleep(SETTLE_RETRY_MS, undefined, { ref: false });
@@ -84,11 +109,11 @@ async function untilItAnswers(pool: Pool): Promise<void> {
 /** Opens a PostgreSQL database for an operator, whose work takes as long as it takes. Throws StartupError as above. */
 export const openPostgresDatabase = async (url: string): Promise<Database> => databaseOn(await openPool(url), url);
 
-export const openForReading = async (url: string): Promise<OpenForReading> => ({
-  ...databaseOn(await openPool(url, { forRequests: true }), url),
-  owner: null,
-  warnings: [],
-});
+export async function openForReading(url: string): Promise<OpenForReading> {
+  const pool = await openPool(url, OPERATOR_CONNECTIONS);
+  const check = () => checkCondition((text) => pool.query(text), url);
+  return { ...databaseOn(pool, url), owner: null, warnings: [], check };
+}
 
 function databaseOn(pool: Pool, url: string, prepare = createPrepare()): Database {
   const connection = connect(pool, prepare);

@@ -1,10 +1,12 @@
 import { causeOf, StartupError } from '../../errors.ts';
 import { codeOf } from './connection.ts';
+import { nameOf } from './hosts.ts';
 
 /** Says in one line what keeps PostgreSQL from being used; the password is in none of them. */
 export function explain(error: unknown, url: string): unknown {
   if (error instanceof StartupError) return error;
   const cause = causeOf(error);
+  if (cause instanceof StartupError) return cause;
   const known = explanations.find(([pattern]) => pattern.test(`${codeOf(cause) ?? ''} ${cause.message}`));
   if (known === undefined) return error;
   const [, problem, hint] = known;
@@ -26,7 +28,11 @@ const explanations: readonly (readonly [pattern: RegExp, problem: string, hint: 
   [/^3D000 /, 'does not exist', 'make it with createdb'],
   [/^42501 /, 'does not let the user do all of its work: %', grant],
   [/^53100 /, 'has no room left on its disk', 'free some space there'],
-  [/^53300 /, 'takes no more connections', 'close some, or raise max_connections: a server of lkm uses up to 17'],
+  [
+    /^53300 /,
+    'takes no more connections',
+    'close some, raise max_connections, or give servers of lkm less with --db-connections',
+  ],
   [/^55P03 /, 'has a table that another session has locked', 'end what works on it, such as a long transaction'],
   [/^57014 /, 'took too long', 'try again, when less is going on there'],
   [
@@ -42,10 +48,3 @@ const explanations: readonly (readonly [pattern: RegExp, problem: string, hint: 
     'check host and port, and that PostgreSQL runs',
   ],
 ];
-
-/** The database as it may be shown: without user and password. */
-export function nameOf(url: string): string {
-  if (!URL.canParse(url)) return 'the PostgreSQL database';
-  const { host, pathname } = new URL(url);
-  return `the PostgreSQL database ${host || 'localhost'}${pathname}`;
-}

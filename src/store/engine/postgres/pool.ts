@@ -1,28 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StartupError } from '../../errors.ts';
-import { explain, nameOf } from './explain.ts';
+import { codeOf } from './connection.ts';
+import { explain } from './explain.ts';
+import { hostsOf, nameOf, wantsPrimary } from './hosts.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
+/** Settings of a session, whatever the user or the database has; versions of PostgreSQL that lack one leave it out. */
+const settingsOf = (statement: number, lock: number, idle: number) => `
+  select set_config(name, value, false) from pg_settings join (values ('statement_timeout', '${statement}'),
+    ('lock_timeout', '${lock}'), ('idle_in_transaction_session_timeout', '${idle}'), ('transaction_timeout', '0'),
+    ('idle_session_timeout', '0')) as wanted (name, value) using (name)`;
+
 /** Bounds on what a request may wait for, in milliseconds. */
-const REQUEST_TIMEOUTS =
-  'set statement_timeout = 10000; set lock_timeout = 5000; set idle_in_transaction_session_timeout = 15000';
+const REQUEST_SETTINGS = settingsOf(10_000, 5_000, 15_000);
+
+/** What an operator does takes as long as it takes. */
+const OPERATOR_SETTINGS = settingsOf(0, 0, 0);
 
 /** Of this side: a connection that has gone silent would otherwise keep its request, and its key, for hours. */
-const SILENCE_TIMEOUT_MS = 12_000;
+export const SILENCE_TIMEOUT_MS = 12_000;
 
-/** Of one process: reads have connections of their own, so that transactions that wait for locks do not make them wait. */
-export const READ_CONNECTIONS = 6;
-const TRANSACTION_CONNECTIONS = 10;
+/** After how long without a message the system asks whether the other side is still there; after ten more it is not. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** Of one process, together with the one that is never busy. */
+const CONNECTIONS = 17;
+
+/** Reads have connections of their own, so that transactions that wait for locks do not make them wait. */
+export function shareConnections(connections = CONNECTIONS) {
+  const forReads = Math.max(1, Math.round((connections - 1) * 0.375));
+  return { forReads, forTransactions: connections - 1 - forReads };
+}
+
+/** Of a command that looks at a database. */
+export const OPERATOR_CONNECTIONS = 10;
 
 /**
  * Connects to a PostgreSQL database; its schema may be of any age.
  *
- * @param forRequests false for an operator's work, which takes as long as it takes
+ * @param max how many connections requests share; without it, for an operator's work, which takes as long as it takes
  * @throws StartupError when the server cannot be reached, refuses the user, or cannot be written to
  */
-export async function openPool(url: string, { forRequests = false } = {}): Promise<pg.Pool> {
-  const pool = forRequests ? createRequestPool(url, TRANSACTION_CONNECTIONS) : createPool(url, {});
+export async function openPool(url: string, max?: number): Promise<pg.Pool> {
+  const pool = max === undefined ? createPool(url, {}, OPERATOR_SETTINGS) : createRequestPool(url, max);
   try {
     await checkServer(pool, url);
     return pool;
@@ -34,22 +56,25 @@ export async function openPool(url: string, { forRequests = false } = {}): Promi
 
 /** Makes a pool for requests, whose waits have limits. */
 export const createRequestPool = (url: string, max: number): pg.Pool =>
-  createPool(url, { max, query_timeout: SILENCE_TIMEOUT_MS }, REQUEST_TIMEOUTS);
+  createPool(url, { max, query_timeout: SILENCE_TIMEOUT_MS }, REQUEST_SETTINGS);
 
 /**
  * Makes a pool that connects when it is first used.
  *
  * @param first what each connection runs first. A setting comes so, since poolers refuse a connection that begins with it
  */
-export function createPool(url: string, config: pg.PoolConfig, first?: string): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: verifying(url),
+export function createPool(url: string, config: pg.PoolConfig, first: string): pg.Pool {
+  const pool = new PatientPool(hostsOf(verifying(url)), {
     application_name: 'lkm',
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     // A transaction sends several statements before the first is answered.
     pipeline: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    ...(first !== undefined && { onConnect: (client) => client.query(first) }),
+    async onConnect(client) {
+      if (wantsPrimary(url)) await refuseStandby(client, url);
+      await client.query(first);
+    },
     ...config,
   });
   // A client that fails while it is idle is dropped by the pool; the next query opens another.
@@ -57,6 +82,62 @@ export function createPool(url: string, config: pg.PoolConfig, first?: string): 
   // One that fails while it is in use tells so through its query; without a listener it would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
+}
+
+type OnConnected = (error: Error | undefined, client: pg.PoolClient | undefined, done: () => void) => void;
+
+/** Tries one host after the other, and waits for a place where PostgreSQL takes no more connections. */
+class PatientPool extends pg.Pool {
+  readonly #hosts: readonly string[];
+
+  constructor(hosts: readonly string[], config: pg.PoolConfig) {
+    super({ ...config, connectionString: hosts[0] });
+    this.#hosts = hosts;
+  }
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: OnConnected): void;
+  override connect(callback?: OnConnected): Promise<pg.PoolClient> | undefined {
+    const connecting = this.#connect();
+    if (callback === undefined) return connecting;
+    connecting.then(
+      (client) => callback(undefined, client, client.release),
+      (error) => callback(error, undefined, () => {}),
+    );
+    return undefined;
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    let hostsLeft = this.#hosts.length;
+    for (let waited = 0; ; ) {
+      const tried = this.options.connectionString;
+      try {
+        return await super.connect();
+      } catch (error) {
+        if (codeOf(error) === TOO_MANY_CONNECTIONS && waited < CONNECT_TIMEOUT_MS) {
+          waited += RETRY_MS;
+          await sleep(RETRY_MS);
+        } else if (hostsLeft > 1 && this.totalCount < this.options.max) {
+          hostsLeft -= 1;
+          const next = this.#hosts[(this.#hosts.indexOf(tried ?? '') + 1) % this.#hosts.length];
+          // Another caller may have gone on meanwhile.
+          if (this.options.connectionString === tried && next !== undefined) this.options.connectionString = next;
+        } else {
+          throw error;
+        }
+      }
+    }
+  }
+}
+
+const TOO_MANY_CONNECTIONS = '53300';
+const RETRY_MS = 100;
+
+/** Keeps connections to the server that was the primary out, once another one is. */
+async function refuseStandby(client: pg.ClientBase, url: string): Promise<void> {
+  const { rows } = await client.query('show transaction_read_only');
+  if (rows[0]?.transaction_read_only !== 'on') return;
+  throw new StartupError(`${nameOf(url)} has no primary server`, 'promote one of its hosts, or add the primary');
 }
 
 /**
@@ -68,12 +149,15 @@ const verifying = (url: string): string =>
     ? url
     : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 
-/** Rights come for all tables together, so that one of them, where it is there, shows what the user may do. */
+/** Tables of lkm have one schema and one owner. */
 const SERVER = `
   select current_setting('transaction_read_only') as read_only, current_setting('server_encoding') as encoding,
     pg_backend_pid() as pid,
-    (select string_agg(privilege, ', ') from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) privilege
-     where not has_table_privilege(to_regclass('licenses'), privilege)) as lacking
+    (select string_agg(privilege, ', ') || ' in the table ' || relname
+     from pg_class cross join unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE']) privilege
+     where relkind = 'r' and not has_table_privilege(pg_class.oid, privilege) and (relnamespace, relowner)
+       = (select relnamespace, relowner from pg_class where oid = to_regclass('licenses'))
+     group by relname order by relname limit 1) as lacking
 `;
 
 /**
@@ -96,7 +180,7 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
     }
     if (found?.lacking) {
       throw new StartupError(
-        `the user may not ${found.lacking} in the tables of ${name}`,
+        `the user may not ${found.lacking} of ${name}`,
         'use the user that made them, or grant SELECT, INSERT, UPDATE and DELETE on all of them',
       );
     }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool } from 'pg';
+import type { Pool, QueryResult } from 'pg';
 import { StartupError } from '../../errors.ts';
 import type { Database } from '../driver.ts';
 import { createPool } from './pool.ts';
@@ -15,21 +15,31 @@ const SHARE = `select pg_advisory_lock_shared(${LOCK_NUMBERS})`;
 
 const LOOK_EVERY_MS = 1_000;
 
+/** A connection that is never busy. */
+export interface Presence {
+  /** Runs a statement within a second, or fails. */
+  query(text: string): Promise<QueryResult>;
+  leave(): Promise<void>;
+}
+
+const QUERY_TIMEOUT_MS = 1_000;
+
 /**
  * Keeps everybody from migrating a database while this process works on it, on a connection of its own that is renewed
  * when it is lost. Waits while somebody migrates it now.
- *
- * @returns what ends it
  */
-export async function showPresence(url: string): Promise<() => Promise<void>> {
-  const pool = createPool(url, { max: 1, idleTimeoutMillis: 0, connectionTimeoutMillis: 0 }, SHARE);
+export async function showPresence(url: string): Promise<Presence> {
+  const pool = createPool(url, { max: 1, idleTimeoutMillis: 0 }, SHARE);
   const connect = async () => (await pool.connect()).release();
   await connect();
   const renew = () => void (pool.totalCount === 0 && connect().catch(() => {}));
   const timer = setInterval(renew, LOOK_EVERY_MS).unref();
-  return async () => {
-    clearInterval(timer);
-    await pool.end();
+  return {
+    query: (text) => pool.query(Object.assign({ text }, { query_timeout: QUERY_TIMEOUT_MS })),
+    async leave() {
+      clearInterval(timer);
+      await pool.end();
+    },
   };
 }
 

@@ -74,6 +74,7 @@ export function connect(database: DatabaseSync, { before, broad, undo }: Connect
     nested: (work) => (undo === undefined ? work() : undo.nested(work)),
     // Transactions of the one process that owns the file run one after the other.
     tryLock: async () => true,
+    confirm: async () => {},
     stage: (entry) => undo?.stage(entry) ?? false,
   };
 }

@@ -10,6 +10,7 @@ import { readBeside } from './broad-reads.ts';
 import { connect, createUndo } from './connection.ts';
 import { copyLogBeside } from './copy-log.ts';
 import {
+  checkDisk,
   explain,
   explainKnown,
   fileHint,
@@ -17,6 +18,7 @@ import {
   isForeign,
   type LocatedFile,
   locateFile,
+  maxLogPages,
   rememberFiles,
 } from './file.ts';
 import { groupCommit } from './group-commit.ts';
@@ -59,7 +61,10 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
         undo.collect();
       },
       settled: commit.settled,
-      check: async () => file.check(),
+      async check() {
+        file.check();
+        checkDisk(path);
+      },
       explain: file.explain,
       publishUrl: file.publishUrl,
       close: async () => {
@@ -169,6 +174,7 @@ function viewOf({ path, mode }: LocatedFile, database: DatabaseSync) {
     warnings: isOpenToOthers
       ? [`${path} holds private keys, and others than its owner may open it (mode ${mode.toString(8)})`]
       : [],
+    check: async () => checkDisk(path),
     explain: (error: unknown) => explainKnown(error, path),
   };
 }
@@ -239,10 +245,3 @@ const BUSY_TIMEOUT_MS = 5_000;
 const SETTINGS = `
   PRAGMA busy_timeout=${BUSY_TIMEOUT_MS}; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;
   PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384;`;
-
-/**
- * After how many pages the log is copied into the file: 64 MiB, since keys are random, so that each has a page of its own
- * to be copied, and the sync of all of them is what costs. On a small disk it is an eighth of what is free.
- */
-export const maxLogPages = (freeBytes: number): number =>
-  Math.max(1_000, Math.min(16_000, Math.floor(freeBytes / 8 / 4_096)));

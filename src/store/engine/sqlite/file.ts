@@ -1,10 +1,13 @@
 import {
+  accessSync,
   type BigIntStats,
+  constants,
   existsSync,
   lstatSync,
   mkdirSync,
   readFileSync,
   realpathSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -114,10 +117,34 @@ export function rememberFiles({ path, id }: LocatedFile): () => void {
   };
 }
 
+/**
+ * After how many pages the log is copied into the file: 64 MiB, since keys are random, so that each has a page of its own
+ * to be copied, and the sync of all of them is what costs. On a small disk it is an eighth of what is free.
+ */
+export const maxLogPages = (freeBytes: number): number =>
+  Math.max(1_000, Math.min(16_000, Math.floor(freeBytes / 8 / 4_096)));
+
+/** A commit of one change needs a few pages of 4 KiB. */
+const MIN_FREE_BYTES = 65_536;
+
+/** Throws StorageError when the disk is full, or mounted read-only. */
+export function checkDisk(path: string): void {
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    // A file that is open already is written to whatever its mode is now.
+    if (codesOf(error).code === 'EROFS') throw new StorageError(error);
+  }
+  const { bfree, bsize } = statfsSync(dirname(path));
+  if (bfree * bsize >= MIN_FREE_BYTES) return;
+  throw new StorageError(Object.assign(new Error('no space is left'), { code: 'ENOSPC' }));
+}
+
 export const fileHint = 'give another file with --db';
 
 /** Primary result codes (sqlite.org/rescode.html). */
 const BUSY = 5;
+const READ_ONLY = 8;
 const FULL = 13;
 const NOT_A_DATABASE = 26;
 
@@ -126,7 +153,7 @@ const checkRights =
 
 const explanations: Readonly<Record<number, readonly [problem: string, hint: string]>> = {
   [BUSY]: ['is in use by another program', 'try again'],
-  8: ['cannot be written to', checkRights],
+  [READ_ONLY]: ['cannot be written to', checkRights],
   10: ['cannot be read or written: the disk failed', 'check the disk, and that it is not full'],
   11: ['is damaged', 'keep it as it is, and restore a backup under another name'],
   [FULL]: ['cannot be written to: the disk is full', 'free some space, then start again'],
@@ -156,6 +183,7 @@ export const isForeign = (error: unknown): boolean => primaryCode(error) === NOT
 /** The result code of SQLite, without what it says more exactly; also for an error of the system that means the same. */
 function primaryCode(error: unknown): number {
   const { code, errcode } = codesOf(error);
+  if (code === 'EROFS') return READ_ONLY;
   return code === 'ENOSPC' || code === 'EDQUOT' ? FULL : errcode & 0xff;
 }
 

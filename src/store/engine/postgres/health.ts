@@ -1,0 +1,33 @@
+import type { QueryResult } from 'pg';
+import { StartupError, StorageError } from '../../errors.ts';
+import { nameOf } from './hosts.ts';
+
+/** Of a user without pg_read_all_stats, `sync_state` is hidden: then any standby that is connected counts. */
+const CONDITION = `
+  select current_setting('transaction_read_only') as read_only, pg_is_in_recovery() as is_standby,
+    current_setting('synchronous_standby_names') as standbys,
+    current_setting('synchronous_commit') in ('off', 'local') as is_local,
+    (select count(*) from pg_stat_replication where coalesce(sync_state in ('sync', 'quorum'), true)) > 0 as has_standby,
+    (select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'SyncRep'
+      and clock_timestamp() - query_start > interval '2 seconds')::int as waiting
+`;
+
+/** Asks PostgreSQL whether a change would work, without one. Throws StorageError, with a StartupError that names the cause. */
+export async function checkCondition(query: (text: string) => Promise<QueryResult>, url: string): Promise<void> {
+  const [found] = await query(CONDITION).then(
+    ({ rows }) => rows,
+    (error: unknown) => {
+      throw new StorageError(error);
+    },
+  );
+  const fail = (problem: string, hint: string) => {
+    throw new StorageError(new StartupError(`${nameOf(url)} ${problem}`, hint));
+  };
+  if (found.is_standby) fail('is a standby, which takes no changes', 'promote it, or give the address of the primary');
+  if (found.read_only === 'on')
+    fail('is read-only', 'see default_transaction_read_only of the server, database and user');
+  if (found.standbys === '' || found.is_local || (found.has_standby && found.waiting === 0)) return;
+  const waiting = found.waiting > 0 ? `: ${found.waiting} commits wait` : ', which is not connected';
+  const hint = 'start the standby, or take it out of synchronous_standby_names: then a failover loses changes';
+  fail(`has to wait for its synchronous standby (${found.standbys})${waiting}`, hint);
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { prepare } from '../../faults/world.ts';
+import { type RunningServer, startServer } from '../../src/server/serve.ts';
+import { query } from '../support/postgres.ts';
+import { type PostgresPair, startPair } from '../support/postgres-server.ts';
+
+// With a real standby, which commits have to wait for.
+
+const patient = { timeout: 20_000, interval: 100 };
+
+let pair: PostgresPair;
+let world: Awaited<ReturnType<typeof prepare>>;
+let server: RunningServer;
+/** Another replica, which knows nothing of what the first one waits for. */
+let other: RunningServer;
+const log: string[] = [];
+
+beforeAll(async () => {
+  pair = await startPair({ fsync: 'off', max_connections: 60 });
+  world = await prepare(pair.url);
+}, 60_000);
+afterAll(() => pair.stop());
+
+beforeEach(async () => {
+  await query(pair.url, `alter system set synchronous_standby_names = 's1'`);
+  await query(pair.url, 'select pg_reload_conf()');
+  await expect
+    .poll(() => query(pair.url, `select sync_state from pg_stat_replication`), patient)
+    .toEqual([{ sync_state: 'sync' }]);
+  log.length = 0;
+  const options = { db: pair.both, host: '127.0.0.1', port: 0, rateLimit: null };
+  server = await startServer({ ...options, logFormat: 'json', logTo: { write: (line) => log.push(line) } });
+  other = await startServer({ ...options, logFormat: 'none', logTo: { write: () => {} } });
+  return async () => {
+    await Promise.all([server.close(), other.close()]);
+    await pair.renewStandby();
+  };
+}, 60_000);
+
+const create = async (idempotencyKey: string, { url } = server) => {
+  const answer = await fetch(`${url}/customer`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${world.token}`,
+      'content-type': 'application/json',
+      'idempotency-key': idempotencyKey,
+    },
+    body: JSON.stringify({ name: idempotencyKey }),
+  });
+  return { status: answer.status, body: await answer.text() };
+};
+const statusOf = async (path: string) => (await fetch(`${server.url}${path}`)).status;
+const waiting = () => query(pair.url, `select pid from pg_stat_activity where wait_event = 'SyncRep'`);
+const named = (name: string) => query(pair.url, `select name from customers where name = '${name}'`);
+
+async function end(how: 'pg_cancel_backend' | 'pg_terminate_backend'): Promise<void> {
+  await query(pair.url, `select ${how}(pid) from pg_stat_activity where wait_event = 'SyncRep'`);
+}
+
+describe('a commit that waits for a synchronous standby which is gone', { timeout: 90_000 }, () => {
+  it.each([
+    ['is cancelled', () => end('pg_cancel_backend')],
+    ['is terminated', () => end('pg_terminate_backend')],
+    ['is cut off by a restart', () => pair.restart()],
+    ['is cut off by a restart at once', () => pair.restartAtOnce()],
+  ])('and %s is acknowledged neither then nor to a retry, and happens once after a failover', async (how, stop) => {
+    await pair.stopStandby();
+    const first = create(how);
+    await expect.poll(waiting, patient).toHaveLength(1);
+    await stop();
+    expect((await first).status).toBe(500);
+    expect(await named(how)).toHaveLength(1);
+
+    // The replay of another replica waits for the standby as the commit did.
+    const replay = create(how, other);
+    await expect.poll(waiting, patient).toHaveLength(1);
+    expect((await create(how)).status).toBe(409);
+
+    await pair.failOver();
+    expect(await named(how)).toEqual([]);
+    expect((await replay).status).toBe(500);
+    await expect.poll(async () => (await create(how)).status, { ...patient, timeout: 10_000 }).toBe(201);
+    expect(await named(how)).toHaveLength(1);
+  });
+
+  it('is replayed once the standby has it', async () => {
+    await pair.stopStandby();
+    const first = create('back');
+    await expect.poll(waiting, patient).toHaveLength(1);
+    await end('pg_terminate_backend');
+    expect((await first).status).toBe(500);
+    await pair.startStandby();
+    await expect.poll(async () => (await create('back')).status, patient).toBe(201);
+    await pair.failOver();
+    expect(await named('back')).toHaveLength(1);
+  });
+
+  it('keeps others from being sent, is the reason in the log, and makes the server not ready', async () => {
+    expect(await statusOf('/ready')).toBe(200);
+    await pair.stopStandby();
+    const first = create('held');
+    await expect.poll(() => statusOf('/ready'), patient).toBe(503);
+    expect(log.join('')).toContain('synchronous standby (s1)');
+    await sleep(2_500);
+    const started = performance.now();
+    expect(await Promise.all(Array.from({ length: 30 }, (_, at) => create(`more ${at}`)))).toEqual(
+      Array.from({ length: 30 }, () => ({ status: 503, body: expect.any(String) })),
+    );
+    expect(performance.now() - started).toBeLessThan(3_000);
+    expect((await first).status).toBe(500);
+    // An abandoned commit keeps its place: there is no second one.
+    expect(await waiting()).toHaveLength(1);
+    expect(await query(pair.url, `select 1 from pg_stat_activity where application_name = 'lkm'`)).toSatisfy(
+      (rows: unknown[]) => rows.length <= 17,
+    );
+    await pair.startStandby();
+    await expect.poll(async () => (await create('held')).status, patient).toBe(201);
+    await expect.poll(() => statusOf('/ready'), patient).toBe(200);
+  });
+});
