@@ -4,7 +4,7 @@ import type { Column } from './columns.ts';
 
 /** How programs write that there is no date, where a column must hold one. */
 const standsForNone =
-  /^(?:0000-00-00|0001-01-01|1899-12-30|1899-12-31|1900-01-01|1970-01-01)(?:[T ]00:00(?::00(?:\.0+)?)?)?/;
+  /^(?:0000-00-00|0001-01-01|1899-12-30|1899-12-31|1900-01-01|1970-01-01)(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|\+00(?::?00)?)?)?$/;
 
 const hasZone = /(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)$/i;
 

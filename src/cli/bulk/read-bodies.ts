@@ -59,10 +59,15 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
       else if (columns.get(name) !== null) report(`column '${name}' is there more than once`);
     }
     const body: Record<string, unknown> = structuredClone(defaults);
-    const { texts, unread } = fill(body, row, columns, { ...reading, noDates, dates });
+    const dated: Parameters<typeof dates.see>[] = [];
+    const { texts, unread } = fill(body, row, columns, { ...reading, noDates, see: (...date) => dated.push(date) });
     const arranged = operation.arrange?.(body) ?? body;
     const issues = issuesOf(arranged, operation, columns, unread);
-    for (const text of [...texts, ...issues, ...repeated(row.line, arranged)]) problems.add(row.line, text);
+    for (const text of [...texts, ...issues]) problems.add(row.line, text);
+    // A row that is left out takes no key from those below it, and nothing is said of its dates.
+    if (problems.skipped.has(row.line)) return arranged;
+    for (const text of repeated(row.line, arranged, problems.skipsRows)) problems.add(row.line, text);
+    if (!problems.skipped.has(row.line)) for (const date of dated) dates.see(...date);
     return arranged;
   }
 
@@ -82,7 +87,7 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
 /** Writes the cells of a row into its body; returns what cannot be read, and the columns that it is in. */
 interface FillOptions extends Pick<Reading, 'io' | 'dateFormat' | 'noDate'> {
   readonly noDates: string[];
-  readonly dates: ReturnType<typeof createDateNotes>;
+  readonly see: (...date: Parameters<ReturnType<typeof createDateNotes>['see']>) => void;
 }
 
 function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedColumns, options: FillOptions) {
@@ -100,7 +105,9 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       const way =
-        column.isDate && /^[0\W]*0[0\W]*$/.test(String(value)) ? "; for no date, write 'never' or nothing" : '';
+        column.isDate && /^[0\W]*0[0\W]*$/.test(String(value))
+          ? `; for no date, write 'never' or nothing, or say --no-date '${value}'`
+          : '';
       texts.push(`${name}: ${error.message}${way}`);
       if (column.isDate && options.noDates.length < MAX_NO_DATES) options.noDates.push(String(value));
       setAt(body, column.path, value);
@@ -113,7 +120,7 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
 /** So many tell how the others are written. */
 const MAX_NO_DATES = 1_000;
 
-function readValue(value: unknown, column: Column, { dateFormat, noDate = [], dates, io }: FillOptions): unknown {
+function readValue(value: unknown, column: Column, { dateFormat, noDate = [], see, io }: FillOptions): unknown {
   const { read, nullWord, isDate } = column;
   if (value === null || typeof value === 'object') return value;
   const text = read === undefined ? String(value) : trimmed(String(value));
@@ -122,7 +129,7 @@ function readValue(value: unknown, column: Column, { dateFormat, noDate = [], da
   if (read === undefined || text === '') return text || undefined;
   const date = isDate ? ((dateFormat && isoDate(text, dateFormat)) ?? isoDate(text, 'ymd')) : null;
   const sent = read(date ?? text, io);
-  if (isDate) dates.see(text, date, sent, column);
+  if (isDate) see(text, date, sent, column);
   return sent;
 }
 
@@ -155,14 +162,16 @@ const isWithin = (place: readonly PropertyKey[], { path }: Column): boolean =>
 function findRepeated(columns: NamedColumns) {
   /** By value, the line that it was seen on first. A hash stands for the value: there may be millions, of any length. */
   const seen = new Map<string, number>();
-  return (line: number, body: Body): string[] =>
-    [...columns].flatMap(([header, column]) => {
+  return (line: number, body: Body, skipsRows: boolean): string[] => {
+    const values = [...columns].flatMap(([header, column]) => {
       const value = column?.unique && valueAt(body, column.path);
       if (value === undefined || value === null) return [];
       const text = column?.unique === 'email' ? emailKey(String(value)) : String(value);
       const digest = hash('sha256', `${column?.name}\n${text}`, 'base64url');
-      const first = seen.get(digest) ?? line;
-      seen.set(digest, first);
-      return first === line ? [] : [`${header}: the same as in line ${first}`];
+      return [{ header, digest, first: seen.get(digest) ?? line }];
     });
+    const again = values.filter(({ first }) => first !== line);
+    if (again.length === 0 || !skipsRows) for (const { digest, first } of values) seen.set(digest, first);
+    return again.map(({ header, first }) => `${header}: the same as in line ${first}`);
+  };
 }

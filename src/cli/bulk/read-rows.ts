@@ -23,7 +23,17 @@ export interface ReadRows extends Pick<Run, 'digest' | 'rows' | 'file' | 'scope'
 }
 
 /** Options that say how a run is done, and not what it does; the digest leaves them out. */
-const ignoredOptions = ['file', 'count', 'run', 'concurrency', 'dryRun', 'idempotencyKey', 'yes', 'githubOutput'];
+const ignoredOptions = [
+  'file',
+  'count',
+  'run',
+  'concurrency',
+  'dryRun',
+  'idempotencyKey',
+  'yes',
+  'githubOutput',
+  'skipInvalid',
+];
 
 /** Reads all rows once, checks them, and keeps them aside for a run. */
 export async function readRows(

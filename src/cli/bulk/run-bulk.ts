@@ -71,7 +71,7 @@ export async function runBulk(
     ? await needs.find(await context.client(), openLane(MAX_LOOKUPS_AT_ONCE, io), problems)
     : new Map<string, string>();
   if (problems.count > 0) throw problems.error(file ?? 'the command line', operation.columns, dryRun);
-  if (dryRun || state === null) return previewRun(operation, { rows, first, needs, warnings }, ids);
+  if (dryRun || state === null) return previewRun(operation, { rows, first, needs, warnings, problems }, ids);
   for (const text of warnings) await context.say({ tone: 'warning', text });
   const finish = async (run: BulkRun): Promise<CommandResult> => {
     const result = await finishRun(context, run, request);
@@ -122,7 +122,7 @@ function refuseRepeated({ run, operation, counts, hasBegun }: BulkRun, given: { 
 
 function previewRun(
   { noun, done }: BulkOperation,
-  { rows, first, needs, warnings }: Pick<ReadRows, 'rows' | 'first' | 'needs' | 'warnings'>,
+  { rows, first, needs, warnings, problems }: Pick<ReadRows, 'rows' | 'first' | 'needs' | 'warnings' | 'problems'>,
   ids: ReadonlyMap<string, string>,
 ): CommandResult {
   const needed = [...needs.all].map(([key, { kind, name }]) => {
@@ -133,12 +133,15 @@ function previewRun(
     const found = all.filter(({ status }) => status === 'exists').length;
     return `\n${kind}s: ${all.length - found} would be made, ${found} are there\n`;
   });
-  const text = `${count(rows, 'row')}, no problems: each would be ${done} as a ${noun}. The first:`;
+  const skipped = problems.skipped.size;
+  const state = skipped === 0 ? 'no problems' : `${skipped} more left out`;
+  const text = `${count(rows, 'row')}, ${state}: each would be ${done} as a ${noun}. The first:`;
   return {
     kind: 'text',
     draw: () => `${text}\n\n${JSON.stringify(first, null, 2)}\n${counted.join('')}`,
     data: { dryRun: true, rows, first, ...(needed.length > 0 && { needed }) },
     quiet: [],
+    ...(skipped > 0 && { exitCode: exitCodes.partial }),
     notes: [
       ...warnings.map((text) => ({ tone: 'warning', text }) as const),
       { tone: 'hint', text: 'nothing was sent' },

@@ -100,6 +100,35 @@ describe('a file of another system', () => {
     });
   });
 
+  it('leaves out no valid row for a row that is left out itself, and says nothing of the dates of those', async () => {
+    await using shop = await bulkShop();
+    const [A, B, C] = ['A', 'B', 'C'].map((end) => `ACME-0001-AAAA-BBBB-000${end}`);
+    const rows = [
+      `${A},three,r-1,2020-01-01`,
+      `${A},3,r-1,never`,
+      `${A},3,r-2,never`,
+      `${B},3,r-2,never`,
+      `${C},3,r-3,1970-01-01 10:00`,
+    ];
+    shop.write('k.csv', `key,maxActivations,reference,expires\n${rows.join('\n')}\n`);
+    const argv = ['keys', 'import', '-f', 'k.csv', '--skip-invalid'];
+    const planned = await shop.at([...argv, '-n']);
+    expect(planned).toMatchObject({ code: 12, stdout: expect.stringContaining('3 rows, 2 more left out: each') });
+    expect(planned.stderr).toMatch(/left out line 2: maxActivations.*left out line 4: key: the same as in line 3\n/s);
+    expect(planned.stderr).toContain('warning: 1 key has expired already\n');
+    expect(planned.stderr).not.toContain('--no-date');
+    expect((await shop.at([...argv, '-y'])).stderr).toContain('imported 3 of 3 keys');
+  });
+
+  it('is one run with and without --skip-invalid, where no row is invalid', async () => {
+    await using shop = await bulkShop();
+    shop.write('o.csv', 'maxActivations\n1\n2\n');
+    const argv = ['keys', 'create', '-f', 'o.csv', '--expires', 'never'];
+    const first = await shop.at(argv);
+    expect(await shop.at([...argv, '--skip-invalid'])).toMatchObject({ code: 0, stdout: first.stdout });
+    expect(await shop.keys()).toHaveLength(2);
+  });
+
   it('moves in with its products, customers, notes and devices', async () => {
     await using shop = await bulkShop();
     shop.write('old.csv', foreign);
