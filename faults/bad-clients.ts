@@ -17,15 +17,16 @@ const UNREAD = 64;
 const HALF_SENT = 24;
 const SILENT = 24;
 
-/** Requests that a connection may send at once; many more close it. */
+/** Requests that a connection sends at once: as many as are read, and more than that. */
 const PIPELINED = 60;
-const TOO_MANY = 200;
+const MORE_THAN_READ = 200;
 
 /** How often a connection that reads nothing writes something, by which it notices that it was closed. */
 const POKE_MS = 100;
 
-/** A list is read from the database piece by piece; the description is one piece of 240 kB. */
-const LARGE = ['/customer', '/openapi.json', '/openapi.json'];
+/** The description is one piece of some 700 kB, and few of it are given to one address; a list is read piece by piece. */
+const ONE_PIECE = '/openapi.json';
+const LONG_LIST = '/customer';
 
 /** Opens them on a server of this machine; resolves once all have sent what they will send. */
 export async function openBadClients(url: string, token: string, random: Random): Promise<BadClients> {
@@ -49,8 +50,9 @@ export async function openBadClients(url: string, token: string, random: Random)
   async function readNothing(): Promise<void> {
     const socket = (await open(protocol === 'https:')).pause();
     unread.add(socket);
-    const count = random.below(6) === 0 ? TOO_MANY : PIPELINED;
-    socket.write(`${head('GET', random.pick(LARGE), token)}\r\n`.repeat(count));
+    const count = random.below(6) === 0 ? MORE_THAN_READ : PIPELINED;
+    const get = (path: string) => `${head('GET', path, token)}\r\n`;
+    socket.write(get(ONE_PIECE) + get(LONG_LIST).repeat(count));
     const poke = setInterval(() => socket.write('\r\n'), POKE_MS);
     socket.once('close', () => clearInterval(poke));
   }
