@@ -13,7 +13,7 @@ export interface BadClients {
 }
 
 /** Of each kind: pipelines and never reads, sends half a request, sends nothing. */
-const UNREAD = 64;
+const UNREAD = 32;
 const HALF_SENT = 24;
 const SILENT = 24;
 

@@ -89,7 +89,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     return changes.prepare(sends);
   }
 
-  /** What is remembered of changes and bulk runs, opened at the first call. Throws `LocalError`. */
+  /** What is remembered of changes, opened at the first call. Throws `LocalError`. */
   function state(): Promise<State> {
     opening ??= import('./state/state.ts').then(({ openState }) => openState(io));
     return opening;

@@ -19,7 +19,6 @@ export const groups: readonly Group[] = [
   { name: 'plans', alias: 'plan', summary: 'manage plans: what keys are issued with, under a name' },
   { name: 'offline', summary: 'license devices without a network, by files that are carried there and back' },
   { name: 'tokens', alias: 'token', summary: 'manage API tokens' },
-  { name: 'jobs', alias: 'job', summary: 'see, resume and retry bulk runs' },
   { name: 'auth', summary: 'log in to services, and choose between them' },
   { name: 'config', summary: 'store values of options' },
   { name: 'signing-keys', alias: 'signing-key', summary: 'manage the keys that sign licence files' },
@@ -67,7 +66,6 @@ const deliveries = () => import('./commands/webhooks/deliveries.ts');
 const webhooksListen = () => import('./commands/webhooks/listen.ts');
 const auth = () => import('./commands/auth.ts');
 const config = () => import('./commands/config.ts');
-const jobs = () => import('./commands/jobs.ts');
 
 /** All commands, in the order of the help page. */
 export const commandEntries: readonly CommandEntry[] = [
@@ -158,10 +156,6 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('config set', 'store the value of a setting', config),
   entry('config unset', 'forget the value of a setting', config),
   entry('config path', 'print where they are stored', config),
-  entry('jobs list', 'list bulk runs', jobs),
-  entry('jobs show', 'show the rows of a bulk run', jobs),
-  entry('jobs resume', 'send the rows of a bulk run that are open', jobs),
-  entry('jobs retry', 'send the failed rows of a bulk run once more', jobs),
   entry('db status', 'show how far the schema has come', () => import('./commands/db/schema.ts')),
   entry('db migrate', 'bring the schema up to date', () => import('./commands/db/schema.ts')),
   entry('db copy', 'copy everything into another, empty database', () => import('./commands/db/schema.ts')),

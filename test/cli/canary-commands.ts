@@ -10,8 +10,6 @@ export interface Shop {
   readonly token: string;
   readonly webhook: string;
   readonly session: string;
-  /** A bulk run with a row that failed. */
-  readonly job: string;
   readonly email: string;
   readonly url: string;
   readonly account: string;
@@ -125,9 +123,6 @@ export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly st
   'auth logout': () => ['stored'],
   'config set': ({ product }) => [`product ${product}`],
   'config unset': () => ['product'],
-  'jobs show': ({ job }) => [job, `${job} --failed`],
-  'jobs resume': ({ job }) => [job],
-  'jobs retry': ({ job }) => [job],
   'db copy': () => ['lkm.db copy.db'],
   'db backup': () => ['backup.db --db lkm.db', 'nowhere/backup.db --db lkm.db'],
   'db restore': () => ['backup.db --db restored.db --yes', 'backup.db --drill --license-file a.lic'],

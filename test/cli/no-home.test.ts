@@ -15,7 +15,6 @@ describe('a user without a home folder', () => {
     ['customers create --name Ada', 13, /^error: .* set LKM_STATE_DIR, or HOME\n$/],
     ['customers create --name Ada --idempotency-key k1 --max-retries 0', 8, /^error: .*may have been made/],
     ['customers list', 0, /^no customers yet/],
-    ['jobs list', 0, /^no bulk run yet/],
     ['auth list', 0, /no profiles yet/],
     ['--version', 0, /^$/],
     ['--help', 0, /^$/],

@@ -38,7 +38,6 @@ export const scenes = {
       'lkm keys create -f orders.csv',
       'lkm keys create -f orders.csv -o keys.csv',
       'cut -d, -f1-4 keys.csv',
-      'lkm jobs list --fields id,command,file,rows,done,failed,open',
     ],
   },
   stats: { columns: 80, lines: 60, typed: ['lkm stats'], seeded: true },

@@ -141,19 +141,6 @@ export const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A body as the rows of a file have it: the texts of its cells, by the names of their columns. */
-export function writeCells({ single }: Columns, body: unknown): Record<string, string> {
-  const cells: Record<string, string> = {};
-  const whole = single.filter(({ path }) => path.length === 1).map(({ path }) => path[0]);
-  for (const { name, path, nullWord } of single) {
-    if (path.length > 1 && whole.includes(path[0])) continue;
-    const value = valueAt(body, path);
-    const shown = value === null ? nullWord : value;
-    if (shown !== undefined) cells[name] = typeof shown === 'object' ? JSON.stringify(shown) : String(shown);
-  }
-  return cells;
-}
-
 /** An id or an address: text without blanks at its ends. */
 function asGiven(text: string): string {
   return text;

@@ -12,8 +12,15 @@ export type Mode = Readonly<Record<string, boolean>>;
 /** The body of a request, as JSON has it. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** What the results show of a row that was done; `status` when it is another word than that of the operation. */
-type Outcome = Readonly<Record<string, unknown>> & { readonly status?: string };
+/**
+ * What the results show of a row that was done; `status` when it is another word than that of the operation. `isOld`: it had been
+ * done before. `warning`: what is not as it was asked for.
+ */
+export type Outcome = Readonly<Record<string, unknown>> & {
+  readonly status?: string;
+  readonly isOld?: boolean;
+  readonly warning?: string | undefined;
+};
 
 /** A void outcome has nothing to show. */
 type Sending = Promise<Outcome> | Promise<void>;
@@ -33,9 +40,9 @@ export interface BulkOperation {
   /** The body as `schema` can check it: with a placeholder for what a look-up has still to find. */
   toCheck?(body: Body): Body;
   /** Whether sending a row twice does no more than sending it once, also when the service has forgotten the first time. */
-  readonly repeatsSafely?: boolean;
-  /** Whether the service refuses to do a row once more, in whatever run. */
-  refusesAgain?(body: Body): boolean;
+  readonly isRepeatable?: boolean;
+  /** The body of a row with its own reference within the run, where the service keeps one. */
+  withReference?(body: Body, reference: string): Body;
   /** What the results show besides number, status and error, from the body or the outcome. */
   readonly fields: readonly Field[];
   send(client: Client, body: unknown, call: CallOptions, mode: Mode): Sending;

@@ -32,13 +32,18 @@ export const bulkOptions = {
     'with -f: leave out rows that cannot be sent as they are, and do the rest (exit code 12)',
   ),
   noDate: many('--no-date <VALUE>', 'with -f: what stands for no date in it, such as 0001-01-01'),
-  run: option('--run <NAME>', 'with -f or --count: tell this run from others that do the same', {
+  run: option('--run <NAME>', 'with -f or --count: do it once more, as a run of its own', {
     parse: parseRunName,
   }),
   concurrency: option('--concurrency <N>', 'with -f or --count: how many rows go at a time at most (96)', {
     parse: parseConcurrency,
   }),
 };
+
+export const restartOption = flag(
+  '--restart',
+  'with -f: do all rows once more, of a run that was begun a day ago or earlier and did not end',
+);
 
 export const isBulk = ({ file, count }: Written['options']): boolean => file !== undefined || count !== undefined;
 
@@ -65,7 +70,6 @@ export const resultFields = (fields: readonly Field[]): readonly Field[] => [
   ...fields,
   { name: 'error', of: ({ error }) => Object(error).message ?? null, cuts: true },
   { name: 'line', isNumber: true, shown: 'chosen' },
-  { name: 'idempotencyKey', shown: 'chosen' },
 ];
 
 /** Declares the results of a command that changes one thing, or one for each row; `--fields` chooses what rows have besides. */

@@ -4,8 +4,8 @@ import { UsageError } from '../failure/errors.ts';
 import { unlessRefused } from '../request/look-ups.ts';
 import type { Lane } from './lane.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
-import type { Problems } from './read-rows.ts';
-import { type BulkRun, preparationKey } from './run.ts';
+import type { Problems } from './problems.ts';
+import { preparationKey, type Run } from './run.ts';
 
 /** Something that rows refer to and that has to be there before they are sent. */
 export interface Need {
@@ -66,22 +66,28 @@ export class Needs {
   }
 }
 
+interface Preparing {
+  readonly run: Run;
+  readonly operation: BulkOperation;
+  readonly mode: Mode;
+  readonly needs: Needs;
+  /** The ids of what is there. */
+  readonly found: ReadonlyMap<string, string>;
+}
+
 /** Makes what rows need and what is not there, each under a key of its own; returns what puts the ids into a body. */
 export async function prepare(
-  { run, operation, ...opened }: BulkRun,
+  { run, operation: { preparation }, mode, needs, found }: Preparing,
   client: Client,
   lane: Lane,
   stop: AbortSignal,
 ): Promise<(body: Body) => Body> {
-  const { preparation } = operation;
   if (preparation === undefined) return (body) => body;
   const { needsOf, find, make, fill } = preparation;
-  const needs = new Needs(operation, run.mode);
-  for (const { body, line } of opened.read()) needs.add(body, line);
-  const ids = opened.readPrepared();
+  const ids = new Map(found);
 
   async function findOrMake(need: Need): Promise<string> {
-    const call = { idempotencyKey: preparationKey(run.id, [need.kind, need.name]), signal: stop };
+    const call = { idempotencyKey: preparationKey(run, [need.kind, need.name]), signal: stop };
     // Taken: somebody else has made it since it was looked for.
     const made = need.input && (await unlessRefused(taken[need.kind], make(client, need, call)));
     const id = made ?? (await find(client, need));
@@ -93,13 +99,8 @@ export async function prepare(
   // Products come before their versions.
   for (const ofKind of Map.groupBy(needs.all, ([, { kind }]) => kind).values()) {
     const missing = ofKind.filter(([key]) => !ids.has(key));
-    await lane.each(missing, async ([key, need]) => {
-      const id = await findOrMake(need);
-      // Before a row is sent with it: a later process has to send the same bytes.
-      opened.keepPrepared([[key, id]]);
-      ids.set(key, id);
-    });
+    await lane.each(missing, async ([key, need]) => void ids.set(key, await findOrMake(need)));
   }
   return (body) =>
-    fill?.(body, Object.fromEntries(needsOf(body, run.mode).map((need) => [need.kind, ids.get(keyOf(need))]))) ?? body;
+    fill?.(body, Object.fromEntries(needsOf(body, mode).map((need) => [need.kind, ids.get(keyOf(need))]))) ?? body;
 }

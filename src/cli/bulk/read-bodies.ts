@@ -9,8 +9,8 @@ import { trimmed } from '../values/text.ts';
 import { type Column, findColumn, isObject, setAt, valueAt } from './columns.ts';
 import { createDateNotes } from './date-notes.ts';
 import type { Body, BulkOperation } from './operation.ts';
+import type { Problems } from './problems.ts';
 import type { RawRow } from './read-file.ts';
-import type { Problems } from './read-rows.ts';
 
 /** By their names in a file, the columns that it has; null for one that is left out, or cannot be used. */
 type NamedColumns = ReadonlyMap<string, Column | null>;

@@ -1,49 +1,47 @@
-import { createHash } from 'node:crypto';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
-import { count } from '../output/words.ts';
-import { keepAside, listRuns, type Run, type StoredRun } from '../state/runs.ts';
-import type { State } from '../state/state.ts';
-import type { Columns } from './columns.ts';
 import type { Body, BulkOperation } from './operation.ts';
 import { Needs } from './preparation.ts';
+import { Problems } from './problems.ts';
 import { issuesOf, readBodies } from './read-bodies.ts';
-import { type Report, readFile } from './read-file.ts';
-import { hash } from './run.ts';
+import { readFile } from './read-file.ts';
 import type { BulkRequest } from './run-bulk.ts';
+import type { Row } from './send-rows.ts';
 
-export interface ReadRows extends Pick<Run, 'digest' | 'rows' | 'file' | 'scope' | 'rowsDigest'> {
-  readonly first: Body;
+export interface ReadRows {
+  readonly rows: readonly Row[];
+  /** Where they came from: the name of a file; null for `--count`. */
+  readonly file: string | null;
+  /** What tells these rows from others: the options, the product, and the bytes of the file or the number of rows. */
+  readonly identity: readonly unknown[];
   readonly needs: Needs;
   readonly problems: Problems;
   /** What should be known of rows that can be sent. */
   readonly warnings: readonly string[];
-  /** The earlier runs whose rows the file begins with, where doing these rows again would do more. */
-  readonly repeated: readonly StoredRun[];
 }
 
-/** Options that say how a run is done, and not what it does; the digest leaves them out. */
+/** Options that say how a run is done, and not what it does. */
 const ignoredOptions = [
   'file',
   'count',
   'run',
+  'restart',
   'concurrency',
   'dryRun',
   'idempotencyKey',
+  'ifAbsent',
   'yes',
   'githubOutput',
   'skipInvalid',
 ];
 
-/** Reads all rows once, checks them, and keeps them aside for a run. */
+/** Reads all rows once and checks them. */
 export async function readRows(
   context: CommandContext,
   operation: BulkOperation,
   request: BulkRequest,
-  origin: string,
-  state: State | null,
 ): Promise<ReadRows> {
-  const { file, count, mode = {} } = request;
+  const { file, count = 0, mode = {} } = request;
   const defaults: Body = JSON.parse(JSON.stringify(request.defaults));
   const options = Object.entries(context.written)
     .filter(([name, text]) => text !== undefined && !ignoredOptions.includes(name))
@@ -51,115 +49,45 @@ export async function readRows(
   const identity = [options, defaults.productId ?? null];
   const needs = new Needs(operation, mode);
   if (file !== undefined) {
-    if (count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
-    const given = { ...request, file, defaults, origin, state, identity, needs };
-    return readRowsOfFile(context, operation, given);
+    if (request.count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
+    return readRowsOfFile(context, operation, { ...request, file, defaults }, identity, needs);
   }
-  const first = operation.arrange?.(defaults) ?? defaults;
-  const [issue] = issuesOf(first, operation);
+  const body = operation.arrange?.(defaults) ?? defaults;
+  const [issue] = issuesOf(body, operation);
   if (issue !== undefined) throw new UsageError(`the options do not go together: ${issue}`, ['Nothing was sent.']);
-  needs.add(first, null);
-  const digest = hash([...identity, count]);
-  return { digest, rows: count ?? 0, file: null, first, needs, problems: new Problems(), warnings: [], repeated: [] };
-}
-
-interface OfFile
-  extends Pick<BulkRequest, 'map' | 'delimiter' | 'encoding' | 'dateFormat' | 'noDate' | 'skipInvalid' | 'defaults'> {
-  readonly file: string;
-  readonly origin: string;
-  readonly state: State | null;
-  /** The options and the product. */
-  readonly identity: readonly unknown[];
-  readonly needs: Needs;
+  needs.add(body, null);
+  const rows = Array.from({ length: count }, (_, at): Row => ({ row: at + 1, line: null, body }));
+  return { rows, file: null, identity: [...identity, count], needs, problems: new Problems(), warnings: [] };
 }
 
 async function readRowsOfFile(
   { io, dryRun }: CommandContext,
   operation: BulkOperation,
-  { file, map, delimiter, encoding, dateFormat, noDate, skipInvalid, defaults, origin, state, identity, needs }: OfFile,
+  request: BulkRequest & { readonly file: string },
+  identity: readonly unknown[],
+  needs: Needs,
 ): Promise<ReadRows> {
   const problems = new Problems();
-  problems.skipsRows = skipInvalid;
-  const source = readFile(file, { delimiter, encoding }, problems.add, io);
-  const bodies = readBodies(operation, { mapping: new Map(map), defaults, problems, dateFormat, noDate, io });
-  const keep = state === null || dryRun ? () => {} : keepAside(state);
-  const scope = hash(identity);
-  const earlier = (state === null ? [] : listRuns(state)).filter(
-    ({ run }) => run.command === operation.command && run.origin === origin && run.scope === scope,
-  );
-  const repeated: StoredRun[] = [];
-  const rowsHash = createHash('sha256');
-  let rows = 0;
-  let first: Body = {};
-  let hasUnsafeRow = false;
-  for await (const row of source.rows) {
-    const body = bodies.read(row);
-    if (problems.skipped.has(row.line)) continue;
-    if (rows === 0) first = body;
-    rows += 1;
-    rowsHash.update(`${JSON.stringify(row.cells)}\n`);
-    hasUnsafeRow ||= operation.repeatsSafely !== true && operation.refusesAgain?.(body) !== true;
-    const asLong = hasUnsafeRow ? earlier.filter(({ run }) => run.rows === rows) : [];
-    repeated.push(...asLong.filter(({ run }) => run.rowsDigest === rowsHash.copy().digest('hex')));
-    needs.add(body, row.line);
-    // What is wrong is never sent: then there is nothing to write down.
-    if (problems.count === 0) keep({ line: row.line, body });
+  problems.skipsRows = request.skipInvalid;
+  const source = readFile(request.file, request, problems.add, io);
+  const bodies = readBodies(operation, { ...request, mapping: new Map(request.map), problems, io });
+  const rows: Row[] = [];
+  let row = 0;
+  for await (const raw of source.rows) {
+    const body = bodies.read(raw);
+    // A row that is left out keeps its number: that of the others does not change once it can be sent.
+    row += 1;
+    if (problems.skipped.has(raw.line)) continue;
+    rows.push({ row, line: raw.line, body });
+    needs.add(body, raw.line);
   }
   bodies.end();
   problems.skipsRows = false;
-  if (rows === 0) for (const [line, texts] of problems.skipped) for (const text of texts) problems.add(line, text);
+  if (rows.length === 0) {
+    for (const [line, texts] of problems.skipped) for (const text of texts) problems.add(line, text);
+  }
   // Where rows need nothing, no service has to be asked to tell all problems.
   if (problems.count > 0 && needs.all.size === 0) throw problems.error(source.name, operation.columns, dryRun);
-  const digest = hash([...identity, source.digest()]);
-  const rowsDigest = rowsHash.digest('hex');
   const warnings = [...problems.skippedNotes(), ...bodies.dateNotes(operation.noun)];
-  return { digest, rows, file: source.name, scope, rowsDigest, first, needs, problems, warnings, repeated };
-}
-
-const SHOWN = 20;
-const MAX_SHOWN = 1_000;
-
-/** The problems of a file: all are counted, the first ones of its rows are kept. */
-export class Problems {
-  count = 0;
-  /** Whether a name was none of a column: then all of them are shown. */
-  showsFields = false;
-  /** What would help, below all problems. */
-  readonly hints: string[] = [];
-  readonly #kept: { readonly line: number | null; readonly text: string }[] = [];
-
-  /** Whether a row that has a problem is left out, with what is wrong with it; else it stops the file. */
-  skipsRows = false;
-  readonly skipped = new Map<number, string[]>();
-
-  readonly add: Report = (line, text) => {
-    if (this.skipsRows && line !== null) {
-      this.skipped.set(line, [...(this.skipped.get(line) ?? []), text]);
-      return;
-    }
-    this.count += 1;
-    if (line === null || this.#kept.length < MAX_SHOWN) this.#kept.push({ line, text });
-  };
-
-  /** Which rows were left out, and why. */
-  skippedNotes(): readonly string[] {
-    const notes = [...this.skipped].map(([line, texts]) => `left out line ${line}: ${texts.join('; ')}`);
-    const more = notes.length - SHOWN;
-    return [...notes.slice(0, SHOWN), ...(more > 0 ? [`left out ${count(more, 'more row')}`] : [])];
-  }
-
-  /** The error for a file that cannot be sent as it is; `isWhole` shows as many problems as are kept. */
-  error(name: string, { single, families }: Columns, isWhole: boolean): UsageError {
-    const sorted = this.#kept.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
-    const shown = sorted.slice(0, isWhole ? MAX_SHOWN : SHOWN);
-    const more = this.count - shown.length;
-    const how = this.count > MAX_SHOWN ? `${MAX_SHOWN} of them` : 'all';
-    const fields = [...single.map(({ name }) => name), ...families.map(({ prefix }) => `${prefix}NAME`)];
-    return new UsageError(`${name} has ${count(this.count, 'problem')}; nothing was sent`, [
-      ...shown.map(({ line, text }) => (line === null ? text : `line ${line}: ${text}`)),
-      ...(more > 0 ? [`and ${more} more${isWhole ? '' : `; --dry-run shows ${how}`}`] : []),
-      ...this.hints,
-      ...(this.showsFields ? [`known fields: ${fields.join(', ')}`] : []),
-    ]);
-  }
+  return { rows, file: source.name, identity: [...identity, source.digest()], needs, problems, warnings };
 }

@@ -1,24 +1,15 @@
-import { hash } from 'node:crypto';
-import { lstatSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import type { Settings } from '../config/settings.ts';
-import { exitCodes, LocalError } from '../failure/errors.ts';
-import type { Io } from '../io.ts';
+import { exitCodes } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
-import type { RunRow } from '../state/open-run.ts';
+import type { BulkOperation } from './operation.ts';
 import { resultFields } from './options.ts';
-import { type BulkRun, rowKey } from './run.ts';
+import type { SentRow } from './send-rows.ts';
 
-export function resultOf(run: BulkRun) {
-  const rows: Record<string, unknown>[] = [];
-  const done: Record<string, unknown>[] = [];
-  for (const row of run.read()) {
-    const result = resultRow(run, row);
-    rows.push(result);
-    if (row.kind === 'done') done.push(result);
-  }
+/** The results of a run, in the order of its rows: the same each time the run is repeated. */
+export function resultOf(operation: BulkOperation, sent: readonly SentRow[]) {
+  const rows = sent.map((row) => resultRow(operation, row));
+  const done = rows.filter((_, at) => sent[at]?.error === null);
   return {
     kind: 'rows',
     rows,
@@ -26,58 +17,58 @@ export function resultOf(run: BulkRun) {
     quiet: done.map(({ key, id }) => String(key ?? id ?? '')),
     secrets: done.flatMap(({ key }) => (typeof key === 'string' ? [key] : [])),
     empty: '',
-    fields: resultFields(run.operation.fields),
+    fields: resultFields(operation.fields),
     secret: true,
-    notes: summary(run),
+    notes: [...warningsOf(sent), ...summary(operation, sent)],
     ...(done.length < rows.length && { exitCode: exitCodes.partial }),
   } satisfies CommandResult;
 }
 
-function resultRow({ run, operation }: BulkRun, row: RunRow): Record<string, unknown> {
-  const { line, status, error, attempt } = row;
-  const said: Record<string, unknown> = { key: row.body.licenseKey, ...row.body, ...row.result };
+function resultRow(
+  operation: BulkOperation,
+  { row, line, body, outcome, error, isUnknown }: SentRow,
+): Record<string, unknown> {
+  const said: Record<string, unknown> = { key: body.licenseKey, ...body, ...outcome };
   const named = operation.fields.flatMap(({ name }) => (said[name] === undefined ? [] : [[name, said[name]] as const]));
   return {
-    row: row.row,
+    row,
     ...(line !== null && { line }),
-    status,
+    status: outcome !== null ? (outcome.status ?? operation.done) : isUnknown ? 'unknown' : 'failed',
     ...Object.fromEntries(named),
     ...(error !== null && { error }),
-    idempotencyKey: rowKey(run.id, row.row, attempt),
   };
 }
 
-function summary({ run: { id, rows }, operation, counts }: BulkRun): Note[] {
-  const { done, existing, failed, unknown, open } = counts();
-  const parts = [
-    `${operation.done} ${done - existing} of ${count(rows, operation.noun)}`,
-    existing > 0 && `${existing} existed already`,
-    failed > 0 && `${failed} failed`,
-    unknown > 0 && `${unknown} unknown`,
-    open > 0 && `${open} not sent`,
-    `run ${id}`,
+const SHOWN_WARNINGS = 20;
+
+/** What the service says of rows that were done before in another way than is asked for now. */
+function warningsOf(sent: readonly SentRow[]): Note[] {
+  const texts = sent.flatMap(({ row, line, outcome }) =>
+    outcome?.warning ? [`${line === null ? `row ${row}` : `line ${line}`}: ${outcome.warning}`] : [],
+  );
+  const more = texts.length - SHOWN_WARNINGS;
+  const shown = [
+    ...texts.slice(0, SHOWN_WARNINGS),
+    ...(more > 0 ? [`and ${count(more, 'row')} more of that kind`] : []),
   ];
-  const ways = [
-    failed > 0 && `send the failed rows again: lkm jobs retry ${id}`,
-    failed > 0 && `put them into a file to mend: lkm jobs show ${id} --failed --format csv`,
-    unknown > 0 && `an unknown row may have been ${operation.done}: look before lkm jobs retry ${id} --unknown`,
-    open > 0 && `send the rest: lkm jobs resume ${id}`,
-  ];
-  const hints = ways.filter((text) => text !== false).map((text): Note => ({ tone: 'hint', text }));
-  return [{ tone: done === rows ? 'done' : 'warning', text: parts.filter(Boolean).join(' · ') }, ...hints];
+  return shown.map((text) => ({ tone: 'warning', text }));
 }
 
-/** Throws `LocalError` for a file of `-o` that is there, unless it is as this run has written it, by its `digestsOf`. */
-export function refuseTakenOutput(
-  digestsOf: (path: string) => readonly string[],
-  { output, force }: Settings,
-  { cwd }: Io,
-): void {
-  if (output === null || force) return;
-  const path = resolve(cwd, output);
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
-  const own = digestsOf(path);
-  if (own.length > 0 && own.includes(hash('sha256', readFileSync(path)))) return;
-  const what = own.length === 0 ? 'exists' : 'was changed after this run wrote it';
-  throw new LocalError(`${output} ${what}`, ['Nothing was sent. Name another file, or overwrite it with --force.']);
+function summary({ done, noun }: BulkOperation, sent: readonly SentRow[]): Note[] {
+  const unknown = sent.filter(({ isUnknown }) => isUnknown).length;
+  const failed = sent.filter(({ error }) => error !== null).length - unknown;
+  const old = sent.filter(({ outcome }) => outcome?.isOld).length;
+  const parts = [
+    `${done} ${sent.length - failed - unknown - old} of ${count(sent.length, noun)}`,
+    old > 0 && `${old} ${old === 1 ? 'was' : 'were'} ${done} before`,
+    failed > 0 && `${failed} failed`,
+    unknown > 0 && `${unknown} unknown`,
+  ];
+  const ways = [
+    failed > 0 && 'the same command sends the failed rows again, and no other',
+    unknown > 0 && `an unknown row may have been ${done}: look before you do it in another way`,
+    old > 0 && old === sent.length && `nothing was ${done} now; to do it all once more: --run NAME`,
+  ];
+  const hints = ways.filter((text) => text !== false).map((text): Note => ({ tone: 'hint', text }));
+  return [{ tone: failed + unknown === 0 ? 'done' : 'warning', text: parts.filter(Boolean).join(' · ') }, ...hints];
 }

@@ -1,26 +1,30 @@
-import { hash as digestOf } from 'node:crypto';
-import type { openRun } from '../state/open-run.ts';
-import type { Run } from '../state/runs.ts';
-import type { BulkOperation } from './operation.ts';
+import { hash } from 'node:crypto';
 
-export type BulkRun = ReturnType<typeof openRun<BulkOperation>>;
+/** A bulk run: the same command, file, options and product are the same run, on any machine and at any time. */
+export interface Run {
+  /** 16 hexadecimal digits. */
+  readonly id: string;
+  /** SHA-256 of all that makes it this run. */
+  readonly digest: string;
+}
 
-/** The id of a run. One with a name is the same run whatever its rows are; the caller compares the digests. */
-export const runId = ({ command, origin, name, digest }: Pick<Run, 'command' | 'origin' | 'name' | 'digest'>): string =>
-  short(hash([command, origin, name === null ? ['digest', digest] : ['name', name]]));
+export function runOf(...identity: readonly unknown[]): Run {
+  const digest = hashOf(identity);
+  return { id: digest.slice(0, 16), digest };
+}
 
-/** The idempotency key of a row, the same wherever it is sent. `attempt` is more than 1 for a row that was sent anew. */
-export const rowKey = (id: string, row: number, attempt: number): string =>
-  `lkm-${id}-${row}-${short(hash([id, row, attempt]))}${attempt === 1 ? '' : `-${attempt}`}`;
+/** The reference of a key for which the file has none: the service gives one key for it, for ever. */
+export const rowReference = ({ id }: Run, row: number): string => `run-${id}-${row}`;
+
+/**
+ * The idempotency key of a row. Only who has the file can make it: it opens the stored response. A body that is not the same,
+ * such as one with an end that is counted from today, is another request; so is each `attempt` after a refusal.
+ */
+export const rowKey = ({ id, digest }: Run, row: number, body: unknown, attempt: number): string =>
+  `run-${id}-${row}-${hashOf([digest, row, body, attempt]).slice(0, 16)}`;
 
 /** The idempotency key of something that a run makes before its rows, by what it is. */
-export const preparationKey = (id: string, made: readonly string[]): string =>
-  `lkm-${id}-${short(hash([id, ...made]))}`;
+export const preparationKey = ({ id, digest }: Run, made: readonly string[]): string =>
+  `run-${id}-${hashOf([digest, ...made]).slice(0, 16)}`;
 
-export const hash = (value: unknown): string => digestOf('sha256', JSON.stringify(value));
-
-/** 60 bits of a hash, without letters that look alike. */
-const short = (hex: string): string =>
-  [...Buffer.from(hex.slice(0, 24), 'hex')].map((byte) => ALPHABET.charAt(byte % 32)).join('');
-
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const hashOf = (value: unknown): string => hash('sha256', JSON.stringify(value));

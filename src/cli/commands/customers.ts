@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts';
-import { bulkOptions, orInBulk } from '../bulk/options.ts';
+import { bulkOptions, orInBulk, restartOption } from '../bulk/options.ts';
 import { argument, change, command, flag, option, required, yes } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
@@ -68,6 +68,7 @@ export const customersCreate = changeCommand({
     name: required('--name <NAME>', 'its name', { neededUnless: 'file' }),
     email: option('--email <EMAIL>', 'its e-mail address, unique in the account'),
     ...bulkOptions,
+    restart: restartOption,
   },
   ...orInBulk(customerFields),
   examples: [

@@ -116,8 +116,6 @@ const texts = {
       'guesses it can open the response that is kept under it. A key that was used for a different request is refused ' +
       'with exit code 2.',
     '  $ lkm keys create -P "$PRODUCT" --reference "order-$ORDER" --if-absent',
-    'A request that stays in progress (409) although nothing runs was copied in with another database. Its operator ' +
-      'says what became of it: lkm idempotency --help.',
   ],
   bulk: [
     [
@@ -133,19 +131,18 @@ const texts = {
       '--map "Note=" leaves one out. Options hold for every row that says nothing else. --dry-run shows the problems ' +
       'of the file, with lines; a file with problems is not sent at all, unless --skip-invalid leaves ' +
       'its rows out. --no-date 0001-01-01 says what stands for no date.',
-    'Each row is processed exactly once, even if the command or the service is killed. Type the same command again: ' +
-      'it sends what is open, and in the end prints the same results without sending anything. What makes it the same ' +
-      'are the options, the address of the service and the bytes of the file, on any machine for a day. --run NAME ' +
-      'tells runs apart that do the same on purpose.',
+    'Each row is done exactly once, even if the command or the service is killed: type the same command again. It goes ' +
+      'through all rows, does what is open, sends again what was refused, and writes the same results. What makes it the ' +
+      'same are the options, the product and the bytes of the file. --run NAME does it all once more.',
     '  lkm keys create -P prod_… -f orders.csv -o keys.csv',
-    'A row that is refused does not stop the others; then the exit code is 12. A corrected file is another run, so put ' +
-      'only the failed rows into it, or send them again as they are:',
-    '  lkm jobs show ID --failed --format csv > failed.csv\n  lkm jobs retry ID',
-    'A file that has grown since its run is refused, unless each row has a reference: its first rows would be done ' +
-      'again. Put the new rows into a file of their own.',
+    'Keys are issued once for ever, on any machine: a row that has no reference gets one, made of the file and its number. ' +
+      'A file that is changed is another run, so give the orders a column reference: there is one key for each, ' +
+      'whatever file it is in. One that was there before is printed too, and a warning says where it differs.',
+    'Other changes are repeated for 23 hours. Later the same command is refused: rows that were done would be done again. ' +
+      '--restart does them again, --run NAME as a run of its own.',
+    'A row that is refused does not stop the others; then the exit code is 12.',
     'Columns customerName and customerEmail name the customer of each row: the one who has the address is found, or ' +
-      'made once, however many orders they have. A column reference protects beyond files and days: there is one key ' +
-      'for each, for ever. With --if-absent the one that exists is printed.',
+      'made once, however many orders they have.',
     'Rows go several at a time, fewer where the service asks to slow down; --concurrency N is the most, --max-wait how ' +
       'long one wait may be (10m).',
   ],

@@ -38,7 +38,6 @@ function secretTexts({ command, written }: ParsedCommand): string[] {
 
 const makesSeveral = (written: Written): boolean =>
   isBulk(written.options) ||
-  written.arguments.run !== undefined ||
   Object.values(written.arguments).some((texts) => typeof texts === 'object' && texts.length > 1);
 
 /** An address with a password belongs in the environment, which others on the machine cannot read. */

@@ -43,10 +43,16 @@ const REPEATABLE_MS = 23 * HOUR_MS;
  * The instants between which a request was sent that can be repeated under its key now, without being done a second time.
  * A request dated in the future cannot: the clock was set back since, so that its age is not known.
  */
-export const repeatableSpan = (now: number): readonly [from: string, to: string] => [
+const repeatableSpan = (now: number): readonly [from: string, to: string] => [
   toInstant(now - REPEATABLE_MS),
   toInstant(now + HOUR_MS),
 ];
+
+/** Whether what was begun at an instant can be repeated now, under the same keys. */
+export function isRepeatable(startedAt: string, now: number): boolean {
+  const [from, to] = repeatableSpan(now);
+  return startedAt >= from && startedAt <= to;
+}
 
 /** A change that is this much older than the newest one is removed without a message. */
 const KEPT_MS = 30 * 24 * HOUR_MS;
@@ -61,7 +67,6 @@ export function beginChanges(
   return state.transaction(() => {
     sweep(state, now());
     const writer = state.writer();
-    const [from, to] = repeatableSpan(now());
     const repeated: Pending[] = [];
     const tooOld: Pending[] = [];
     /** By request, the changes of ended processes that are left, the oldest first. */
@@ -73,7 +78,7 @@ export function beginChanges(
       ended.set(request, left);
       for (let pending = left.shift(); pending !== undefined; pending = left.shift()) {
         const { id, idempotencyKey, createdAt } = pending;
-        if (createdAt >= from && createdAt <= to) {
+        if (isRepeatable(createdAt, now())) {
           repeated.push(pending);
           state.run('UPDATE change SET writer = ? WHERE id = ?', writer, id);
           return { idempotencyKey, repeats: true, ids: [id] };

@@ -7,7 +7,7 @@ import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 import { isLocked, type Lock, makeOwnFile, SQLITE_BUSY, sqliteCode, takeLock, withLock } from './lock.ts';
 
-/** What commands remember of their changes and bulk runs until they are done: the file `state.db` of this user. */
+/** What commands remember of their changes until they are done: the file `state.db` of this user. */
 export type State = ReturnType<typeof stateOf>;
 
 const STATE_FILE = 'state.db';
@@ -88,41 +88,6 @@ CREATE TABLE server (
   ca TEXT,
   host TEXT NOT NULL,
   started_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE run (
-  number INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  description TEXT NOT NULL,
-  writer TEXT
-) STRICT;
-
-CREATE TABLE row (
-  run INTEGER NOT NULL REFERENCES run,
-  row INTEGER NOT NULL,
-  line INTEGER,
-  body TEXT,
-  attempt INTEGER NOT NULL DEFAULT 1,
-  sent_at TEXT,
-  kind TEXT,
-  status TEXT,
-  result TEXT,
-  error TEXT,
-  PRIMARY KEY (run, row)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE prepared (
-  run INTEGER NOT NULL REFERENCES run,
-  need TEXT NOT NULL,
-  id TEXT NOT NULL,
-  PRIMARY KEY (run, need)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE output (
-  run INTEGER NOT NULL REFERENCES run,
-  path TEXT NOT NULL,
-  digest TEXT NOT NULL,
-  PRIMARY KEY (run, path, digest)
 ) STRICT, WITHOUT ROWID;
 `;
 

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { openInstance } from '../../../src/server/runtime.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from '../fake-io.ts';
 
@@ -18,7 +19,8 @@ export const unauthorized = () => Response.json({ message: 'no', code: 1 }, { st
 /** A whole service in this process with one product, the requests that it was sent, and commands that call it. */
 export async function bulkShop() {
   const cwd = tempFolder();
-  const instance = await openInstance({ db: join(cwd, 'lkm.db'), clock: () => NOW, create: true });
+  let now = NOW;
+  const instance = await openInstance({ db: join(cwd, 'lkm.db'), clock: () => now, create: true });
   const sent: Sent[] = [];
   let meddle: Meddle = () => null;
   const fetch = async (request: Request): Promise<Response> => {
@@ -32,7 +34,7 @@ export async function bulkShop() {
     LKM_TOKEN: instance.ownerToken,
   };
   const at = (argv: readonly string[], more: Surroundings = {}) =>
-    lkm(argv, { cwd, fetch, ...more, env: { ...env, ...more.env } });
+    lkm(argv, { cwd, fetch, now, ...more, env: { ...env, ...more.env } });
   const product = (await at(['products', 'create', '--name', 'Engine Pro', '-q'])).stdout.trim();
   env.LKM_PRODUCT = product;
   sent.length = 0;
@@ -52,6 +54,14 @@ export async function bulkShop() {
     /** What the service answers to a request. */
     through: (request: Request) => instance.fetch(request),
     write: (name: string, text: string | Buffer) => writeFileSync(join(cwd, name), text),
+    /** Lets time pass, for the service and for commands; after a day the service has forgotten all idempotency keys. */
+    pass: (hours: number) => {
+      now += hours * 3_600_000;
+      if (hours < 24) return;
+      const database = new DatabaseSync(join(cwd, 'lkm.db'));
+      database.exec('DELETE FROM idempotency');
+      database.close();
+    },
     meddle: (next: Meddle) => {
       meddle = next;
     },

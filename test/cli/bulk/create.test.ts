@@ -1,63 +1,52 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openState } from '../../../src/cli/state/state.ts';
-import { fakeIo, NOW } from '../fake-io.ts';
 import { bulkShop, unauthorized } from './bulk-shop.ts';
 
 const KEY = /^[0-9A-Z]{5}(-[0-9A-Z]{5}){4}$/;
 
 describe('lkm keys create --count', () => {
-  it('issues so many keys, and prints the same ones when it is run again, without sending anything', async () => {
+  it('issues so many keys, and prints the same ones when it is run again', async () => {
     await using shop = await bulkShop();
     const argv = ['keys', 'create', '--count', '7', '--max-activations', '2', '--json'];
     const first = await shop.at(argv);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     const rows = JSON.parse(first.stdout);
     expect(rows.map(({ row, status }: { row: number; status: string }) => [row, status])).toEqual(
-      [1, 2, 3, 4, 5, 6, 7].map((row) => [row, 'created']),
+      [1, 2, 3, 4, 5, 6, 7].map((row) => [row, 'issued']),
     );
     for (const { key } of rows) expect(key).toMatch(KEY);
     expect(new Set(rows.map(({ key }: { key: string }) => key)).size).toBe(7);
     expect(shop.sent).toHaveLength(7);
     expect(new Set(shop.sent.map(({ key }) => key)).size).toBe(7);
     expect(await shop.at(argv)).toEqual(first);
-    expect(shop.sent).toHaveLength(7);
     expect((await shop.keys()).every(({ maxActivations }: { maxActivations: number }) => maxActivations === 2)).toBe(
       true,
     );
   });
 
-  it('says that nothing was sent, and how to do it all once more', async () => {
+  it('says what was done before, and how to do it all once more', async () => {
     await using shop = await bulkShop();
     const first = await shop.at(['keys', 'create', '--count', '2', '-v']);
     expect(first.stderr.match(/^POST \/create-key {2}200 {2}\d+ ms {2}attempt 1$/gm)).toHaveLength(2);
-    const again = await shop.at(['keys', 'create', '--count', '2']);
-    expect(again.stderr).toMatch(
-      /^these are the results of the run of 12:00 UTC; nothing was sent now\nto do it all once more, give it a name: --run NAME\ncreated 2 of 2 keys · run \w{12}\n$/,
+    const again = await shop.at(['keys', 'create', '--count', '2', '--expires', 'never']);
+    expect(again.stderr).toBe('issued 2 of 2 keys\n');
+    expect((await shop.at(['keys', 'create', '--count', '2', '--expires', 'never'])).stderr).toBe(
+      'issued 0 of 2 keys · 2 were issued before\nnothing was issued now; to do it all once more: --run NAME\n',
     );
     await shop.at(['keys', 'create', '--count', '2', '--run', 'second']);
-    expect(await shop.keys()).toHaveLength(4);
+    expect(await shop.keys()).toHaveLength(6);
   });
 
-  it('issues no second time when the journal is lost: the keys of the rows come from the run alone', async () => {
-    await using shop = await bulkShop();
-    const argv = ['keys', 'create', '--count', '5', '-q'];
-    const first = await shop.at(argv);
-    const elsewhere = await shop.at(argv, { env: { LKM_STATE_DIR: join(shop.cwd, 'other-machine') } });
-    expect(elsewhere.stdout).toBe(first.stdout);
-    expect(shop.sent).toHaveLength(10);
-    expect(await shop.keys()).toHaveLength(5);
-  });
-
-  it('is another run with other options, another product, another number, at another address', async () => {
+  it('is another run with other options, another product or another number, and the same at another address', async () => {
     await using shop = await bulkShop();
     const other = (await shop.json('products', 'create', '--name', 'Other')).id;
     for (const more of [[], ['--max-activations', '3'], ['-P', other], ['--count', '2'], ['--trial']]) {
       expect((await shop.at(['keys', 'create', '--count', '1', ...more])).code).toBe(0);
     }
+    expect(await shop.keys()).toHaveLength(5);
     await shop.at(['keys', 'create', '--count', '1'], { env: { LKM_BASE_URL: 'https://replica.example.com' } });
-    expect(await shop.keys()).toHaveLength(6);
+    expect(await shop.keys()).toHaveLength(5);
     expect(await shop.json('keys', 'list', '-P', other)).toHaveLength(1);
   });
 
@@ -69,7 +58,6 @@ describe('lkm keys create --count', () => {
     [['--count', '2', '--max-sessions', '3'], 'the options do not go together'],
     [['--count', '2', '--run', 'a b'], '--run: a name has 1 to 64 letters, digits and . : @ _ -'],
     [['--count', '2', '--concurrency', '1000'], "--concurrency: '1000' is not a whole number from 1 to 256"],
-    [['--count', '2', '--if-absent'], '--if-absent needs a file with references'],
   ])('refuses %j before anything is sent', async (more, message) => {
     await using shop = await bulkShop();
     const { code, stdout, stderr } = await shop.at(['keys', 'create', ...more]);
@@ -86,7 +74,7 @@ describe('lkm keys create -f', () => {
       '\ufeffreference,max activations,Expires,metadata.plan,feature.seats,customerName\r\no-1,3,2027-01-31,"a, b",5,Ada Ltd\r\n\r\no-2,unlimited,never,,,\r\n',
     );
     const rows = await shop.json('keys', 'create', '-f', 'orders.csv', '--max-activations', '9');
-    const made = { status: 'created', key: expect.stringMatching(KEY), idempotencyKey: expect.any(String) };
+    const made = { status: 'issued', key: expect.stringMatching(KEY) };
     expect(rows).toEqual([
       { row: 1, line: 2, reference: 'o-1', ...made },
       { row: 2, line: 4, reference: 'o-2', ...made },
@@ -180,7 +168,6 @@ describe('lkm keys create -f', () => {
         '',
       ]);
     }
-    expect((await shop.at(['jobs', 'list', '-q'])).stdout).toBe('');
   });
 
   it('with --dry-run says how many rows there are and shows the first', async () => {
@@ -203,31 +190,30 @@ describe('lkm keys create -f', () => {
     expect(stderr).toContain(message);
   });
 
-  it('goes on when a row is refused, ends with 12, and says what to do', async () => {
+  it('goes on when a row is refused, ends with 12, and sends that row again the next time', async () => {
     await using shop = await bulkShop();
-    await shop.at(['keys', 'create', '--reference', 'o-2']);
-    shop.write('rows.csv', 'reference,metadata.plan\no-1,a\no-2,b\no-3,c\n');
-    const { code, stdout, stderr } = await shop.at(['keys', 'create', '-f', 'rows.csv', '--format', 'csv']);
+    const other = (await shop.json('products', 'create', '--name', 'Other')).id;
+    await shop.at(['keys', 'create', '-P', other, '--reference', 'o-2']);
+    shop.write('rows.csv', 'reference,expires\no-1,never\no-2,never\no-3,never\n');
+    const argv = ['keys', 'create', '-f', 'rows.csv', '--format', 'csv'];
+    const { code, stdout, stderr } = await shop.at(argv);
     expect(code).toBe(12);
-    expect(stdout.split('\n').map((line) => line.replace(/[0-9A-Z]{5}(-[0-9A-Z]{5}){4}/, 'KEY'))).toEqual([
+    const masked = (text: string) => text.replaceAll(/[0-9A-Z]{5}(-[0-9A-Z]{5}){4}/g, 'KEY').split('\n');
+    expect(masked(stdout)).toEqual([
       'row,status,reference,key,error',
-      '1,created,o-1,KEY,',
+      '1,issued,o-1,KEY,',
       '2,failed,o-2,,A key with reference o-2 already exists',
-      '3,created,o-3,KEY,',
+      '3,issued,o-3,KEY,',
       '',
     ]);
-    const [{ id }] = await shop.json('jobs', 'list');
     expect(stderr).toBe(
-      [
-        `warning: created 2 of 3 keys · 1 failed · run ${id}`,
-        `send the failed rows again: lkm jobs retry ${id}`,
-        `put them into a file to mend: lkm jobs show ${id} --failed --format csv`,
-        'rows without an expiry: the service sets one month, to 2026-12-21 12:00 UTC',
-        '',
-      ].join('\n'),
+      'warning: issued 2 of 3 keys · 1 failed\nthe same command sends the failed rows again, and no other\n',
     );
-    const failed = await shop.at(['jobs', 'show', id, '--failed', '--format', 'csv']);
-    expect(failed.stdout).toBe(`productId,reference,metadata\n${shop.product},o-2,"{""plan"":""b""}"\n`);
+    await shop.at(['keys', 'delete', '-P', other, (await shop.json('keys', 'list', '-P', other))[0].key, '-y']);
+    const mended = await shop.at(argv);
+    expect(mended.code).toBe(0);
+    expect(masked(mended.stdout).slice(1, 4)).toEqual(['1,issued,o-1,KEY,', '2,issued,o-2,KEY,', '3,issued,o-3,KEY,']);
+    expect(mended.stderr).toBe('issued 1 of 3 keys · 2 were issued before\n');
   });
 
   it('says which end keys without an expiry get, once, and nothing where all have one', async () => {
@@ -239,28 +225,33 @@ describe('lkm keys create -f', () => {
     const note = 'rows without an expiry: the service sets one month, to 2026-12-21 12:00 UTC\n';
     const mixed = 'reference,expires\no-1,2027-01-31\no-2,\no-3,\n';
     expect((await create(mixed)).split(note)).toHaveLength(2);
-    expect(await create(mixed)).not.toContain(note);
     expect(await create('reference,expires\no-4,2027-01-31\no-5,never\n')).not.toContain(note);
     expect(await create('reference\no-6\n', '--expires-after', 'P1Y')).not.toContain(note);
   });
 
-  it('with --if-absent gives the key that a reference has', async () => {
+  it('gives the key that a reference has, and says how it differs', async () => {
     await using shop = await bulkShop();
-    const taken = (await shop.at(['keys', 'create', '--reference', 'o-2'])).stdout.trim();
+    const taken = (await shop.at(['keys', 'create', '--reference', 'o-2', '--max-activations', '5'])).stdout.trim();
     shop.write('rows.csv', 'reference\no-1\no-2\n');
-    const rows = await shop.json('keys', 'create', '-f', 'rows.csv', '--if-absent');
-    expect(rows[1]).toMatchObject({ row: 2, status: 'exists', key: taken });
+    const issue = ['keys', 'create', '-f', 'rows.csv', '--json', '--expires', 'never'];
+    const { code, stdout, stderr } = await shop.at(issue);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)[1]).toMatchObject({ row: 2, status: 'issued', key: taken });
+    expect(stderr).toBe('warning: line 3: The key of this reference differs in maxActivations\n');
   });
 
-  it('refuses other rows under the name of a run', async () => {
+  it('says that a file without references is another run once it is changed', async () => {
     await using shop = await bulkShop();
-    shop.write('rows.csv', 'reference\no-1\n');
-    await shop.at(['keys', 'create', '-f', 'rows.csv', '--run', 'may']);
-    shop.write('rows.csv', 'reference\no-1\no-2\n');
-    const { code, stderr } = await shop.at(['keys', 'create', '-f', 'rows.csv', '--run', 'may']);
-    expect(code).toBe(2);
-    expect(stderr).toContain('the run may of 2026-11-21 12:00 UTC was another one: 1 row of rows.csv');
-    expect(await shop.keys()).toHaveLength(1);
+    const create = async (rows: string) => {
+      shop.write('rows.csv', rows);
+      return (await shop.at(['keys', 'create', '-f', 'rows.csv', '--expires', 'never'])).stderr;
+    };
+    expect(await create('maxActivations\n1\n')).toContain("--map 'COLUMN=reference'");
+    expect(await create('maxActivations,reference\n1,o-1\n')).not.toContain('--map');
+    const { license } = await shop.json('keys', 'get', (await shop.keys())[1].key);
+    expect([license.reference, (await shop.keys())[0].reference]).toContainEqual(
+      expect.stringMatching(/^run-[\da-f]{16}-1$/),
+    );
   });
 });
 
@@ -285,7 +276,7 @@ describe('-o of a bulk command', () => {
     expect((await shop.at([...argv, '--force'])).code).toBe(0);
     expect((await shop.at(argv)).code).toBe(0);
     expect(readFileSync(path, 'utf8')).toBe(first);
-    expect(shop.sent).toHaveLength(3);
+    expect(await shop.keys()).toHaveLength(3);
   });
 
   it('overwrites no file that the run has not made', async () => {
@@ -298,131 +289,53 @@ describe('-o of a bulk command', () => {
       sent: [],
     });
     expect(readFileSync(join(shop.cwd, 'keys.csv'), 'utf8')).toBe('mine');
-    expect((await shop.at(['jobs', 'list', '-q'])).stdout).toBe('');
     expect((await shop.at(['keys', 'create', '-o', 'keys.csv'])).code).toBe(13);
   });
 });
 
-describe('a run that cannot be written down', () => {
-  it.each([
-    ['--count', '2'],
-    ['-f', 'orders.csv'],
-  ])('is not begun: %s', async (...how) => {
+describe('a folder of state that cannot be written', () => {
+  const unwritable = (shop: { cwd: string }) => ({ env: { LKM_STATE_DIR: join(shop.cwd, 'rows.csv', 'state') } });
+
+  it('keeps no keys from being issued: their references hold without it', async () => {
     await using shop = await bulkShop();
-    shop.write('orders.csv', 'reference\n1\n2\n');
-    const env = { LKM_STATE_DIR: join(shop.cwd, 'orders.csv', 'state') };
-    const { code, stderr } = await shop.at(['keys', 'create', ...how], { env });
-    expect({ code, stderr: stderr.replace(shop.cwd, ''), sent: shop.sent }).toEqual({
-      code: 13,
-      stderr:
-        'error: cannot write to /orders.csv/state/state.db (ENOTDIR)\n' +
-        '  Nothing was sent. A change is written down before it is sent: set LKM_STATE_DIR to a folder that can be written to.\n',
-      sent: [],
-    });
+    shop.write('rows.csv', 'maxActivations\n1\n2\n');
+    const argv = ['keys', 'create', '-f', 'rows.csv', '--json'];
+    const first = await shop.at(argv, unwritable(shop));
+    expect(first.code).toBe(0);
+    expect((await shop.at(argv, unwritable(shop))).stdout).toBe(first.stdout);
+    expect(await shop.keys()).toHaveLength(2);
   });
 
-  it('says how to go on when the disk is full in the middle', async () => {
+  it('keeps keys from being renewed: a later repeat would renew them again', async () => {
     await using shop = await bulkShop();
-    await shop.at(['keys', 'create', '--count', '1']);
-    const state = openState(fakeIo({ cwd: shop.cwd }).io);
-    state.all('PRAGMA max_page_count = 1');
-    const fill = () => state.transaction(() => state.run('CREATE TABLE more (body TEXT)'));
-    expect(fill).toThrow(
-      expect.objectContaining({
-        name: 'LocalError',
-        message: expect.stringMatching(/state\.db \(database or disk is full\)$/),
-        hints: ['What was answered is not lost; before the same command goes on, make room there.'],
-      }),
-    );
-    state.close();
+    const key = (await shop.at(['keys', 'create'])).stdout.trim();
+    shop.write('rows.csv', `key\n${key}\n`);
+    shop.sent.length = 0;
+    const { code, stderr } = await shop.at(['keys', 'renew', '-f', 'rows.csv', '--for', '1y'], unwritable(shop));
+    expect({ code, stderr: stderr.replaceAll(shop.cwd, ''), sent: shop.sent }).toEqual({
+      code: 13,
+      stderr: expect.stringMatching(
+        /^error: cannot write to \/rows.csv\/state\/runs\/\w+\.json \(ENOTDIR\)\n {2}Nothing was sent\./,
+      ),
+      sent: [],
+    });
   });
 });
 
 describe('a run that was interrupted', () => {
-  const later = (hours: number) => ({ now: NOW + hours * 3_600_000 });
-
   it('goes on with the rows that are open', async () => {
     await using shop = await bulkShop();
     const argv = ['keys', 'create', '--count', '10', '--concurrency', '1', '--json'];
     shop.meddle((_, number) => (number > 4 ? unauthorized() : null));
     const stopped = await shop.at(argv);
     expect({ code: stopped.code, stdout: stopped.stdout }).toEqual({ code: 4, stdout: '' });
-    expect(stopped.stderr).toMatch(
-      /^warning: stopped: created 4 of 10 keys\nwarning: the same command goes on, or: lkm jobs resume \w{12}\n/,
-    );
+    expect(stopped.stderr).toMatch(/^warning: stopped: issued 4 of 10 keys\nwarning: the same command goes on\n/);
     expect(stopped.stderr).not.toContain('--idempotency-key');
     shop.meddle(() => null);
     const rest = await shop.at(argv);
     expect(rest.code).toBe(0);
     expect(JSON.parse(rest.stdout)).toHaveLength(10);
     expect(await shop.keys()).toHaveLength(10);
-    expect(shop.sent).toHaveLength(4 + 1 + 6);
-  });
-
-  it.each([
-    [24, 2],
-    [-3, 1],
-  ])(
-    'does not repeat a row that the service may have forgotten, %i hours later: it is unknown',
-    async (hours, sent) => {
-      await using shop = await bulkShop();
-      const argv = ['keys', 'create', '--count', '1', '--max-retries', '0', '--json'];
-      shop.meddle(async (request) => {
-        await shop.through(request);
-        throw new TypeError('fetch failed');
-      });
-      await shop.at(argv);
-      // What was sent first is what the service may have forgotten.
-      await shop.at(argv, later(hours / 2));
-      shop.meddle(() => null);
-      const late = await shop.at(argv, later(hours));
-      expect({ code: late.code, sent: shop.sent.length }).toEqual({ code: 12, sent });
-      const [row] = JSON.parse(late.stdout);
-      expect(row).toMatchObject({ status: 'unknown', error: { code: 'no_answer' } });
-      const [{ id }] = await shop.json('jobs', 'list');
-      expect((await shop.at(['jobs', 'retry', id], later(hours))).code).toBe(12);
-      expect(shop.sent).toHaveLength(sent);
-      expect((await shop.at(['jobs', 'retry', id, '--unknown'], later(hours))).code).toBe(0);
-      expect(await shop.keys()).toHaveLength(2);
-    },
-  );
-
-  it('issues no key again where the state is damaged: it says so, and what to do', async () => {
-    await using shop = await bulkShop();
-    const argv = ['keys', 'create', '--count', '2'];
-    await shop.at(argv);
-    const path = join(shop.cwd, '.local/state/lkm/state.db');
-    const whole = readFileSync(path);
-    for (const damaged of [
-      Buffer.from('rubbish '.repeat(600)),
-      Buffer.concat([whole.subarray(0, 4_096), Buffer.alloc(whole.length - 4_096, 7)]),
-    ]) {
-      writeFileSync(path, damaged);
-      const { code, stderr } = await shop.at(argv);
-      expect({ code, sent: shop.sent.length }).toEqual({ code: 13, sent: 2 });
-      expect(stderr).toContain(`error: ${path} is damaged\n`);
-      expect(stderr).toContain(`mv ${path} ${path}.damaged\n`);
-    }
-  });
-
-  it('is left alone while the process that works on it runs', async () => {
-    await using shop = await bulkShop();
-    const argv = ['keys', 'create', '--count', '2'];
-    const held = Promise.withResolvers<null>();
-    const begun = Promise.withResolvers<void>();
-    shop.meddle(() => {
-      begun.resolve();
-      return held.promise;
-    });
-    const first = shop.at(argv);
-    await begun.promise;
-    const { code, stderr } = await shop.at(argv);
-    expect(code).toBe(13);
-    expect(stderr).toMatch(/^error: run \w{12} is being worked on by another process\n/);
-    held.resolve(null);
-    expect((await first).code).toBe(0);
-    expect((await shop.at(argv)).code).toBe(0);
-    expect(shop.sent).toHaveLength(2);
   });
 
   it('waits where the service asks to, all rows together, and loses none', async () => {

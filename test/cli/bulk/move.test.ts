@@ -63,7 +63,7 @@ describe('lkm keys export and lkm keys import', () => {
     await using other = await bulkShop();
     other.write(`keys.${format}`, before);
     const { code, stderr } = await other.at(['keys', 'import', '-f', `keys.${format}`, '-y', '--create-products']);
-    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/^imported 7 of 7 keys · run/) });
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/^imported 7 of 7 keys\n/) });
     expect(await exported(other, '--format', format)).toBe(before);
     const key = JSON.parse((await other.at(['keys', 'list', '-P', shop.product, '--text', '+49', '--json'])).stdout)[0]
       .key;
@@ -176,7 +176,7 @@ describe('lkm keys export and lkm keys import', () => {
       expirationDate: '2020-12-31T23:59:59.000Z',
       createdAt: '2019-05-04T00:00:00.000Z',
     });
-    expect((await shop.at(argv)).stderr).toContain('nothing was sent now');
+    expect((await shop.at(argv)).stderr).toContain('nothing was imported now');
   });
 
   it('asks before it imports, and sends nothing where it cannot ask', async () => {
@@ -188,7 +188,6 @@ describe('lkm keys export and lkm keys import', () => {
       stderr: expect.stringContaining('importing 1 key needs confirmation, and nothing can be asked'),
       sent: [],
     });
-    expect((await shop.at(['jobs', 'list', '-q'])).stdout).toBe('');
     const questions: string[] = [];
     const prompter = {
       confirm: async (question: string) => questions.push(question) > 0,
@@ -209,7 +208,7 @@ describe('lkm keys export and lkm keys import', () => {
     const refused = await shop.at([...argv, 'status,error']);
     expect(refused).toMatchObject({ code: 12, stdout: 'status,error\nfailed,This key exists already\nimported,\n' });
     const passed = await shop.at([...argv, 'status', '--if-absent']);
-    expect(passed).toMatchObject({ code: 0, stdout: 'status\nexists\nexists\n' });
+    expect(passed).toMatchObject({ code: 0, stdout: 'status\nexists\nimported\n' });
   });
 
   it('pass over no key that was revoked here and deleted', async () => {

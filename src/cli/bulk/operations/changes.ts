@@ -11,7 +11,7 @@ export const updateKeys = bulkOperation({
   done: 'updated',
   noun: 'key',
   schema: UpdateKeyRequest,
-  repeatsSafely: true,
+  isRepeatable: true,
   fields: [{ name: 'key' }],
   send: async (client, { customerId, newCustomer, ...input }, call) => {
     await client.keys.update({ ...input, ...(newCustomer ? { newCustomer } : { customerId }) }, call);
@@ -32,7 +32,7 @@ export const blockKeys = bulkOperation({
   done: 'blocked',
   noun: 'key',
   schema: BlockKeyRequest,
-  repeatsSafely: true,
+  isRepeatable: true,
   fields: [{ name: 'key' }],
   send: async (client, input, call) => void (await client.keys.block(input, call)),
 });
@@ -42,7 +42,6 @@ export const createCustomers = bulkOperation({
   done: 'created',
   noun: 'customer',
   schema: NewCustomer,
-  refusesAgain: ({ email }) => email !== undefined,
   fields: [{ name: 'name', cuts: true }, { name: 'email', cuts: true }, { name: 'id' }],
   send: async (client, input, call) => ({ id: (await client.customers.create(input, call)).id }),
 });

@@ -63,11 +63,13 @@ function namedByEmail({ newCustomer }: Body): { readonly email: string; readonly
 
 export const createKeys = bulkOperation({
   command: 'keys create',
-  done: 'created',
+  done: 'issued',
   noun: 'key',
   schema: CreateKeyRequest,
+  // The service gives the key of a reference that has one.
+  isRepeatable: true,
+  withReference: (body, reference) => ({ reference, ...body, ifAbsent: true }),
   preparation: namedInRows,
-  refusesAgain: ({ reference }) => reference !== undefined,
   fields: [{ name: 'reference' }, { name: 'key' }],
 
   /** An e-mail address may stand in the place of the customer's id: no id has an `@`. */
@@ -85,10 +87,15 @@ export const createKeys = bulkOperation({
 
   async send(client, { customerId, newCustomer, ...terms }, call) {
     const customer = newCustomer == null ? { customerId } : { newCustomer };
-    const { key, existing } = await client.keys.create({ ...terms, ...customer }, call);
-    return { ...(existing && { status: 'exists' }), key };
+    const { key, existing = false, warning } = await client.keys.create({ ...terms, ...customer }, call);
+    return { key, isOld: existing, warning };
   },
 });
+
+const NOTE_ON_REFERENCES: Note = {
+  tone: 'hint',
+  text: `a file that is changed is another run, which issues all its keys; with --map 'COLUMN=reference' there is one key for each order, for ever`,
+};
 
 interface KeyInput {
   readonly usesPerKey?: number | null | undefined;
@@ -99,20 +106,18 @@ interface KeyInput {
 interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
   readonly product: string | undefined;
   readonly reference: string | undefined;
-  readonly ifAbsent: boolean;
 }
 
-/** Creates a key for each row, or the keys of `--count`; `noteDefaultEnd` says which end keys get for which none is given. */
+/** Issues a key for each row, or the keys of `--count`; `noteDefaultEnd` says which end keys get for which none is given. */
 export async function createKeysInBulk(
   context: CommandContext,
   values: Values,
   input: KeyInput,
   noteDefaultEnd: (which: string) => Note,
 ): Promise<CommandResult> {
-  const { product, reference, ifAbsent, file } = values;
+  const { product, reference, file } = values;
   const { usesPerKey, expiresAfter, gracePeriod } = input;
   if (reference !== undefined) throw new UsageError('--reference names one key: give each row its own, in a column');
-  if (ifAbsent && file === undefined) throw new UsageError('--if-absent needs a file with references');
   return runBulk(context, createKeys, {
     ...values,
     defaults: {
@@ -122,11 +127,16 @@ export async function createKeysInBulk(
       expiresAfter: expiresAfter && writeDuration(expiresAfter),
       gracePeriod: gracePeriod && writeDuration(gracePeriod),
     },
-    notesOnSent(rows) {
+    notesOn(bodies) {
       const isWithoutEnd = ({ expiryDate, expiresAfter }: Body) =>
         expiryDate === undefined && expiresAfter === undefined;
-      if (!Iterator.from(rows).some(({ body }) => isWithoutEnd(body))) return [];
-      return [noteDefaultEnd(file === undefined ? 'no --expires given' : 'rows without an expiry')];
+      const isWithoutReference = file !== undefined && bodies.some((body) => body.reference === undefined);
+      return [
+        ...(bodies.some(isWithoutEnd)
+          ? [noteDefaultEnd(file === undefined ? 'no --expires given' : 'rows without an expiry')]
+          : []),
+        ...(isWithoutReference ? [NOTE_ON_REFERENCES] : []),
+      ];
     },
   });
 }

@@ -65,7 +65,7 @@ export const importKeys = bulkOperation({
   schema: ImportKeyRequest,
   preparation: productsOfKeys,
   // A key that is there already is refused, whatever the service remembers.
-  repeatsSafely: true,
+  isRepeatable: true,
   fields: [{ name: 'key' }, { name: 'id' }],
 
   toCheck: withProductId,
@@ -73,7 +73,7 @@ export const importKeys = bulkOperation({
   async send(client, input, call, { ifAbsent }) {
     const asked = client.keys.import(input, call);
     const imported = await (ifAbsent === true ? unlessRefused('keyTaken', asked) : asked);
-    return imported === null ? { status: 'exists' } : { id: imported.id };
+    return imported === null ? { status: 'exists', isOld: true } : { id: imported.id };
   },
 });
 

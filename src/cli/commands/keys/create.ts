@@ -56,7 +56,11 @@ export const keysCreate: Declaration = command({
     fingerprintMatch,
     allowedHosts: many('--allow-host <ID>', 'let only this host, and others named so, use it'),
     ifAbsent: flag('--if-absent', 'print the key that the reference has already, if it has one'),
-    count: option('--count <N>', 'issue N keys, each once however often this is run', parsePositive),
+    count: option(
+      '--count <N>',
+      'issue N keys: the same ones each time, unless --run names another run',
+      parsePositive,
+    ),
     ...bulkOptions,
     githubOutput,
     ...change,

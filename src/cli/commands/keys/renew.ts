@@ -1,6 +1,6 @@
 import { writeDuration } from '../../../contract/fields.ts';
 import type { License } from '../../../contract/keys/licenses.ts';
-import { bulkOptions, orInBulk } from '../../bulk/options.ts';
+import { bulkOptions, orInBulk, restartOption } from '../../bulk/options.ts';
 import { flag, option, productOfKey, productOfKeyOrRows, required } from '../../command.ts';
 import type { Io } from '../../io.ts';
 import type { Field } from '../../output/result.ts';
@@ -45,6 +45,7 @@ export const keysRenew = changeCommand({
     ifUpdatedAt,
     keyCheck,
     ...bulkOptions,
+    restart: restartOption,
   },
   ...orInBulk(changedFields),
   examples: [

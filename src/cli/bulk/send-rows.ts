@@ -1,0 +1,123 @@
+import type { Client } from '../../client/client.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { CommandContext } from '../context.ts';
+import { codeOfRefusal } from '../failure/report.ts';
+import { showBar } from '../output/progress.ts';
+import { count } from '../output/words.ts';
+import { isRefusal } from '../request/changes.ts';
+import { openClient } from '../request/connection.ts';
+import { traced } from '../request/observe.ts';
+import { openLane } from './lane.ts';
+import type { Body, BulkOperation, Mode, Outcome } from './operation.ts';
+import { type Needs, prepare } from './preparation.ts';
+import { type Run, rowKey, rowReference } from './run.ts';
+
+/** A row of a run, before it is sent. */
+export interface Row {
+  /** Its number among all rows of the file, from 1. */
+  readonly row: number;
+  /** Its line in the file; null where there is no file. */
+  readonly line: number | null;
+  readonly body: Body;
+}
+
+/** The last word of the service on a row: what was done, or why it was not. */
+export interface SentRow extends Row {
+  readonly outcome: Outcome | null;
+  /** Whether it may have been done although its answer is an error. */
+  readonly isUnknown?: boolean;
+  readonly error: { readonly code: string; readonly status: number; readonly message: string } | null;
+}
+
+interface Sending {
+  readonly run: Run;
+  readonly operation: BulkOperation;
+  readonly mode: Mode;
+  readonly rows: readonly Row[];
+  readonly needs: Needs;
+  /** The ids of what the rows need, as far as it is there. */
+  readonly found: ReadonlyMap<string, string>;
+  readonly concurrency: number | undefined;
+}
+
+const DEFAULT_CONCURRENCY = 96;
+/** A run can wait longer than a person: for a rate limit that is counted in minutes. */
+const MAX_WAIT_MS = 600_000;
+
+/** Sends all rows. One that the service refuses is noted, and the others go on; other errors end the run. */
+export async function sendRows(context: CommandContext, sending: Sending): Promise<readonly SentRow[]> {
+  const { run, operation, rows, concurrency = DEFAULT_CONCURRENCY } = sending;
+  const { io, settings } = context;
+  const { done, noun } = operation;
+  // A run outlasts a restart of the service, whoever watches.
+  const connection = { ...(await context.connect()), maxUnreachableMs: undefined };
+  const lane = openLane(concurrency, io);
+  const bar = showBar({ word: done, total: rows.length, settled: 0, failed: 0 }, settings, io);
+  const trace = traced(settings, io);
+  /** Keys whose answer was one to an earlier command. */
+  const replayed = new Set<string>();
+  const onAttempt: typeof trace.onAttempt = (event) => {
+    trace.onAttempt(event);
+    const { status, willRetryInMs, idempotencyKey } = event;
+    if (event.replayed && event.attempt === 1 && idempotencyKey !== null) replayed.add(idempotencyKey);
+    if (willRetryInMs === null || (status !== 429 && status !== 503)) return;
+    lane.slowDown(willRetryInMs);
+    bar.waiting(willRetryInMs);
+  };
+  const limits = { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS };
+  const client = await openClient(connection, { ...trace, onAttempt }, limits, io);
+  const sent: SentRow[] = [];
+  try {
+    const fill = await prepare(sending, client, lane, io.stop);
+    await lane.each(rows.entries(), async ([at, row]) => {
+      const body = operation.withReference?.(row.body, rowReference(run, row.row)) ?? row.body;
+      const answer = await sendRow(sending, { ...row, body: fill(body) }, client, replayed, io.stop);
+      sent[at] = { ...row, body, ...answer };
+      bar.add(answer.error === null);
+    });
+  } catch (error) {
+    await bar.end();
+    const settled = sent.filter((row) => row?.error === null).length;
+    const text = `stopped: ${done} ${settled} of ${count(rows.length, noun)}\nthe same command goes on`;
+    await context.say({ tone: 'warning', text });
+    throw error;
+  }
+  await bar.end();
+  return sent;
+}
+
+/** So often a row is sent under another key: once more each time that the same command is given, after a refusal. */
+const MAX_ATTEMPTS = 20;
+
+/** Errors that tell only that an earlier request had this key: whether it did something, the row does not know. */
+const unknownCodes = ['idempotency_key_reused', 'legacy_record', 'stored_response_missing'];
+
+/** Sends one row. Throws errors that are not of this row alone. */
+async function sendRow(
+  { run, operation, mode }: Sending,
+  { row, body }: Row,
+  client: Client,
+  replayed: Set<string>,
+  signal: AbortSignal,
+): Promise<Pick<SentRow, 'outcome' | 'error' | 'isUnknown'>> {
+  for (let attempt = 1; ; attempt += 1) {
+    const idempotencyKey = rowKey(run, row, body, attempt);
+    try {
+      const outcome = (await operation.send(client, body, { idempotencyKey, signal }, mode)) ?? {};
+      return { outcome: { ...outcome, isOld: outcome.isOld || replayed.has(idempotencyKey) }, error: null };
+    } catch (error) {
+      if (!isOfThisRow(error)) throw error;
+      const code = codeOfRefusal(error);
+      const isUnknown = unknownCodes.includes(code);
+      // The service repeats a refusal too: what was refused the last time may be possible now.
+      const isWorthAnother = isUnknown ? operation.isRepeatable : replayed.delete(idempotencyKey);
+      if (isWorthAnother && attempt < MAX_ATTEMPTS) continue;
+      const message = error.fields.length === 0 ? error.message : `${error.message}: ${error.fields.join(', ')}`;
+      return { outcome: null, error: { code, status: error.status, message }, isUnknown };
+    }
+  }
+}
+
+/** Whether an error says nothing about the other rows. */
+const isOfThisRow = (error: unknown): error is ApiError =>
+  error instanceof ApiError && isRefusal(error) && error.reason !== 'issueLimit';
