@@ -13,8 +13,8 @@ export {
   type Webhook,
 } from './client/client.ts';
 export { InputError, type InputIssue, NetworkError, outcomeUnknown, ProtocolError } from './client/errors.ts';
-export { type FollowOptions, followEvents } from './client/event-stream.ts';
 export { fingerprintOf } from './client/fingerprint.ts';
+export { type FollowOptions, followEvents } from './client/follow-events.ts';
 export type { ListRequest } from './client/lists.ts';
 export type { AttemptEvent, CallOptions, ClientOptions, DeprecationNotice } from './client/options.ts';
 export type { Timing } from './client/timing.ts';

@@ -1,5 +1,5 @@
 import type { CallEndpoint, Client } from '../client/client.ts';
-import type { FollowOptions } from '../client/event-stream.ts';
+import type { FollowOptions } from '../client/follow-events.ts';
 import type { Event } from '../contract/events.ts';
 import type { Settings } from './config/settings.ts';
 import type { GlobalFlags } from './global-options.ts';
@@ -104,7 +104,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
   /** Events of the service as they happen, in the order of their numbers; ends with the signal of the command. */
   async function* follow(followed: Omit<FollowOptions, 'signal'>): AsyncGenerator<readonly Event[]> {
     const service = await connect();
-    const { followParts } = await import('../client/event-stream.ts');
+    const { followParts } = await import('../client/follow-events.ts');
     const onAway = (why: Error | null) =>
       say(
         why === null

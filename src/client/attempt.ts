@@ -7,7 +7,7 @@ import { MAX_TIMER_MS } from './timing.ts';
 export interface RawResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** Null when the body is longer than any that the operation has; empty for a stream of events. */
+  /** Null when the body is longer than any that the operation has. */
   readonly text: string | null;
 }
 
@@ -62,7 +62,7 @@ export async function sendOnce(
 }
 
 /** The text of a body; null when it is longer than `maxBytes`. */
-export async function readText(body: TransportResponse['body'], maxBytes: number): Promise<string | null> {
+async function readText(body: TransportResponse['body'], maxBytes: number): Promise<string | null> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
@@ -83,7 +83,7 @@ function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 /** The error of an attempt without a complete response. */
-export function toNetworkError(
+function toNetworkError(
   cause: unknown,
   { call, host, proxy, sentBefore = false }: AttemptTrace,
   timedOut = false,

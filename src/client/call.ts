@@ -85,7 +85,7 @@ const withoutKey = (call: CallTrace, status: number): ProtocolError =>
   new ProtocolError('the idempotency key did not reach the service', { call, status, foreign: false, keyLost: true });
 
 /** The request of an operation; `key` is null for one that only reads. Throws `InputError`. */
-export function prepareRequest(
+function prepareRequest(
   { baseHref, credentials }: CallContext,
   endpoint: AnyEndpoint,
   input: unknown,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { feedFields, listField, Seq } from './fields.ts';
-import { feed, textReply } from './reply.ts';
+import { feed } from './reply.ts';
 import {
   Count,
   CustomerId,
@@ -162,21 +162,3 @@ export const events = {
     errors: ['aheadOfService'],
   }),
 };
-
-const EventStream = z.string().meta({
-  id: 'EventStream',
-  description: 'Server-sent events: `id` is the number of the event, `event` its type, `data` the event as JSON',
-  examples: ['id: 42\nevent: license.created\ndata: {"id":"evt_…","seq":42,"type":"license.created"}\n\n'],
-});
-
-/** Events as they happen: beside the contract, whose responses are read whole; in the document. Source: decision 0039. */
-export const streamEvents = endpoint('GET /event/stream', 'event:read', {
-  summary: 'Follow events',
-  description:
-    'Sends events as they happen, as server-sent events, after the header `Last-Event-ID`, else after `after`, else from ' +
-    'now on. A comment every 15 seconds shows that it is alive. Not for a token that is limited to some products.',
-  query: z.object({ after: feedFields.after.describe('The number after which to begin'), type: typeField }),
-  reply: textReply('text/event-stream', EventStream),
-  example: { after: '41' },
-  errors: ['aheadOfService'],
-});

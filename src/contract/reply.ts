@@ -8,7 +8,7 @@ import { Count, resource, shown } from './scalars.ts';
 export interface Reply<Payload = unknown, Result = Payload> {
   readonly status: 200 | 201;
   /** JSON unless given. Only a reply with `stream`, which writes its text, may name another type. */
-  readonly contentType?: 'application/jwt' | 'text/event-stream' | undefined;
+  readonly contentType?: 'application/jwt' | undefined;
   readonly schema: z.ZodType;
   wrap(result: Result): unknown;
   /** Its text, piece by piece: where that can be too long to be built at once, or is not JSON. */

@@ -4,7 +4,6 @@ import type { Caller } from '../domain/access.ts';
 import type { Door } from '../service/record.ts';
 import type { AddressOf } from './http/client-address.ts';
 import type { ConcurrencyLimit } from './http/concurrency-limit.ts';
-import type { EventStreams } from './http/event-stream.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import type { ObservedRequest } from './metrics.ts';
 import type { Base } from './runtime.ts';
@@ -18,8 +17,6 @@ export interface AppParts extends Omit<Base['parts'], 'realTime'> {
   noteUse?(caller: Caller, now: Instant): void;
   /** Called after each commit of what was recorded, which may still wait for its numbers. */
   onRecorded?(): void;
-  /** Limits streams of events, and wakes them; without it they end with what there is. */
-  readonly eventStreams?: EventStreams;
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly concurrencyLimit?: ConcurrencyLimit;
   onRequest?: ((request: ObservedRequest) => void) | undefined;

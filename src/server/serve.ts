@@ -7,7 +7,6 @@ import type { MasterKey } from '../store/secret-box.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
 import { createConcurrencyLimit, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/concurrency-limit.ts';
-import { createEventStreams } from './http/event-stream.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE, type RateLimiter } from './http/rate-limit.ts';
 import { type Address, isLoopback, onlyLoopbackHosts } from './http/transport/bind.ts';
@@ -144,12 +143,8 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   opened.defer(() => uses.flush().catch(() => {}));
 
   const jobs = createJobs({ store, log, testClock: parts.testClock });
-  const eventStreams = createEventStreams();
-  // What was recorded is numbered, and then webhooks and streams get it.
-  const onNumbered = () => {
-    jobs.wake(DELIVERIES);
-    eventStreams.notify();
-  };
+  // What was recorded is numbered, and then webhooks get it.
+  const onNumbered = () => jobs.wake(DELIVERIES);
   const onRecorded = gather(base.numbersInCommit ? onNumbered : () => jobs.wake(SEQUENCER));
   const recording = { ...parts, onRecorded, log };
   const concurrencyLimit = createConcurrencyLimit({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
@@ -167,7 +162,6 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   const app = createApp({
     ...recording,
     concurrencyLimit,
-    eventStreams,
     onRequest: metrics?.countRequest,
     addressOf: trustProxies(behindProxy),
     limiter: limiterOf(base, options, log),
@@ -183,8 +177,6 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     onFailure: (error) => log.error({ err: error }, 'response broken off'),
   });
   opened.defer(listener.close);
-  // Before the listener: streams have no end of their own that it could wait for.
-  opened.defer(eventStreams.close);
   store.publishUrl(listener.url);
   // After it listens: a server that fails to start makes no token, and the next start does.
   const created = await makeFirstToken(base);

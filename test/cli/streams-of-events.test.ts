@@ -66,16 +66,16 @@ describe('lkm events tail', () => {
 });
 
 describe('lkm events tail --debug', () => {
-  it('shows the request for the stream and how it was answered, without the token', async () => {
+  it('shows each request for events and how it was answered, without the token', async () => {
     const last: Scripted = [200, { message: 'Ok', code: 0, data: [], meta: { last: 42 } }];
     const { stderr } = await against(
       ['events', 'tail', '--after', '0', '--debug'],
       [last, refusal(401, 1, 'Invalid access token')],
     );
-    expect(stderr).toMatch(/^> GET https:\/\/.*\/event\/stream\?after=0$/m);
+    expect(stderr).toMatch(/^> GET https:\/\/.*\/event\/list\?after=0&limit=1000$/m);
     expect(stderr).toContain('> authorization: [redacted]\n');
     expect(stderr).toContain('< 401\n');
-    expect(stderr).toMatch(/^GET \/event\/stream {2}401 {2}\d+ ms {2}attempt 1$/m);
+    expect(stderr).toMatch(/^GET \/event\/list {2}401 {2}\d+ ms {2}attempt 1$/m);
     expect(stderr).not.toContain(remote.LKM_TOKEN);
   });
 });

@@ -4,7 +4,6 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { aliasesOf, mutates } from '../../src/contract/endpoint.ts';
 import { apiErrors } from '../../src/contract/errors.ts';
-import { streamEvents } from '../../src/contract/events.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
 import { exampleOf } from '../../src/contract/openapi/examples.ts';
 import { responseHeaders } from '../../src/contract/openapi/headers.ts';
@@ -18,7 +17,7 @@ const operations: readonly { readonly path: string; readonly method: string; rea
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 
-const known = [...listEndpoints(), { name: 'events.stream', endpoint: streamEvents }];
+const known = listEndpoints();
 
 describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1', async () => {

@@ -1,6 +1,5 @@
 import { aliasesOf, reasonsOf } from '../endpoint.ts';
 import { apiErrors, type Reason } from '../errors.ts';
-import { streamEvents } from '../events.ts';
 import { apiVersion, listEndpoints, resources } from '../index.ts';
 import { headersOfError, headersOfSuccess, responseHeaders } from './headers.ts';
 import type { Json, JsonSchema } from './json-schema.ts';
@@ -19,7 +18,6 @@ export function toOpenApi(): Json {
       paths[alias.path] = { ...path, [alias.method.toLowerCase()]: aliasOperation(name, endpoint, alias, schemas) };
     }
   }
-  paths[streamEvents.path] = { get: operation('events.stream', streamEvents, schemas) };
   return {
     openapi: '3.1.1',
     info: {

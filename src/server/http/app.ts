@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mutates } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
-import { streamEvents } from '../../contract/events.ts';
 import { moveTestClock } from '../../contract/test-clock.ts';
 import type { AppParts } from '../app-parts.ts';
 import { errorFields } from '../error-fields.ts';
 import { createPages } from '../pages/pages.ts';
 import { handleMove } from '../test-clock.ts';
-import { handleStream } from './event-stream.ts';
 import { mutate, readOnly } from './execute.ts';
 import { splitTarget } from './input.ts';
 import type { HttpRequest, HttpResponse } from './messages.ts';
@@ -31,7 +29,6 @@ export function createApp(parts: AppParts): App {
     const execute = mutates(route.endpoint) ? mutate : readOnly;
     on(method, path, (request) => handleRequest(parts, route, request, execute));
   }
-  on('GET', streamEvents.path, (request) => handleStream(parts, request));
   if (testClock !== undefined) on('POST', moveTestClock.path, (request) => handleMove(parts, testClock, request));
   for (const { path, get } of createPages()) on('GET', path, (request) => limited(parts, request, get));
   on('GET', '/health', () => json(200, { status: 'ok' }));

@@ -82,7 +82,7 @@ interface Authenticated {
 }
 
 /** Whether the token of a request has not been revoked, and has not expired, since the request began. */
-export async function isStillValid(
+async function isStillValid(
   { store, now }: Validating,
   { caller, httpRequest, ipAddress }: Authenticated,
 ): Promise<boolean> {
