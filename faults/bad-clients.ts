@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { selfSigned } from '../test/client/self-signed.ts';
+import { selfSigned } from '../test/support/certificates.ts';
 import type { Random } from './random.ts';
 
 /** Connections that keep none of the rules of conduct. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { selfSigned } from '../test/client/self-signed.ts';
+import { selfSigned } from '../test/support/certificates.ts';
 import type { AuthorizedRequest, Operation, Target } from './operations.ts';
 import { fail, type Report } from './report.ts';
 import type { World } from './world.ts';

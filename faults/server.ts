@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { selfSigned } from '../test/client/self-signed.ts';
+import { selfSigned } from '../test/support/certificates.ts';
 import { replaceInSql, type Sabotage, sabotages } from './sabotages.ts';
 import type { ServerSetup } from './stage.ts';
 

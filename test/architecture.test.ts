@@ -53,7 +53,6 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'webhooks.ts': ['new Date'],
   'server/runtime.ts': ['Date.now', 'process', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
   'server/http/transport/connections.ts': ['performance.now'],
-  'server/http/transport/self-signed.ts': ['generateKeyPairSync'],
   'server/metrics.ts': ['performance.now'],
   'service/context.ts': ['randomFillSync'],
   'store/backup/files.ts': ['process'],

@@ -28,7 +28,6 @@ import { createDeliverer } from './webhooks/deliverer.ts';
 import { createSender, type SenderOptions } from './webhooks/send.ts';
 
 export { tryAddress } from './http/transport/bind.ts';
-export { createSelfSigned } from './http/transport/self-signed.ts';
 export { createLogSink } from './log.ts';
 export { createTestClock } from './test-clock.ts';
 

@@ -1,10 +1,11 @@
+import { X509Certificate } from 'node:crypto';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { examineTls } from '../../src/cli/commands/doctor/network.ts';
 import type { Fetch } from '../../src/contract/endpoint.ts';
 import { apiVersion } from '../../src/contract/index.ts';
-import { createSelfSigned } from '../../src/server/http/transport/self-signed.ts';
+import { selfSigned } from '../support/certificates.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { remote } from './scripted-service.ts';
 import { started } from './started.ts';
@@ -139,13 +140,13 @@ describe('lkm doctor', () => {
   });
 
   it('looks at a certificate by itself, at its signature and at its end', async () => {
-    const until = Math.floor(Date.now() / 1_000) * 1_000 + 86_400_000;
-    const tls = createSelfSigned({ names: ['127.0.0.1'], from: until - 30 * 86_400_000, until });
-    const server = createServer(tls);
+    const until = Date.parse(new X509Certificate(selfSigned.cert).validTo);
+    const server = createServer(selfSigned);
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
     const { port } = server.address() as AddressInfo;
     const { found } = await doctor({ env: { LKM_BASE_URL: `https://127.0.0.1:${port}`, LKM_TOKEN: 'x' } });
-    const ending = (now: number) => examineTls(`https://127.0.0.1:${port}`, { timeoutMs: 5_000, now, ca: tls.cert });
+    const ending = (now: number) =>
+      examineTls(`https://127.0.0.1:${port}`, { timeoutMs: 5_000, now, ca: selfSigned.cert });
     const [soon, ended] = [await ending(until - 3 * 86_400_000), await ending(until + 1_000)];
     server.close();
     expect(found.tls).toMatchObject({ status: 'fail', advice: expect.stringContaining('NODE_EXTRA_CA_CERTS') });

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { connect } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
-import { createSelfSigned } from '../../src/server/http/transport/self-signed.ts';
-import { selfSigned } from '../client/self-signed.ts';
+import { expired, renewed, selfSigned } from '../support/certificates.ts';
 import { occupiedPort } from '../support/ports.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -126,8 +125,6 @@ describe('lkm serve', () => {
     return cwd;
   };
   const tls = ['--db', 'lkm.db', '--tls-cert', 'cert.pem', '--tls-key', 'key.pem'];
-  const DAY = 86_400_000;
-  const old = createSelfSigned({ names: ['127.0.0.1'], from: NOW - DAY, until: NOW - 1_000 });
 
   it('reads certificate and key again at SIGHUP, and keeps them when the new ones are none', async () => {
     const cwd = withTls(selfSigned);
@@ -144,35 +141,34 @@ describe('lkm serve', () => {
     };
     const fingerprint = (cert: string) => new X509Certificate(cert).fingerprint256;
     expect(await shown()).toBe(fingerprint(selfSigned.cert));
-    const next = createSelfSigned({ names: ['127.0.0.1'], from: NOW, until: NOW + DAY });
     for (const [pair, says] of [
-      [next, 'certificate and key read again\n'],
+      [renewed, 'certificate and key read again\n'],
       [
-        { ...next, cert: `${next.cert}${selfSigned.cert.slice(0, 300)}` },
+        { ...renewed, cert: `${renewed.cert}${selfSigned.cert.slice(0, 300)}` },
         'warning: certificate and key stay as they were: cert.pem and key.pem are not a certificate and its key',
       ],
-      [old, 'stay as they were: the certificate expired on Nov 21'],
+      [expired, 'stay as they were: the certificate expired on Nov 21'],
     ] as const) {
       withTls(pair, 0o600, cwd);
       hangup.dispatchEvent(new Event('hangup'));
       await vi.waitFor(() => expect(printed.stderr).toContain(says));
-      expect(await shown()).toBe(fingerprint(next.cert));
+      expect(await shown()).toBe(fingerprint(renewed.cert));
     }
     expect(await stop()).toBe(0);
   });
 
   it.each([
-    [old, 0o640, 'chmod 600'],
-    [old, 0o604, 'chmod 600'],
-    [{ ...old, key: selfSigned.key }, 0o600, 'cert.pem and key.pem are not a certificate and its key'],
-    [{ ...old, cert: 'nothing' }, 0o600, 'cert.pem and key.pem are not a certificate and its key'],
+    [expired, 0o640, 'chmod 600'],
+    [expired, 0o604, 'chmod 600'],
+    [{ ...expired, key: selfSigned.key }, 0o600, 'cert.pem and key.pem are not a certificate and its key'],
+    [{ ...expired, cert: 'nothing' }, 0o600, 'cert.pem and key.pem are not a certificate and its key'],
   ])('takes no certificate and key that do not go together or that others can read (%#)', async (pair, mode, says) => {
     const { code, stderr } = await lkm(['serve', '--port', '0', ...tls], { cwd: withTls(pair, mode) });
     expect([code, stderr]).toEqual([13, expect.stringContaining(says)]);
   });
 
   it('warns of a certificate that has expired, and takes the key from stdin', async () => {
-    const { printed, stop } = await started([...tls.slice(0, -1), '-'], { cwd: withTls(old), stdin: old.key });
+    const { printed, stop } = await started([...tls.slice(0, -1), '-'], { cwd: withTls(expired), stdin: expired.key });
     expect(await stop()).toBe(0);
     expect(printed.stderr).toContain('warning: the certificate expired on Nov 21');
     expect(printed.stderr).toContain('ready at https://');

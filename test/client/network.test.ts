@@ -5,10 +5,10 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { sendOnce } from '../../src/client/attempt.ts';
 import { openNetwork } from '../../src/client/network.ts';
 import { createClient } from '../../src/index.ts';
+import { selfSigned } from '../support/certificates.ts';
 import { issued, licenseKey, productId } from './examples.ts';
 import { fakeTiming } from './fake-timing.ts';
 import { listen, serve, unusedAddress } from './loopback.ts';
-import { selfSigned } from './self-signed.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 

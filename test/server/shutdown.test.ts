@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, onTestFinished } from 'vitest';
 import { startServer } from '../../src/server/index.ts';
-import { selfSigned } from '../client/self-signed.ts';
+import { selfSigned } from '../support/certificates.ts';
 import { engines } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 import { openConnection, postHead } from '../support/raw-http.ts';

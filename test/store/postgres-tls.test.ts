@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterEach, expect, it, vi } from 'vitest';
 import { openStore } from '../../src/store/store.ts';
-import { selfSigned } from '../client/self-signed.ts';
+import { selfSigned } from '../support/certificates.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

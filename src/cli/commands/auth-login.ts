@@ -38,11 +38,9 @@ export const authLogin = command({
     const config = await readConfig(io);
     const address = await chooseAddress(config, context);
     const given = await chooseToken(address, withToken, context);
-    // A server that signs its own certificate is trusted as its other profiles trust it.
-    const ca = Object.values(config.profiles).find((one) => originOf(one.baseUrl) === originOf(address))?.ca;
-    const identity = await identify({ baseUrl: address, ca, token: given }, context);
+    const identity = await identify({ baseUrl: address, token: given }, context);
     const baseUrl = new URL(address).href.replace(/\/+$/, '');
-    const login = { baseUrl, ca, token: given.token, name: chooseName(config, baseUrl, given.token, context) };
+    const login = { baseUrl, token: given.token, name: chooseName(config, baseUrl, given.token, context) };
     if (!yes) await confirmReplacing(config, login, context);
     const { profile, keyring } = await store(config, login, insecureStorage, context);
     const row = { service: baseUrl, profile, tokenFrom: placeOf(profile, keyring), ...identity };
@@ -81,7 +79,7 @@ async function chooseToken(address: string, withToken: boolean, { flags, io, set
 
 /** Asks a service who a token is. Throws `NoTokenError` when it does not know the token. */
 async function identify(
-  service: { readonly baseUrl: string; readonly ca: string | undefined; readonly token: TokenWithOrigin },
+  service: { readonly baseUrl: string; readonly token: TokenWithOrigin },
   { io, settings }: CommandContext,
 ): Promise<Token> {
   const observation = observe(settings, io);
@@ -101,7 +99,6 @@ async function identify(
 interface Login {
   readonly name: string;
   readonly baseUrl: string;
-  readonly ca: string | undefined;
   readonly token: string;
 }
 
@@ -122,12 +119,12 @@ function chooseName({ profiles }: Config, baseUrl: string, token: string, { flag
 }
 
 /** A token that still works is replaced only with consent. */
-async function confirmReplacing({ profiles }: Config, { name, token, ca }: Login, context: CommandContext) {
+async function confirmReplacing({ profiles }: Config, { name, token }: Login, context: CommandContext) {
   const known = profiles[name];
   const before = known && tokenIn(known, context.io);
   if (!before || before === token) return;
   try {
-    await identify({ baseUrl: known.baseUrl, ca, token: { token: before, from: 'login' } }, context);
+    await identify({ baseUrl: known.baseUrl, token: { token: before, from: 'login' } }, context);
   } catch (error) {
     if (error instanceof NoTokenError) return;
     throw error;
@@ -143,7 +140,7 @@ async function confirmReplacing({ profiles }: Config, { name, token, ca }: Login
 /** Stores the token, in the keyring where there is one that takes it, and makes its profile the current one. */
 async function store(
   { profiles }: Config,
-  { name, baseUrl, ca, token }: Login,
+  { name, baseUrl, token }: Login,
   insecureStorage: boolean,
   { io }: CommandContext,
 ): Promise<{ readonly profile: string; readonly keyring?: string }> {
@@ -153,7 +150,7 @@ async function store(
   const isKept = !insecureStorage && (ring?.store(entry, token, new URL(baseUrl).origin) ?? false);
   const stored = isKept ? { token: null, keyring: entry } : { token };
   try {
-    const profile = known ? name : await addProfile(io, name, { baseUrl, ca, ...stored });
+    const profile = known ? name : await addProfile(io, name, { baseUrl, ...stored });
     if (known) await changeProfile(io, name, ({ keyring: _, ...others }) => ({ ...others, ...stored }));
     if (known?.keyring !== undefined) ring?.remove(known.keyring);
     await switchProfile(io, profile);

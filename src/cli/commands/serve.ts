@@ -24,7 +24,7 @@ import {
   parseWaitSeconds,
 } from '../values/scalars.ts';
 import { recordRunningServer, storeAccess } from './serving/access.ts';
-import { datesProblem, openSelfSigned, readTls, reloadOnHangup, selfSignedFiles } from './serving/tls.ts';
+import { datesProblem, readTls, reloadOnHangup } from './serving/tls.ts';
 import { signatureHeader } from './webhooks/signature-header.ts';
 
 const options = {
@@ -32,10 +32,6 @@ const options = {
   port: option('--port <N>', 'the port, 0 for a free one (4747)', parsePort),
   tlsCert: option('--tls-cert <FILE>', 'serve HTTPS with this certificate (PEM); SIGHUP reads it again'),
   tlsKey: option('--tls-key <FILE>', 'and its key (PEM), which nobody else may read'),
-  tlsSelfSigned: flag(
-    '--tls-self-signed',
-    'serve HTTPS, for local use, with a certificate that only its profile trusts',
-  ),
   behindProxy: many('--behind-proxy <CIDR>', 'believe X-Forwarded-For from this network of proxies', {
     takesList: true,
   }),
@@ -89,7 +85,7 @@ export const serve = command({
     'does, which finds it in LKM_BASE_URL and LKM_TOKEN; the exit code is that of the command.',
   arguments: { command: argument('[-- COMMAND...]', 'a command to run against the service, with its own options') },
   options,
-  fields: ['event', 'url', 'port', 'pid', 'db', 'secrets', 'metrics', 'certificate'],
+  fields: ['event', 'url', 'port', 'pid', 'db', 'secrets', 'metrics'],
   examples: [
     ['lkm serve', 'on the database of this user, at http://127.0.0.1:4747'],
     ['lkm serve --db ./lkm.db --port 0 --json', 'for a script: the first line says where it listens'],
@@ -107,17 +103,14 @@ export const serve = command({
     await readConfig(io);
     const { server, tls, isNew, adminToken } = await start(values, location, values.port ?? DEFAULT_PORT, context);
     context.onClose(server.close);
-    if (tls && !values.tlsSelfSigned) reloadOnHangup(values, server, context);
+    if (tls) reloadOnHangup(values, server, context);
     const { url, port, secrets, metricsUrl } = server;
     const db = withoutPassword(location);
-    const ca = values.tlsSelfSigned ? tls?.cert : undefined;
-    const access = await storeAccess({ url, db, ca, adminToken, isShared: isPostgres(db) }, io);
-    await recordRunningServer({ url, db, ca }, context);
-    const certificate = ca === undefined ? null : selfSignedFiles(db).tlsCert;
+    const access = await storeAccess({ url, db, adminToken, isShared: isPostgres(db) }, io);
+    await recordRunningServer({ url, db }, context);
     const details = [
       `  database  ${db}${isNew ? ' (new)' : ''}`,
       ...(metricsUrl === null ? [] : [`  metrics   ${metricsUrl}`]),
-      ...(certificate === null ? [] : [`  trusted   ${certificate}, by this profile alone`]),
       ...access,
       `  secrets   ${secrets === 'sealed' ? 'sealed under the master key' : 'plain in the database; how to seal them: lkm db rekey --help'}`,
       ...(io.stdin.isTTY ? ['  stop      ctrl-c'] : []),
@@ -129,7 +122,6 @@ export const serve = command({
       data: {
         ...{ event: 'ready', url, port, pid: io.pid, db, secrets },
         ...(metricsUrl !== null && { metrics: metricsUrl }),
-        ...(certificate !== null && { certificate }),
       },
       quiet: [url],
       notes: [
@@ -155,8 +147,7 @@ async function serveCommand(
   context: CommandContext,
 ): Promise<CommandResult> {
   const { io, flags, settings } = context;
-  const refused = values.tlsSelfSigned ? '--tls-self-signed' : settings.output === null ? null : '-o';
-  if (refused !== null) throw new UsageError(`${refused} does not go with a command behind --`);
+  if (settings.output !== null) throw new UsageError('-o does not go with a command behind --');
   const { runAgainst, temporaryDatabase, withTemporaryToken } = await import('./serving/child.ts');
   const db = flags.db ? locate(flags.db, io) : temporaryDatabase(context);
   const { logFormat = 'none', clock, seed } = values;
@@ -177,15 +168,11 @@ async function* nothing(): AsyncGenerator<never> {}
 
 /** Starts the server, on a database that is seeded before if this is asked for; the token is that of a new database. */
 async function start(values: ServeValues, db: string, port: number, { io, settings }: CommandContext) {
-  const { createSelfSigned, createLogSink, createTestClock, startServer, tryAddress } = await import(
-    '../../server/serve.ts'
-  );
+  const { createLogSink, createTestClock, startServer, tryAddress } = await import('../../server/serve.ts');
   const { host = DEFAULT_HOST, behindProxy = [], rateLimit, lookupLimit, metrics, drain, clock, seed } = values;
   const { maxConnections, maxPerAddress, dbConnections } = values;
   if (dbConnections !== undefined && dbConnections < 3) throw new UsageError('--db-connections is at least 3');
-  const tls = values.tlsSelfSigned
-    ? await openSelfSigned({ ...values, db, host }, createSelfSigned, io)
-    : await readTls(values, io);
+  const tls = await readTls(values, io);
   const options = {
     ...{ db, host, port, behindProxy, metrics },
     masterKey: readMasterKey(io),

@@ -21,8 +21,6 @@ const Profile = z.object({
   keyring: z.string().optional(),
   /** The database file behind it, for a server of this machine. */
   db: z.string().optional(),
-  /** The certificate (PEM) of a server that has signed it itself: the only one that is trusted at `baseUrl`. */
-  ca: z.string().optional(),
   /** What commands with this profile do unless they are told otherwise. */
   settings: StoredSettings.optional(),
 });

@@ -32,7 +32,7 @@ export async function chooseProfile(flags: GlobalFlags, io: Io): Promise<NamedPr
   const [newest] = servers;
   if (name === LOCAL && newest !== undefined) {
     const { token = null, keyring } = profileOf(newest.db, config) ?? {};
-    return { baseUrl: newest.url, db: newest.db, ca: newest.ca, token, keyring, name, explicit };
+    return { baseUrl: newest.url, db: newest.db, token, keyring, name, explicit };
   }
   if (found === undefined && named === null) return null;
   if (found === undefined && name === LOCAL) {
@@ -42,7 +42,7 @@ export async function chooseProfile(flags: GlobalFlags, io: Io): Promise<NamedPr
   // Its server may listen at another port than when the profile was stored.
   const server = servers.find(({ db }) => db === profile.db);
   const isStopped = server === undefined && isServedHere(profile);
-  return { ...profile, ...(server && { baseUrl: server.url, ca: server.ca }), name, explicit, isStopped };
+  return { ...profile, ...(server && { baseUrl: server.url }), name, explicit, isStopped };
 }
 
 /** The name that is given in place of the current profile's; null for none. An empty variable counts as none. */

@@ -20,8 +20,6 @@ export interface Connection {
   readonly baseUrl: string;
   readonly fetch?: Fetch | undefined;
   readonly token: TokenWithOrigin | null;
-  /** A certificate to trust there in place of those of this machine. */
-  readonly ca?: string | undefined;
   /** How long a call is repeated at most while no connection can be made; as long as the client does unless given. */
   readonly maxUnreachableMs?: number | undefined;
   /** How long a call that fails is repeated, or waits, at most; as long as the client does unless given. */
@@ -48,10 +46,10 @@ export async function openConnection(
   if (target.kind === 'remote') {
     const { findToken } = await import('../config/token.ts');
     const token = needsToken ? await findToken(flags, target, io) : null;
-    const { baseUrl, ca } = target;
+    const { baseUrl } = target;
     const isWatched = io.stderr.isTTY && isLoopback(baseUrl);
     const { maxUnreachableMs = isWatched ? LOOPBACK_TIMEOUT_MS : undefined } = needs;
-    return { baseUrl, ca, fetch: io.fetch, token, maxUnreachableMs, close: async () => {} };
+    return { baseUrl, fetch: io.fetch, token, maxUnreachableMs, close: async () => {} };
   }
   const { tokenFile } = flags;
   const token = tokenFile
@@ -115,7 +113,7 @@ export async function asOwnerOf<T>(
 
 /** The options of a client on a connection, with the hooks that it calls. */
 export function clientOptions(
-  { baseUrl, token, fetch, ca, maxUnreachableMs, maxElapsedMs }: Connection,
+  { baseUrl, token, fetch, maxUnreachableMs, maxElapsedMs }: Connection,
   { onSend, onAttempt, onExchange, onNotice, onKeyLost }: RequestHooks,
   settings: Settings,
   io: Io,
@@ -131,7 +129,6 @@ export function clientOptions(
     maxElapsedMs,
     maxUnreachableMs: maxRetries === undefined ? maxUnreachableMs : undefined,
     fetch,
-    ca,
     timing: io.timing,
     onSend,
     onAttempt,

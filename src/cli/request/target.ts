@@ -10,7 +10,6 @@ export interface RemoteTarget {
   readonly kind: 'remote';
   readonly baseUrl: string;
   readonly profile: NamedProfile | null;
-  readonly ca: string | undefined;
 }
 
 /** Where a change is made, for who is asked whether to make it: `https://licensing.example.com, profile prod`. */
@@ -25,7 +24,7 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
   const db = namedDatabase(flags, io);
   if (db !== null) return { kind: 'database', db };
   // Loaded late: a database needs no configuration.
-  const { checkRunning, chooseProfile, originOf } = await import('../config/profiles.ts');
+  const { checkRunning, chooseProfile } = await import('../config/profiles.ts');
   const profile = await chooseProfile(flags, io);
   const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
   const baseUrl = given ? checkScheme(given, flags.baseUrl ? '--base-url' : 'LKM_BASE_URL') : profile?.baseUrl;
@@ -37,9 +36,7 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
     ]);
   }
   if (!given && profile !== null) checkRunning(profile);
-  // The certificate of a profile is trusted at its own origin only.
-  const ca = profile !== null && originOf(baseUrl) === originOf(profile.baseUrl) ? profile.ca : undefined;
-  return { kind: 'remote', baseUrl, profile, ca };
+  return { kind: 'remote', baseUrl, profile };
 }
 
 /**

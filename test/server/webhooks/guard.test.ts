@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { isPublicAddress, urlProblem } from '../../../src/domain/webhooks/url.ts';
 import { createSender, type Resolve, type SenderOptions } from '../../../src/server/webhooks/send.ts';
 import { listen, serve } from '../../client/loopback.ts';
-import { selfSigned } from '../../client/self-signed.ts';
+import { selfSigned } from '../../support/certificates.ts';
 
 /** Addresses that a server must not be sent to, in every form in which they can be written in a URL. */
 const REFUSED = [

@@ -33,7 +33,7 @@ const SOON_DAYS = 14;
 /** Connects to a service as the client does, and looks at its certificate. `now` is in milliseconds since 1970. */
 export async function examineTls(
   href: string,
-  { timeoutMs, now, ca }: { readonly timeoutMs: number; readonly now: number; readonly ca: string | undefined },
+  { timeoutMs, now, ca }: { readonly timeoutMs: number; readonly now: number; readonly ca?: string },
 ): Promise<Check> {
   const { hostname, port } = new URL(href);
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -22,7 +22,7 @@ export async function examineService(target: RemoteTarget, context: CommandConte
   );
   if ('check' in found) return [found];
   const { check: proxyCheck, proxy } = checkProxy(target.baseUrl, found.isLoopback, io.env);
-  const address = { ...found, ca: target.ca, proxy };
+  const address = { ...found, proxy };
   const sent = io.now();
   const health = await get('/health', address, context).catch(failed('network', asked));
   const received = io.now();
@@ -45,8 +45,8 @@ export async function examineService(target: RemoteTarget, context: CommandConte
   ];
 }
 
-/** The address of a service, with the certificate to trust there in place of those of this machine. */
-type Address = ReturnType<typeof readBaseUrl> & Pick<RemoteTarget, 'ca'> & { readonly proxy: HttpProxy | null };
+/** The address of a service, and the proxy on the way there. */
+type Address = ReturnType<typeof readBaseUrl> & { readonly proxy: HttpProxy | null };
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -60,11 +60,11 @@ const get = (path: string, address: Address, context: CommandContext) => send('G
 async function send(
   method: 'GET' | 'POST',
   path: string,
-  { href, host, proxy, ca }: Address,
+  { href, host, proxy }: Address,
   { io, settings }: CommandContext,
 ): Promise<RawResponse> {
   const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const transport = io.fetch ? fetchTransport(io.fetch) : openNetwork({ connectTimeoutMs: timeoutMs, proxy, ca });
+  const transport = io.fetch ? fetchTransport(io.fetch) : openNetwork({ connectTimeoutMs: timeoutMs, proxy });
   const headers = {
     ...{ accept: 'application/json', 'user-agent': `lkm/${io.version}` },
     ...(method === 'POST' && { 'idempotency-key': PROBE_KEY }),
@@ -88,11 +88,11 @@ function checkNetwork({ status, text }: RawResponse, tookMs: number, host: strin
   return fail('network', `${took} with ${status}, which is not how lkm answers`, advice);
 }
 
-async function checkTls({ href, ca, proxy }: Address, { io, settings }: CommandContext) {
+async function checkTls({ href, proxy }: Address, { io, settings }: CommandContext) {
   if (href.startsWith('http:')) return [ok('tls', 'none: plain http stays on this machine')];
   // Through a proxy the connection is its own. With an injected fetch there is no TLS connection to examine.
   if (proxy !== null || io.fetch !== undefined) return [];
-  return [await examineTls(href, { timeoutMs: settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, now: io.now(), ca })];
+  return [await examineTls(href, { timeoutMs: settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, now: io.now() })];
 }
 
 /** More than this and an expiry, a signature or a certificate may be judged wrongly. */

@@ -14,7 +14,7 @@ interface Served extends RunningServer {
 }
 
 /** Stores the first token of a database as a profile of its own. Returns how the server is reached, as lines to show. */
-export async function storeAccess({ url, db, adminToken, isShared, ca }: Served, io: Io): Promise<readonly string[]> {
+export async function storeAccess({ url, db, adminToken, isShared }: Served, io: Io): Promise<readonly string[]> {
   const how = isShared ? 'with LKM_DB' : `--db ${quote(db)}, while this is stopped`;
   const instructions = [
     `  token     lkm tokens create --kind admin --name NAME ${how}`,
@@ -23,14 +23,14 @@ export async function storeAccess({ url, db, adminToken, isShared, ca }: Served,
   if (adminToken === null) {
     const profile = profileOf(db, await readConfig(io));
     if (profile === undefined) return instructions;
-    const isMoved = profile.baseUrl !== url || profile.ca !== ca;
+    const isMoved = profile.baseUrl !== url;
     if (isMoved && isShared) return profileLines('local');
-    if (isMoved) await changeProfile(io, profile.name, (stored) => ({ ...stored, baseUrl: url, ca }));
+    if (isMoved) await changeProfile(io, profile.name, (stored) => ({ ...stored, baseUrl: url }));
     return profileLines(profile.name);
   }
   const shown = io.stdout.isTTY && io.stderr.isTTY ? [`  token     ${adminToken} (shown once)`] : [];
   try {
-    return [...shown, ...profileLines(await addProfile(io, 'local', { baseUrl: url, token: adminToken, db, ca }))];
+    return [...shown, ...profileLines(await addProfile(io, 'local', { baseUrl: url, token: adminToken, db }))];
   } catch (error) {
     if (!(error instanceof LocalError)) throw error;
     // The server runs all the same, as in a container whose home is read-only; more tokens can be made.
