@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileStamp, toInstant } from '../../src/domain/time.ts';
-import { drill, restore } from '../../src/operator/index.ts';
+import { createRandom, restore, tryBackup } from '../../src/operator/index.ts';
 import { startLoad } from '../load.ts';
 import { createCustomer } from '../operations.ts';
 import { lkm, start } from '../process.ts';
@@ -22,8 +22,8 @@ const MAX_KILL_AFTER_MS = 1_500;
 export const backups: Scenario = {
   name: 'backups',
   about:
-    'kill -9 of lkm db backup and of the server under load; each backup that is there passes the drill and restores',
-  engines: ['sqlite', 'postgres'],
+    'kill -9 of lkm db backup and of the server under load; each backup that is there passes the dry run and restores',
+  engines: ['sqlite'],
   controls: [['backup-of-tomorrow', 'sqlite']],
   share: 2,
   shortRounds: 1,
@@ -55,8 +55,15 @@ export const backups: Scenario = {
       await load.stop();
       for (const { file, before } of taken) {
         const now = toInstant(Date.now());
-        const { problems } = await drill(file, { workPath: file, now, masterKey: null, licenseFiles: [] });
-        for (const problem of problems) fail(report, 'lost', problem);
+        const sealing = { masterKey: null, random: createRandom() };
+        const problem = await tryBackup(file, { workPath: file, sealing }).then(
+          () => null,
+          ({ message }: Error) => message,
+        );
+        if (problem !== null) {
+          fail(report, 'lost', problem);
+          continue;
+        }
         const target = `${file}.restored`;
         await restore(file, target, { replace: false, stamp: fileStamp(now) });
         const { customers } = readSqlite(target);

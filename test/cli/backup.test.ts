@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -5,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -12,9 +14,10 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
+import { toInstant } from '../../src/domain/time.ts';
 import { backUp } from '../../src/operator/index.ts';
 import { openStore } from '../../src/store/store.ts';
-import { lkm, tempFolder } from './fake-io.ts';
+import { lkm, NOW, tempFolder } from './fake-io.ts';
 import { openShop } from './shop.ts';
 
 /** A shop with one key and one signed file, and a backup of it. */
@@ -34,16 +37,24 @@ describe('db backup', () => {
     expect(taken).toEqual({
       code: 0,
       stdout: `${file}\n`,
-      stderr: expect.stringMatching(/^backed up \S+lkm\.db \(\d+ kB\)\ntry it: lkm db restore backup\.db --drill\n$/),
+      stderr: expect.stringMatching(/^backed up \S+lkm\.db \(\d+ kB\)\ntry it: lkm db restore backup\.db --dry-run\n$/),
     });
-    expect(statSync(file).mode & 0o777).toBe(0o600);
     const made = readdirSync(cwd).filter((name) => name.startsWith('backup') || name.startsWith('.lkm'));
-    expect(made).toEqual(['backup.db']);
+    expect(made.sort()).toEqual(['backup.db', 'backup.db.json']);
+    expect(made.map((name) => statSync(join(cwd, name)).mode & 0o777)).toEqual([0o600, 0o600]);
     const bytes = readFileSync(file);
+    expect(JSON.parse(readFileSync(`${file}.json`, 'utf8'))).toEqual({
+      ...{ format: 'lkm-backup/1', takenAt: '2026-11-21T12:00:00.000Z', bytes: bytes.length },
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    });
     const { code, stderr } = await at('db backup backup.db');
     expect([code, stderr]).toEqual([13, expect.stringContaining('give another name, or --force to replace it')]);
     expect(readFileSync(file).equals(bytes)).toBe(true);
+    rmSync(file);
+    const beside = await at('db backup backup.db');
+    expect([beside.code, beside.stderr]).toEqual([13, expect.stringContaining('backup.db.json is there already')]);
     expect((await at('db backup backup.db --force')).code).toBe(0);
+    expect((await at('db restore backup.db --dry-run')).code).toBe(0);
   });
 
   it('reads a file that a server owns, with what is only in its log, and lets it be opened meanwhile', async () => {
@@ -55,9 +66,9 @@ describe('db backup', () => {
     const copy = await openStore(join(cwd, 'served.db'));
     expect(await copy.repositories.accounts.oldest()).toEqual(before);
     await copy.close();
-    const taking = backUp(join(cwd, 'lkm.db'), join(cwd, 'second.db'), {});
+    const taking = backUp(join(cwd, 'lkm.db'), join(cwd, 'second.db'), { now: toInstant(NOW) });
     await (await openStore(join(cwd, 'lkm.db'))).close();
-    expect(await taking).toBeGreaterThan(0);
+    expect((await taking).bytes).toBeGreaterThan(0);
   });
 
   it('leaves nothing behind when it is stopped', async () => {
@@ -135,36 +146,39 @@ describe('db restore', () => {
     spoil(file);
     expect((await at('db restore backup.db --db new.db')).code).toBe(13);
     expect(existsSync(join(cwd, 'new.db'))).toBe(false);
-    expect((await at('db restore backup.db --drill')).code).toBe(13);
-  });
-});
-
-describe('db restore --drill', () => {
-  const drill = 'db restore backup.db --drill';
-
-  it('says ok, and counts what it has tried; a licence file of other keys does not verify', async () => {
-    const { cwd, at } = await backedUp();
-    const { code, stdout, stderr } = await at(`${drill} --license-file host-1.lic`);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'ok\n' });
-    expect(stderr).toMatch(/^1 account · \d+ audit rows linked · 2 licence files verified\n$/);
-    expect(readdirSync(cwd).filter((name) => name.startsWith('.lkm'))).toEqual([]);
-    const foreign = join((await backedUp()).cwd, 'host-1.lic');
-    const other = await at(`${drill} --license-file ${foreign}`);
-    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('does not verify: unknown_kid')]);
+    expect((await at('db restore backup.db --dry-run')).code).toBe(13);
   });
 
   it.each([
-    ["update audit set content = replace(content, 'create', 'delete') where seq = 2", 'row 2 was'],
-    ['delete from audit where seq = (select max(seq) from audit)', 'missing at the end'],
-    ['delete from signing_keys', 'its signing key cannot be used'],
-  ])('finds the trace of "%s"', async (sql, says) => {
+    ['a backup that was changed', 'is damaged: it differs from its manifest', changed],
+    ['a manifest of something else', 'is not the manifest', (file: string) => writeFileSync(`${file}.json`, '{}')],
+    ['a manifest that cannot be read', 'is not the manifest', (file: string) => writeFileSync(`${file}.json`, '{')],
+  ])('refuses %s', async (_, says, spoil) => {
+    const { cwd, at, file } = await backedUp();
+    spoil(file);
+    for (const options of ['--db new.db', '--dry-run']) {
+      const { code, stderr } = await at(`db restore backup.db ${options}`);
+      expect([code, stderr]).toEqual([13, expect.stringContaining(says)]);
+    }
+    expect(existsSync(join(cwd, 'new.db'))).toBe(false);
+  });
+
+  it('takes a file without a manifest, as other programs make it', async () => {
     const { at, file } = await backedUp();
-    const database = new DatabaseSync(file);
-    database.exec(sql);
-    database.close();
-    const { code, stdout } = await at(`${drill} --json`);
-    const { verdict, problems } = JSON.parse(stdout);
-    expect([code, verdict, problems.join('\n')]).toEqual([1, 'broken', expect.stringContaining(says)]);
+    rmSync(`${file}.json`);
+    const tried = await at('db restore backup.db --dry-run');
+    expect(tried).toEqual({ code: 0, stdout: 'ok\n', stderr: 'it has no manifest to compare it with\n' });
+    expect((await at('db restore backup.db --db new.db')).code).toBe(0);
+  });
+});
+
+describe('db restore --dry-run', () => {
+  it('says ok and when the backup was taken, and leaves nothing behind', async () => {
+    const { cwd, at } = await backedUp();
+    const before = readdirSync(cwd).sort();
+    const tried = await at('db restore backup.db --dry-run');
+    expect(tried).toEqual({ code: 0, stdout: 'ok\n', stderr: 'taken at 2026-11-21T12:00:00.000Z\n' });
+    expect(readdirSync(cwd).sort()).toEqual(before);
   });
 
   it('opens sealed secrets with the master key, and says when it is not there', async () => {
@@ -173,16 +187,28 @@ describe('db restore --drill', () => {
     const at = (line: string, env = {}) => lkm(line.split(' '), { cwd, env: { LKM_DB: 'lkm.db', ...env } });
     await at('products create --name Engine --create', key);
     expect((await at('db backup backup.db')).code).toBe(0);
-    expect((await at(drill, key)).code).toBe(0);
-    const { code, stderr } = await at(drill);
+    expect((await at('db restore backup.db --dry-run', key)).code).toBe(0);
+    const { code, stderr } = await at('db restore backup.db --dry-run');
     expect([code, stderr]).toEqual([13, expect.stringContaining('are sealed, and there is no master key')]);
   });
 });
 
+it.each(['db backup backup.db', 'db restore backup.db'])(
+  '%s on PostgreSQL is refused, and names pg_dump',
+  async (line) => {
+    const { at } = await backedUp();
+    const { code, stderr } = await at(`${line} --db postgres://lkm@db.example/lkm`);
+    expect([code, stderr]).toEqual([
+      13,
+      'error: lkm backs up and restores SQLite files\n  for PostgreSQL use pg_dump and pg_restore\n',
+    ]);
+  },
+);
+
 it.each([
   ['--backup-keep 3', 2, 'go with --backup-every'],
   ['--backup-every 0s', 2, 'at least 1s'],
-  ['--backup-every 1h --db postgres://db.example/lkm', 2, 'give --backup-dir DIR'],
+  ['--backup-every 1h --db postgres://db.example/lkm', 2, 'with pg_dump'],
   ['--backup-every 1h --backup-dir open', 13, 'others than its owner may write to'],
 ])('a schedule of backups cannot be %s', async (options, code, says) => {
   const cwd = tempFolder();
@@ -191,6 +217,13 @@ it.each([
   const ran = await lkm(`serve --port 0 ${options}`.split(' '), { cwd });
   expect(ran).toMatchObject({ code, stderr: expect.stringContaining(says) });
 });
+
+/** Changes one row, as a program might that has write access: the file stays a valid database. */
+function changed(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec("update audit set content = replace(content, 'create', 'delete') where seq = 2");
+  database.close();
+}
 
 function overwrite(file: string): void {
   const content = readFileSync(file);

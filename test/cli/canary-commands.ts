@@ -125,7 +125,7 @@ export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly st
   'config unset': () => ['product'],
   'db copy': () => ['lkm.db copy.db'],
   'db backup': () => ['backup.db --db lkm.db', 'nowhere/backup.db --db lkm.db'],
-  'db restore': () => ['backup.db --db restored.db --yes', 'backup.db --drill --license-file a.lic'],
+  'db restore': () => ['backup.db --db restored.db --yes', 'backup.db --dry-run'],
   'db rekey': () => ['--db restored.db --new-key-file next.key'],
   api: ({ product, email }) => [
     '/customer',

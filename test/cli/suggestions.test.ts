@@ -84,7 +84,6 @@ describe('a command that is suggested', () => {
     expect(asTyped('lkm keys list -p shop', {}, [['--profile', 'shop']])).toBe('lkm keys list -p shop');
     const ofDatabase = 'a new one: lkm tokens create --name NAME --db lkm.db';
     expect(asTyped(ofDatabase, {}, [['--profile', 'shop']])).toBe(ofDatabase);
-    expect(asTyped('try it: lkm db restore b.db --drill', {}, database)).toBe('try it: lkm db restore b.db --drill');
   });
 
   it.each([

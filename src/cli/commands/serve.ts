@@ -53,7 +53,7 @@ const options = {
   ),
   webhookSignatureHeader: signatureHeader,
   drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', parseWaitSeconds),
-  backupEvery: option('--backup-every <DUR>', 'back the database up so often, as 1h', parseDuration),
+  backupEvery: option('--backup-every <DUR>', 'back a SQLite file up so often, as 1h', parseDuration),
   backupKeep: option('--backup-keep <N>', 'how many backups are kept (48)', parsePositive),
   backupDir: option('--backup-dir <DIR>', 'where they go (backups, beside the database)'),
   metrics: option(
@@ -213,9 +213,7 @@ function backupSchedule({ backupEvery: everyMs, backupKeep, backupDir }: ServeVa
     throw new UsageError('--backup-keep and --backup-dir go with --backup-every');
   }
   if (everyMs < 1_000) throw new UsageError('--backup-every is at least 1s');
-  if (backupDir === undefined && isPostgres(db)) {
-    throw new UsageError('a backup of PostgreSQL needs a place: give --backup-dir DIR');
-  }
+  if (isPostgres(db)) throw new UsageError('--backup-every is for SQLite files: back PostgreSQL up with pg_dump');
   const folder = backupDir === undefined ? join(dirname(db), 'backups') : resolve(cwd, backupDir);
   return { everyMs, keep: backupKeep ?? DEFAULT_KEEP, folder };
 }

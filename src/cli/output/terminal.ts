@@ -58,8 +58,8 @@ const anyOf = (...words: readonly string[]): string => `(${words.join('|')})(?![
 /** A command line inside a text: the name, and the first word of a command or an option. */
 const commandLine = new RegExp(String.raw`(?<![\w./-])lkm(?= (?:-|${anyOf(ofServices, ofDatabases, ofOthers)}))`, 'g');
 
-/** A command line that is to be typed: the whole text, or its end. A drill works on a backup alone. */
-const serviceLine = new RegExp(`(?<=^|[:;] |see |before )lkm(?= ${anyOf(ofServices, ofDatabases)})(?!.* --drill)`, 'g');
+/** A command line that is to be typed: the whole text, or its end. */
+const serviceLine = new RegExp(`(?<=^|[:;] |see |before )lkm(?= ${anyOf(ofServices, ofDatabases)})`, 'g');
 
 /**
  * A text with the command lines in it as they are typed here: with the options that say which service this command talks

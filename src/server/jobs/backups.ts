@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Instant } from '../../contract/scalars.ts';
 import { fileStamp } from '../../domain/time.ts';
 import { WORK_PREFIX } from '../../store/backup/files.ts';
+import { manifestOf } from '../../store/backup/manifest.ts';
 import { takeBackup } from '../../store/backup/take.ts';
 import { StartupError } from '../../store/errors.ts';
 import type { Job } from './job.ts';
@@ -44,13 +45,17 @@ export function backupJob(location: string, schedule: BackupSchedule, { now }: {
       removeAbandoned(folder, Date.parse(at));
       const file = join(folder, nameAt(at));
       try {
-        const bytes = await takeBackup(location, file, { signal });
+        const { bytes } = await takeBackup(location, file, { now: at, signal });
         log.info({ file, bytes }, 'backed up');
       } catch (error) {
         if (signal.aborted) return true;
         throw error;
       }
-      for (const name of takenBy(at).slice(0, -schedule.keep)) rmSync(join(folder, name));
+      for (const name of takenBy(at).slice(0, -schedule.keep)) {
+        const old = join(folder, name);
+        rmSync(old);
+        rmSync(manifestOf(old), { force: true });
+      }
       return true;
     },
   };

@@ -13,6 +13,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { codesOf, isFull } from '../engine/sqlite/file.ts';
 import { StartupError } from '../errors.ts';
+import { isPostgres } from '../store.ts';
 
 /** The folders in which files are made have this name, and some characters more. */
 export const WORK_PREFIX = '.lkm-work-';
@@ -97,6 +98,13 @@ function explain(error: unknown, parent: string, folder: string): unknown {
   const isOwn = folder === parent || path.startsWith(folder);
   const what = isOwn ? `${parent} cannot be written to` : `${path} cannot be opened`;
   return new StartupError(what, 'check its owner and its mode', options);
+}
+
+/** Throws StartupError for PostgreSQL, which has tools of its own. */
+export function refusePostgres(location: string): void {
+  if (isPostgres(location)) {
+    throw new StartupError('lkm backs up and restores SQLite files', 'for PostgreSQL use pg_dump and pg_restore');
+  }
 }
 
 /** Throws StartupError when others than its owner may read a file: it holds private keys. */

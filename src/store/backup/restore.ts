@@ -1,24 +1,23 @@
 import { constants, copyFileSync, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { copyDatabase, migrateTarget } from '../copy.ts';
-import { inspect, LOCK_TIMEOUT_MS, withDatabase } from '../database.ts';
+import { inspect, LOCK_TIMEOUT_MS } from '../database.ts';
 import { openSqliteFile, refuseOtherSchemas } from '../engine/sqlite/driver.ts';
 import { explain, KEPT, locateFile } from '../engine/sqlite/file.ts';
 import { findOwner } from '../engine/sqlite/lock.ts';
 import { StartupError } from '../errors.ts';
-import { migrate } from '../migrate.ts';
-import { isPostgres } from '../store.ts';
-import { publish, requirePrivateFile, withWorkFolder } from './files.ts';
+import type { Sealing } from '../secrets.ts';
+import { openStore } from '../store.ts';
+import { publish, refusePostgres, requirePrivateFile, withWorkFolder } from './files.ts';
+import { checkManifest, type Manifest } from './manifest.ts';
 
 /** Whether a file stands where a backup is to be restored, of whatever content. */
-export const isTaken = (target: string): boolean =>
-  !isPostgres(target) && (statSync(target, { throwIfNoEntry: false })?.size ?? 0) > 0;
+export const isTaken = (target: string): boolean => (statSync(target, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /**
  * Puts a backup where a database is to stand: after a crash the target is the one or the other, whole. A database that
- * stands there is kept beside it, under a name with `stamp` in it; on PostgreSQL the target has to be empty. The backup
- * itself stays as it is. Returns where the database stands, and where the one before it does now.
+ * stands there is kept beside it, under a name with `stamp` in it. The backup itself stays as it is. Returns where the
+ * database stands, and where the one before it does now.
  *
  * @throws StartupError when the backup is damaged or open to others, or the target is in use, or is not to be replaced
  */
@@ -27,10 +26,7 @@ export async function restoreBackup(
   target: string,
   { replace, stamp }: { readonly replace: boolean; readonly stamp: string },
 ): Promise<{ readonly target: string; readonly previous: string | null }> {
-  if (isPostgres(target)) {
-    await withCopy(file, file, (copy) => fillPostgres(copy, target));
-    return { target, previous: null };
-  }
+  refusePostgres(target);
   const path = resolve(target);
   const isReplaced = isTaken(path);
   if (isReplaced && !replace) throw new StartupError(`${path} is there already`, 'give another path');
@@ -70,11 +66,36 @@ function hasLog(path: string): boolean {
 }
 
 /**
- * Runs `work` with a copy of a backup in a folder of its own beside `workPath`; the copy was checked page by page.
+ * Checks a backup as `restoreBackup` does, and opens a copy of it with the master key as a server would. The copy is made
+ * in a folder beside `workPath`, and removed. Returns the manifest of the backup; null where there is none.
+ *
+ * @throws StartupError when it could not be restored, or its secrets are sealed under another key
+ */
+export const tryBackup = (
+  file: string,
+  { workPath, sealing }: { readonly workPath: string; readonly sealing: Sealing },
+): Promise<Manifest | null> =>
+  withCopy(file, workPath, async (copy, manifest) => {
+    const store = await openStore(copy, { sealing });
+    try {
+      await store.check();
+    } finally {
+      await store.close();
+    }
+    return manifest;
+  });
+
+/**
+ * Runs `work` with a copy of a backup in a folder of its own beside `workPath`; the copy was compared with the manifest, and
+ * checked page by page.
  *
  * @throws StartupError when the backup is damaged, is no backup, or is open to others
  */
-export function withCopy<T>(file: string, workPath: string, work: (copy: string) => Promise<T>): Promise<T> {
+function withCopy<T>(
+  file: string,
+  workPath: string,
+  work: (copy: string, manifest: Manifest | null) => Promise<T>,
+): Promise<T> {
   const backup = resolve(file);
   requirePrivateFile(backup);
   if (hasLog(backup)) {
@@ -84,9 +105,10 @@ export function withCopy<T>(file: string, workPath: string, work: (copy: string)
   return withWorkFolder(workPath, async (folder) => {
     const copy = join(folder, 'copy.db');
     copyFileSync(backup, copy, constants.COPYFILE_FICLONE);
+    const manifest = await checkManifest(backup, copy);
     checkPages(copy, backup);
     await inspect(copy);
-    return work(copy);
+    return work(copy, manifest);
   });
 }
 
@@ -104,12 +126,3 @@ function checkPages(copy: string, backup: string): void {
     throw explain(error, backup);
   }
 }
-
-const fillPostgres = (copy: string, location: string): Promise<void> =>
-  withDatabase(copy, undefined, (source) =>
-    withDatabase(location, undefined, async (target) => {
-      await migrateTarget(target);
-      await migrate(source);
-      await copyDatabase(source, target, () => {});
-    }),
-  );

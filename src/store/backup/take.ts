@@ -1,50 +1,62 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { copyDatabase } from '../copy.ts';
-import { inspect, withDatabase } from '../database.ts';
-import { raw } from '../engine/sql.ts';
+import type { Instant } from '../../contract/scalars.ts';
+import { inspect } from '../database.ts';
 import { openSqliteFile } from '../engine/sqlite/driver.ts';
 import { explain, locateFile, makeOwnFile } from '../engine/sqlite/file.ts';
 import { StartupError } from '../errors.ts';
-import { ensureSchema, migrate } from '../migrate.ts';
-import { isPostgres } from '../store.ts';
-import { publish, publishNew, withWorkFolder } from './files.ts';
+import { publish, publishNew, refusePostgres, withWorkFolder } from './files.ts';
+import { describeBackup, type Manifest, manifestOf } from './manifest.ts';
 
 /** Pages that are copied between two looks at the signal: 4 MiB. */
 const PAGES_PER_STEP = 1_000;
 
 const BUSY_TIMEOUT_MS = 5_000;
 
+interface BackupOptions {
+  readonly now: Instant;
+  /** Replaces a backup that is there already. */
+  readonly replace?: boolean;
+  /** Ends the backup early: its reason is thrown, and nothing is left behind. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * Writes a whole database, as it is at one moment, into one SQLite file (mode 0600), while servers go on using it. The
- * file holds every change that was acknowledged before. Returns its size in bytes.
+ * Writes a SQLite database, as it is at one moment, into one file (mode 0600), while a server goes on using it, and a
+ * manifest beside it. The file holds every change that was acknowledged before. Returns the manifest.
  *
- * @param options `replace` takes the place of a file that is there already; `signal` ends the backup early: its reason is
- * thrown, and nothing is left behind
  * @throws StartupError when the database cannot be read, or the file not be written
  */
 export async function takeBackup(
   location: string,
   file: string,
-  { replace = false, signal }: { readonly replace?: boolean; readonly signal?: AbortSignal | undefined } = {},
-): Promise<number> {
+  { now, replace = false, signal }: BackupOptions,
+): Promise<Manifest> {
+  refusePostgres(location);
   const target = resolve(file);
-  if (!replace && existsSync(target)) throw isThere(target);
+  const manifestPath = manifestOf(target);
+  const taken = [target, manifestPath].find(existsSync);
+  if (!replace && taken !== undefined) throw isThere(taken);
   return withWorkFolder(target, async (folder) => {
-    const copy = join(folder, 'backup.db');
-    if (isPostgres(location)) await copySnapshot(location, copy, signal);
-    else await copyFile(location, copy, signal);
+    const [copy, written] = [join(folder, 'backup.db'), join(folder, 'manifest.json')];
+    await copyFile(location, copy, signal);
+    const manifest = await describeBackup(copy, now);
+    writeFileSync(written, `${JSON.stringify(manifest, null, 2)}\n`);
     signal?.throwIfAborted();
-    if (replace) publish(copy, target);
-    else if (!publishNew(copy, target)) throw isThere(target);
-    return statSync(target).size;
+    // In this order: a backup without a manifest can be restored, one with the manifest of another cannot.
+    if (replace) {
+      rmSync(manifestPath, { force: true });
+      publish(copy, target);
+    } else if (!publishNew(copy, target)) throw isThere(target);
+    publish(written, manifestPath);
+    return manifest;
   });
 }
 
-const isThere = (target: string): StartupError =>
-  new StartupError(`${target} is there already`, 'give another name, or --force to replace it');
+const isThere = (path: string): StartupError =>
+  new StartupError(`${path} is there already`, 'give another name, or --force to replace it');
 
 /**
  * Reads the file on a connection of its own, inside one read transaction: it sees one state of the log, whoever writes
@@ -75,16 +87,3 @@ async function copyFile(location: string, copy: string, signal: AbortSignal | un
   const file = await openSqliteFile(path, { create: false }).catch(() => null);
   await file?.close();
 }
-
-/** In one transaction that sees one snapshot. */
-const copySnapshot = (location: string, copy: string, signal: AbortSignal | undefined): Promise<void> =>
-  withDatabase(location, undefined, async (source) => {
-    await ensureSchema(source, { location, create: false });
-    await withDatabase(copy, undefined, async (target) => {
-      await migrate(target);
-      await source.transaction(async (snapshot) => {
-        await snapshot.run(raw('set transaction isolation level repeatable read, read only'));
-        await copyDatabase({ ...source, connection: snapshot }, target, () => {}, signal);
-      });
-    });
-  });

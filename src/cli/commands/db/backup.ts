@@ -1,68 +1,65 @@
 import { join, resolve } from 'node:path';
 import { fileStamp, toInstant } from '../../../domain/time.ts';
-import { argument, command, flag, many, yes } from '../../command.ts';
-import { withoutPassword } from '../../config/location.ts';
+import { argument, command, flag, yes } from '../../command.ts';
 import { readMasterKey } from '../../config/master-key.ts';
-import type { CommandContext } from '../../context.ts';
-import { UsageError } from '../../failure/errors.ts';
-import type { CommandResult } from '../../output/result.ts';
-import { count, quote, size } from '../../output/words.ts';
+import { quote, size } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
-import { loadOperator, type Operator, operateOn } from '../../request/operator.ts';
+import { loadOperator, operateOn } from '../../request/operator.ts';
 import { chooseDatabase } from '../../request/target.ts';
-import { readText } from '../../values/files.ts';
-import { hintsOf, singleValue, verdictOf } from '../results.ts';
+import { hintsOf, singleValue } from '../results.ts';
 
 export const dbBackup = command({
   about:
-    'Writes a database, as it is at one moment, into one file, while servers go on using it: every change that was ' +
-    'acknowledged before is in it. The file is a database of its own, readable by its owner only; it holds the private ' +
-    'keys. PostgreSQL is read in one snapshot and written as such a file too. --force replaces a file that is there.',
+    'Writes a SQLite database, as it is at one moment, into one file, while a server goes on using it: every change that ' +
+    'was acknowledged before is in it. The file is a database of its own, readable by its owner only; it holds the private ' +
+    'keys. A manifest beside it, FILE.json, has its time, size and SHA-256. --force replaces a backup that is there. ' +
+    'PostgreSQL has pg_dump.',
   arguments: { file: argument('<FILE>', 'the file to write') },
-  fields: ['file', 'bytes', 'db'],
-  examples: [
-    ['lkm db backup /backup/lkm.db --db lkm.db', 'while it is served'],
-    ['lkm db backup "lkm-$(date +%F).db" --db postgres://lkm@db.example/lkm', 'of PostgreSQL; PGPASSWORD is read'],
-  ],
+  fields: ['file', 'bytes', 'db', 'takenAt', 'sha256'],
+  examples: [['lkm db backup /backup/lkm.db --db lkm.db', 'while it is served']],
 
   async run({ file }, context) {
     const { flags, io } = context;
     const { db, operator } = await operateOn(context);
     const path = resolve(io.cwd, file);
-    const bytes = await operator.backUp(db, path, { replace: flags.force ?? false, signal: io.stop });
-    return singleValue(path, { file: path, bytes, db: withoutPassword(db) }, [
-      { tone: 'done', text: `backed up ${withoutPassword(db)} (${size(bytes)})` },
-      { tone: 'hint', text: `try it: lkm db restore ${quote(file)} --drill` },
+    const options = { now: toInstant(io.now()), replace: flags.force ?? false, signal: io.stop };
+    const { takenAt, bytes, sha256 } = await operator.backUp(db, path, options);
+    return singleValue(path, { file: path, bytes, db, takenAt, sha256 }, [
+      { tone: 'done', text: `backed up ${db} (${size(bytes)})` },
+      { tone: 'hint', text: `try it: lkm db restore ${quote(file)} --dry-run` },
     ]);
   },
 });
 
 export const dbRestore = command({
   about:
-    'Puts a backup where a database is to stand, after every page of it was read. A database that stands there is ' +
-    'replaced only after a yes, and kept beside it under another name; on PostgreSQL the target has to be empty. With ' +
-    '--drill nothing is replaced: a copy is opened, its audit chain followed, and licence files are signed and verified ' +
-    'with its keys. Prints where it was restored, or ok or broken; exit code 0 or 1.',
+    'Puts a backup where a database is to stand, after it was compared with its manifest and every page of it was read. A ' +
+    'database that stands there is replaced only after a yes, and kept beside it under another name. With --dry-run ' +
+    'nothing is replaced: a copy is checked in the same way and opened with the master key, and ok is printed. Ends with 13 ' +
+    'for a backup that cannot be restored.',
   arguments: { file: argument('<FILE>', 'a file that lkm db backup has written') },
   options: {
-    drill: flag('--drill', 'try it, and restore nothing'),
-    licenseFile: many('--license-file <FILE>', 'with --drill: a licence file that its keys have to verify'),
+    dryRun: flag('-n, --dry-run', 'check the backup, and restore nothing; needs no --db'),
     yes,
   },
-  fields: ['target', 'previous', 'verdict', 'problems'],
+  fields: ['target', 'previous', 'verdict', 'takenAt'],
   examples: [
     ['lkm db restore /backup/lkm.db --db lkm.db', 'asks when there is a database already'],
-    ['lkm db restore /backup/lkm.db --drill', 'every night: would it restore?'],
-    ['lkm db restore /backup/lkm.db --db postgres://lkm@db.example/lkm', 'into an empty PostgreSQL database'],
+    ['lkm db restore /backup/lkm.db --dry-run', 'every night: would it restore?'],
   ],
 
-  async run({ file, drill, licenseFile, yes }, context) {
-    const path = resolve(context.io.cwd, file);
-    if (drill) return tryOut(path, licenseFile ?? [], context);
-    if (licenseFile !== undefined) throw new UsageError('--license-file goes with --drill');
+  async run({ file, dryRun, yes }, context) {
     const { flags, io } = context;
-    const db = chooseDatabase(flags, io);
+    const path = resolve(io.cwd, file);
     const operator = await loadOperator();
+    if (dryRun) {
+      const sealing = { masterKey: readMasterKey(io), random: operator.createRandom() };
+      const manifest = await operator.tryBackup(path, { workPath: join(io.tempDir, 'restore.db'), sealing });
+      const takenAt = manifest?.takenAt ?? null;
+      const text = takenAt === null ? 'it has no manifest to compare it with' : `taken at ${takenAt}`;
+      return singleValue('ok', { verdict: 'ok', takenAt }, [{ tone: 'hint', text }]);
+    }
+    const db = chooseDatabase(flags, io);
     const isReplaced = operator.isTargetTaken(db);
     if (isReplaced && !yes) {
       await confirm(context, {
@@ -73,32 +70,10 @@ export const dbRestore = command({
       });
     }
     const stamp = fileStamp(toInstant(io.now()));
-    const { target: location, previous } = await operator.restore(path, db, { replace: isReplaced, stamp });
-    const target = withoutPassword(location);
+    const { target, previous } = await operator.restore(path, db, { replace: isReplaced, stamp });
     return singleValue(target, { target, previous }, [
       { tone: 'done', text: `restored ${path}` },
       ...hintsOf(previous === null ? [] : [`the database before it: ${previous}`]),
     ]);
   },
 });
-
-async function tryOut(path: string, names: readonly string[], { flags, io }: CommandContext): Promise<CommandResult> {
-  if (flags.db) throw new UsageError('a drill restores nothing: leave --db out');
-  const licenseFiles: { name: string; text: string }[] = [];
-  for (const name of names) licenseFiles.push({ name, text: await readText(name, io) });
-  const operator = await loadOperator();
-  const report = await operator.drill(path, {
-    workPath: join(io.tempDir, 'drill.db'),
-    now: toInstant(io.now()),
-    masterKey: readMasterKey(io),
-    licenseFiles,
-  });
-  return verdictOf(report.problems, report, describe(report));
-}
-
-function describe({ accounts, licenseFiles, migrations }: Awaited<ReturnType<Operator['drill']>>): string {
-  const rows = accounts.reduce((sum, { auditRows }) => sum + auditRows, 0);
-  const files = accounts.reduce((sum, account) => sum + account.licenseFiles, licenseFiles.length);
-  const found = `${count(accounts.length, 'account')} · ${count(rows, 'audit row')} linked · ${count(files, 'licence file')} verified`;
-  return migrations.length === 0 ? found : `${found} · ${count(migrations.length, 'migration')} to run`;
-}
