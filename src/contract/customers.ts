@@ -2,7 +2,18 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { changing, flagField, pageFields, request, SearchText } from './fields.ts';
 import { acted, done, listReply } from './reply.ts';
-import { AccountId, Active, CustomerId, Email, InstantText, Name, resource, shown, shownId } from './scalars.ts';
+import {
+  AccountId,
+  Active,
+  CustomerId,
+  Email,
+  IfUpdatedAt,
+  InstantText,
+  Name,
+  resource,
+  shown,
+  shownId,
+} from './scalars.ts';
 
 export const NewCustomer = request('NewCustomer', { name: Name, email: Email.optional() }).describe(
   'A customer to be created',
@@ -30,6 +41,12 @@ export const CustomerSummary = Customer.pick({ id: true, name: true, email: true
 });
 
 const byId = z.object({ customerId: CustomerId });
+
+const changes = {
+  name: Name.optional(),
+  email: Email.nullish().describe('null removes it'),
+  active: Active.optional().describe('Whether its keys may be used'),
+};
 
 export const customers = {
   /** Lists the customers of the account, oldest first. Source: API description, GET /customer; decision 0022. */
@@ -74,11 +91,7 @@ export const customers = {
     aliases: { 'POST /customer/disable': { active: false }, 'POST /customer/enable': { active: true } },
     query: byId,
     takesQueryInBody: true,
-    body: changing('UpdateCustomerRequest', {
-      name: Name.optional(),
-      email: Email.nullish().describe('null removes it'),
-      active: Active.optional().describe('Whether its keys may be used'),
-    }),
+    body: changing('UpdateCustomerRequest', { ...changes, ifUpdatedAt: IfUpdatedAt }, Object.keys(changes)),
     reply: acted('UpdateCustomerResponse', 'customers.update', Customer, { message: 'Customer updated' }),
     example: { email: 'it@ada.example', ifUpdatedAt: '2026-11-21T10:00:00.000Z' },
     errors: ['customerNotFound', 'emailTaken', 'stale'],

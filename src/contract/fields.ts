@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { showAs } from './openapi/json-schema.ts';
-import { Count, IfUpdatedAt, MAX_SEQ, text } from './scalars.ts';
+import { Count, MAX_SEQ, text } from './scalars.ts';
 
 /** The JSON body of a request. */
 export const request = <S extends z.ZodRawShape>(id: string, shape: S) => z.object(shape).meta({ id });
@@ -43,7 +43,7 @@ export const changing = <S extends z.ZodRawShape>(
   rule: FieldRule = [() => true, { message: '', path: [] }],
 ) =>
   z
-    .object({ ...shape, ifUpdatedAt: IfUpdatedAt })
+    .object(shape)
     .refine(...rule)
     .refine((body) => countGiven(body, changes) > 0, `one of ${changes.join(', ')} is required`)
     .meta({ id, anyOf: changes.map((name) => ({ required: [name] })) });

@@ -112,6 +112,6 @@ export const plans = {
     }),
     reply: acted('UpdatePlanResponse', 'plans.update', Plan),
     example: { features: { sso: true, beta: null } },
-    errors: ['planNotFound', 'planTaken', 'stale'],
+    errors: ['planNotFound', 'planTaken'],
   }),
 };

@@ -90,7 +90,7 @@ export const products = {
     }),
     reply: acted('UpdateProductResponse', 'products.update', Product),
     example: { active: true },
-    errors: ['productNotFound', 'slugTaken', 'stale'],
+    errors: ['productNotFound', 'slugTaken'],
   }),
 };
 

@@ -163,7 +163,7 @@ export const webhooks = {
     ]),
     reply: acted('UpdateWebhookResponse', 'webhooks.update', Webhook),
     example: { active: true },
-    errors: ['webhookNotFound', 'webhookUrlRefused', 'stale', 'aheadOfService'],
+    errors: ['webhookNotFound', 'webhookUrlRefused', 'aheadOfService'],
   }),
 
   /** Removes a webhook with its deliveries. Source: decision 0070. */

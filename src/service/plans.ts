@@ -11,7 +11,7 @@ import type { Context } from './context.ts';
 import { productsOf } from './keys/lists.ts';
 import { readList } from './lists.ts';
 import { anyone, found, type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
-import { eventOf, refuseStale, writeChanges } from './record.ts';
+import { eventOf, writeChanges } from './record.ts';
 
 export const planOperations: Operations<Contract['plans']> = {
   list: {
@@ -45,11 +45,10 @@ export const planOperations: Operations<Contract['plans']> = {
 
   update: {
     ...sameForAll(onProduct('planNotFound', ofWholeAccount)),
-    async perform(context, { planId, productId, name, active, features = {}, ifUpdatedAt, ...given }) {
+    async perform(context, { planId, productId, name, active, features = {}, ...given }) {
       const { accountId } = context.caller;
       const { plans } = context.repositories;
       const before = expectProduct(await plans.findLocked(accountId, planId), productId);
-      refuseStale(before, ifUpdatedAt);
       const changes = {
         ...{ name, active, features: mergeEntries(before.features, features) },
         terms: { ...before.terms, ...differences<PlanTerms>(before.terms, given) },

@@ -5,7 +5,7 @@ import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 import { readAll, readList } from './lists.ts';
 import { anyone, found, type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
-import { eventOf, refuseStale, writeChanges } from './record.ts';
+import { eventOf, writeChanges } from './record.ts';
 
 export const productOperations: Operations<Contract['products']> = {
   list: {
@@ -43,11 +43,10 @@ export const productOperations: Operations<Contract['products']> = {
 
   update: {
     ...sameForAll(onProduct('productNotFound')),
-    async perform(context, { productId, name, slug, active, ifUpdatedAt }) {
+    async perform(context, { productId, name, slug, active }) {
       const { accountId } = context.caller;
       const { products } = context.repositories;
       const before = found(await products.findLocked(accountId, productId), 'productNotFound');
-      refuseStale(before, ifUpdatedAt);
       await refuseSlug(context, slug, productId);
       return writeChanges(context, before, {
         given: { name, slug, active },

@@ -111,15 +111,3 @@ describe.each(engines)('new keys at once, on $name,', (engine) => {
     expect(new Set(ends)).toEqual(new Set([Math.floor(Date.parse(String(expirationDate)) / 1_000)]));
   });
 });
-
-describe.each(engines)('changes of one product at once, on $name,', (engine) => {
-  const it = testsOn(engine);
-
-  it('happen once where all say the same ifUpdatedAt', async ({ world }) => {
-    const { id, updatedAt: ifUpdatedAt } = await world.product();
-    const answers = await times(20, (i) =>
-      world.call('admin', 'PUT', `/product/by-id?productId=${id}`, { name: `P${i}`, ifUpdatedAt }),
-    );
-    expect(tally(answers)).toEqual({ '200/0': 1, '409/5': 19 });
-  });
-});

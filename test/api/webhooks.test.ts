@@ -127,7 +127,7 @@ scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false })
         shown({ types: null, description: 'shop', active: false, waiting: 1, updatedAt: LATER }),
       ),
     ),
-    { send: { types: null, description: 'shop', ifUpdatedAt: STARTED_AT }, at: LATER },
+    { send: { types: null, description: 'shop' }, at: LATER },
   ),
   row(
     'changes the forms of its signatures, and says so',
@@ -167,7 +167,7 @@ scenarios<Subject>('webhooks.update', { ...byId, body: () => ({ active: false })
   row('refuses a URL that nothing may be sent to', refusedUrl('it names this machine'), {
     send: { url: 'https://localhost./' },
   }),
-  row('refuses a change of nothing', 'invalidParams', { send: { active: undefined, ifUpdatedAt: STARTED_AT } }),
+  row('refuses a change of nothing', 'invalidParams', { send: { active: undefined } }),
   ...ofOne,
 ]);
 

@@ -89,7 +89,6 @@ const kinds = {
   createPlan: kind(1, { product: number, name: planName, terms: fc.record(terms, { requiredKeys: [] }) }),
   updatePlan: kind(2, {
     plan: number,
-    seen,
     changes: fc.record({ ...terms, name: planName, active: fc.boolean() }, { requiredKeys: [] }),
   }),
   trial: kind(6, {

@@ -3,7 +3,7 @@ import type { Field } from '../output/result.ts';
 import { nothing, relative, yesNo } from '../output/words.ts';
 import { parseCalendarDuration } from '../values/duration.ts';
 import { orNone, parseBoolean, parseFeature, parseLimit } from '../values/scalars.ts';
-import { changeCommand, ifUpdatedAt, showCommand } from './forms.ts';
+import { changeCommand, showCommand } from './forms.ts';
 import { fingerprintMatch, seatOptions } from './keys/key-options.ts';
 import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
 
@@ -100,7 +100,6 @@ export const plansUpdate = changeCommand({
       parse: (name: string) => [name, null] as const,
       field: 'features',
     }),
-    ifUpdatedAt,
   },
   fields: planFields,
   examples: [

@@ -2,7 +2,7 @@ import { argument, flag, option, required } from '../command.ts';
 import type { Field } from '../output/result.ts';
 import { nothing, relative, yesNo } from '../output/words.ts';
 import { textOrNone } from '../values/scalars.ts';
-import { changeCommand, ifUpdatedAt, showCommand } from './forms.ts';
+import { changeCommand, showCommand } from './forms.ts';
 import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
 
 const productFields: readonly Field[] = [
@@ -66,7 +66,6 @@ export const productsUpdate = changeCommand({
     slug: option('--slug <SLUG|none>', 'a short name for scripts, as engine-pro', textOrNone),
     active: flag('--active', 'let it issue keys'),
     inactive: flag('--inactive', 'let it issue no more keys', { field: 'active', means: false }),
-    ifUpdatedAt,
   },
   fields: productFields,
   examples: [

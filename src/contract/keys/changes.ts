@@ -50,7 +50,7 @@ const force = z.boolean().optional().describe('Whether a limit may be below what
 
 export const UpdateKeyRequest = changing(
   'UpdateKeyRequest',
-  { ...licenseAddress, ...changes, force },
+  { ...licenseAddress, ...changes, force, ifUpdatedAt: IfUpdatedAt },
   Object.keys(changes),
   notBoth('customerId', 'newCustomer'),
 );

@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import { seqBefore } from '../events.ts';
 import { readList } from '../lists.ts';
 import { found, type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
-import { eventOf, refuseStale, rightsRefusal, type UseCaseEvent, writeChanges } from '../record.ts';
+import { eventOf, rightsRefusal, type UseCaseEvent, writeChanges } from '../record.ts';
 
 /** How many webhooks an account may have: each event is sent to all of them. */
 const MAX_WEBHOOKS = 100;
@@ -60,10 +60,9 @@ export const webhookOperations: Operations<typeof webhooks> = {
   /** A webhook that becomes active again goes on where it stopped. What waits is sent at once after `active` or a new URL. */
   update: {
     ...sameForAll(ofWholeAccountWithReveal),
-    async perform(context, { webhookId, ifUpdatedAt, from, ...given }) {
+    async perform(context, { webhookId, from, ...given }) {
       const { repositories, caller } = context;
       const before = await lockWebhook(context, webhookId);
-      refuseStale(before, ifUpdatedAt);
       if (given.url !== undefined) {
         checkUrl(context, given.url);
         // Whoever does not see keys must not have them sent to an address of their own.

@@ -40,16 +40,14 @@ export function updatePlan(model: Model, op: Operation<'updatePlan'>): Step | nu
   if (plan === undefined) return null;
   const { name: number, active, features, ...terms } = op.changes;
   const name = number === undefined ? undefined : `Plan ${number}`;
-  const ifUpdatedAt = { nothing: undefined, last: plan.updatedAt, earlier: instantAt(0) }[op.seen];
   const changes = given({ ...sentOf(terms), name, active, features });
   return {
     method: 'PUT',
     path: `/plan/by-id?${new URLSearchParams({ planId: plan.id })}`,
-    body: { ...changes, ifUpdatedAt },
+    body: changes,
     touched: () => model.keys.filter((key) => key.plan === plan),
     predict: () => {
       if (Object.keys(changes).length === 0) return refusals.invalid;
-      if (ifUpdatedAt !== undefined && ifUpdatedAt !== plan.updatedAt) return refusals.stale;
       const own = { ...given({ name, active }), features: merged(plan.features, features ?? {}) };
       const after: Plan = { ...plan, ...given(terms), ...own };
       if (contradicts(after)) return refusals.invalid;

@@ -8,7 +8,7 @@ import { moment, relative, yesNo } from '../../output/words.ts';
 import { unlessRefused } from '../../request/look-ups.ts';
 import { parseSeconds } from '../../values/duration.ts';
 import { parsePositive } from '../../values/scalars.ts';
-import { changeCommand, ifUpdatedAt, showCommand } from '../forms.ts';
+import { changeCommand, showCommand } from '../forms.ts';
 import { doneTo, fieldsShown, issued, listOf, recordOf, updated } from '../results.ts';
 
 const webhookFields: readonly Field[] = [
@@ -116,7 +116,6 @@ export const webhooksUpdate = changeCommand({
       (text: string) => (text === 'now' ? text : parsePositive(text)),
     ),
     inactive: flag('--inactive', 'send nothing for now', { field: 'active', means: false }),
-    ifUpdatedAt,
   },
   fields: webhookFields,
   examples: [
