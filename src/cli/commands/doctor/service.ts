@@ -1,6 +1,6 @@
 import { type RawResponse, sendOnce } from '../../../client/attempt.ts';
 import { fetchTransport, openNetwork } from '../../../client/network.ts';
-import type { HttpProxy } from '../../../client/proxy.ts';
+import { type HttpProxy, proxyFor } from '../../../client/proxy.ts';
 import { readBaseUrl } from '../../../client/request.ts';
 import { isKeyLost } from '../../../client/response.ts';
 import { apiVersion } from '../../../contract/index.ts';
@@ -11,7 +11,6 @@ import { hintText } from '../../failure/errors.ts';
 import { count, expiry, typedDuration } from '../../output/words.ts';
 import type { RemoteTarget } from '../../request/target.ts';
 import { type Check, fail, failed, ok, warn } from './check.ts';
-import { checkProxy, examineTls } from './network.ts';
 
 /** Checks a service over the network, from the way there to what the token may do. */
 export async function examineService(target: RemoteTarget, context: CommandContext): Promise<readonly Check[]> {
@@ -21,22 +20,22 @@ export async function examineService(target: RemoteTarget, context: CommandConte
     failed('address', asked),
   );
   if ('check' in found) return [found];
-  const { check: proxyCheck, proxy } = checkProxy(target.baseUrl, found.isLoopback, io.env);
+  const proxy = await Promise.try(() => (found.isLoopback ? null : proxyFor(target.baseUrl, io.env))).catch(
+    failed('address', asked),
+  );
+  if (proxy !== null && 'check' in proxy) return [proxy];
   const address = { ...found, proxy };
   const sent = io.now();
-  const health = await get('/health', address, context).catch(failed('network', asked));
+  const health = await get('/health', address, context).catch(failed('address', asked));
   const received = io.now();
-  const tls = await checkTls(address, context);
-  if ('check' in health) return [proxyCheck, health, ...tls];
-  const network = checkNetwork(health, received - sent, address.host);
+  if ('check' in health) return [health];
+  const reached = checkAddress(health, received - sent, address);
   // The rest would be about another program.
-  if (network.status === 'fail') return [proxyCheck, network, ...tls];
+  if (reached.status === 'fail') return [reached];
   return [
-    proxyCheck,
-    network,
-    ...tls,
+    reached,
     ...checkClock(health, sent, received),
-    await get('/ready', address, context).then(checkReady).catch(failed('ready', asked)),
+    await get('/ready', address, context).then(checkDatabase).catch(failed('database', asked)),
     await get('/openapi.json', address, context).then(checkContract).catch(failed('contract', asked)),
     await send('POST', '/product', address, context)
       .then(checkKeyHeader(PROBE_KEY))
@@ -77,22 +76,15 @@ async function send(
   return response;
 }
 
-function checkNetwork({ status, text }: RawResponse, tookMs: number, host: string): Check {
-  const took = `${host} answered within ${tookMs} ms`;
-  if (status === 200 && text?.includes('"ok"')) return ok('network', took);
+function checkAddress({ status, text }: RawResponse, tookMs: number, { host, proxy }: Address): Check {
+  const took = `${host} answered within ${tookMs} ms${proxy === null ? '' : `, through the proxy ${proxy.shown}`}`;
+  if (status === 200 && text?.includes('"ok"')) return ok('address', took);
   const message = /"message":\s*"([^"]+)"/.exec(text ?? '')?.[1];
   const [forHost = ''] = hintsByReason.misdirected ?? [];
   if (status === 421 && message !== undefined)
-    return fail('network', `${took} with 421: ${message}`, hintText(forHost));
+    return fail('address', `${took} with 421: ${message}`, hintText(forHost));
   const advice = 'Is this the address of the service, with its path? A proxy or another program may stand there.';
-  return fail('network', `${took} with ${status}, which is not how lkm answers`, advice);
-}
-
-async function checkTls({ href, proxy }: Address, { io, settings }: CommandContext) {
-  if (href.startsWith('http:')) return [ok('tls', 'none: plain http stays on this machine')];
-  // Through a proxy the connection is its own. With an injected fetch there is no TLS connection to examine.
-  if (proxy !== null || io.fetch !== undefined) return [];
-  return [await examineTls(href, { timeoutMs: settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, now: io.now() })];
+  return fail('address', `${took} with ${status}, which is not how lkm answers`, advice);
 }
 
 /** More than this and an expiry, a signature or a certificate may be judged wrongly. */
@@ -109,9 +101,9 @@ function checkClock({ headers }: RawResponse, sent: number, received: number): r
   return [warn('clock', detail, 'Set the clock by the network; a relative --expires counts from the clock here.')];
 }
 
-function checkReady({ status }: RawResponse): Check {
-  if (status === 200) return ok('ready', 'the service and its database work');
-  return fail('ready', `the service answers ${status}: its database does not work`, 'Its log says why.');
+function checkDatabase({ status }: RawResponse): Check {
+  if (status === 200) return ok('database', 'that of the service works');
+  return fail('database', `the service answers ${status}: its database does not work`, 'Its log says why.');
 }
 
 /** Whether the header of idempotency keys reaches the service, which says what it saw. */
