@@ -5,10 +5,6 @@ import { changing, feedFields, integerField, list, pageFields, request, Seq, sec
 import { acted, CursorMeta, done, listReply, partList } from './reply.ts';
 import { Active, Count, InstantText, identifier, MAX_SEQ, resource, shown, shownId, text } from './scalars.ts';
 
-/** The dated contracts whose payloads are still sent, newest first. Source: API description, "Versioning", 3. */
-export const payloadVersions = ['2026-11-21'] as const;
-
-export type PayloadVersion = (typeof payloadVersions)[number];
 /** The forms of signatures: as Standard Webhooks says, and `t=…,v1=…` in one header. Source: decision 0098. */
 export const signatureForms = ['standard', 'timestamped'] as const;
 export type SignatureForm = (typeof signatureForms)[number];
@@ -29,7 +25,6 @@ export const Webhook = resource('Webhook', 'An address that events are sent to, 
   ordered: z.boolean().describe('Whether an event is sent only once the one before it was accepted'),
   signatures: z.array(z.enum(signatureForms)).describe('In which forms requests are signed'),
   active: Active.describe('Whether events are sent; those of the meantime wait for 30 days until it is active again'),
-  apiVersion: shown('The dated contract that its payloads follow', '2026-11-21'),
   lastSeq: Count.describe('Events up to this number have been sent at least once, or were not wanted'),
   waiting: Count.describe(
     'How many events wait until they are accepted; of those not sent yet at most 20 000 are counted',
@@ -99,7 +94,6 @@ const settings = {
       'In which forms requests are signed: as Standard Webhooks says (default), `t=…,v1=…` in one header, or both',
     ),
   active: Active.optional().describe('Whether events are sent. Default true'),
-  apiVersion: z.enum(payloadVersions).optional().describe('The dated contract that its payloads follow'),
 };
 
 const changes = {

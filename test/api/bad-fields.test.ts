@@ -85,7 +85,7 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
       ['scopes', [null, [], ['license:all'], 'license:read', [5]]],
       ['productIds', [[], [''], ['p'.repeat(21)], 'p'.repeat(22)]],
       ['networks', [null, [], 'a', ...['', '10.0.0.0/33', '10.1/16', '::/129', '10.0.0.1 '].map((one) => [one])]],
-      ['url apiVersion', [null, 5]],
+      ['url', [null, 5]],
       ['hash', ['', 'a'.repeat(63), 'A'.repeat(64), 'g'.repeat(64), null, 5]],
       ['page', ['0', '1000001', ...badNumbers]],
       ['limit', ['0', '1001', ...badNumbers]],

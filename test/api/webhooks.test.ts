@@ -26,7 +26,6 @@ const shown = (changes: object = {}) => ({
     ordered: false,
     signatures: ['standard'],
     active: true,
-    apiVersion: '2026-11-21',
     lastSeq: 0,
     waiting: 0,
     failingSince: null,

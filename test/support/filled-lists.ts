@@ -47,8 +47,8 @@ export async function fillLists({ store, query }: TestDatabase): Promise<void> {
     select '${accountId}', i, case when i % 100 = 0 then 'license.created' else 'license.signed' end,
       'lic_' || (i % 2), '' from n`);
   await query(`insert into webhooks
-    (account_id, id, url, reveal, ordered, active, api_version, secret, last_seq, created_at, updated_at)
-    values ('${accountId}', '${idOf('wh', 1)}', '', 0, 0, 1, '', '', 0, '${instant}', '${instant}')`);
+    (account_id, id, url, reveal, ordered, active, secret, last_seq, created_at, updated_at)
+    values ('${accountId}', '${idOf('wh', 1)}', '', 0, 0, 1, '', 0, '${instant}', '${instant}')`);
   await query(`with recursive ${numbers}
     insert into webhook_deliveries (account_id, webhook_id, seq, event_id, type, state, attempts, duration_ms, attempted_at)
     select '${accountId}', '${idOf('wh', 1)}', i, '' || i, 'ping',

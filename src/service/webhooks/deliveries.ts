@@ -1,11 +1,10 @@
 import { apiError } from '../../contract/errors.ts';
-import type { JsonObject } from '../../contract/events.ts';
 import { type Instant, MAX_SEQ } from '../../contract/scalars.ts';
-import type { PayloadVersion, webhookDeliveries } from '../../contract/webhooks.ts';
+import type { webhookDeliveries } from '../../contract/webhooks.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { EventRecord } from '../../store/tables/record/events.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
-import { type EventContent, readEventContent } from '../numbering.ts';
+import { readEventContent } from '../numbering.ts';
 import { type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
 import { eventOf } from '../record.ts';
 import { findWebhook, lastSeqOf, lockWebhook, takeOver } from './webhooks.ts';
@@ -64,15 +63,15 @@ export interface Payload {
 }
 
 /**
- * The body of a webhook, in the shape of the webhook's own version. A licence key is whole where the webhook takes whole
+ * The body of a webhook: the event without the address of the request. A licence key is whole where the webhook takes whole
  * keys and the licence is still there: unless one of these changes, it is the same at each attempt.
  */
 export async function renderEvent(
   { keys }: Pick<Repositories, 'keys'>,
-  webhook: Pick<WebhookRecord, 'accountId' | 'reveal' | 'apiVersion'>,
+  webhook: Pick<WebhookRecord, 'accountId' | 'reveal'>,
   event: EventRecord,
 ): Promise<Payload> {
-  const content = readEventContent(event.content);
+  const { address: _, ...content } = readEventContent(event.content);
   const license =
     webhook.reveal && content.resource_type === 'license' && 'key' in content.data
       ? await keys.findById(webhook.accountId, content.resource_id)
@@ -81,12 +80,7 @@ export async function renderEvent(
   return {
     eventId: content.id,
     createdAt: content.created_at,
-    body: JSON.stringify({ ...shapes[webhook.apiVersion](shown), api_version: webhook.apiVersion }),
+    body: JSON.stringify(shown),
     secrets: license === null ? [] : [license.key],
   };
 }
-
-/** How each dated contract writes an event. Source: API description, "Versioning", 3. */
-const shapes: Readonly<Record<PayloadVersion, (event: EventContent) => JsonObject>> = {
-  '2026-11-21': ({ address: _, actor, ...event }) => ({ ...event, actor: { ...actor } }),
-};

@@ -1,6 +1,5 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError, type Reason } from '../../contract/errors.ts';
-import { apiVersion } from '../../contract/index.ts';
 import { DEFAULT_OVERLAP_SECONDS, type Webhook, type webhooks } from '../../contract/webhooks.ts';
 import { type Caller, seesSecrets } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
@@ -127,7 +126,6 @@ function newWebhook(
     ordered,
     signatures: input.signatures ?? ['standard'],
     active,
-    apiVersion: input.apiVersion ?? apiVersion,
     secret: mintWebhookSecret(random(SECRET_BYTES)),
     previousSecret: null,
     previousSecretUntil: null,
@@ -208,7 +206,6 @@ async function show(webhook: WebhookRecord, context: Context): Promise<Webhook> 
     ordered: webhook.ordered,
     signatures: webhook.signatures,
     active: webhook.active,
-    apiVersion: webhook.apiVersion,
     lastSeq: webhook.lastSeq,
     waiting: await repositories.deliveries.countWaiting(
       { accountId, webhookId: id },

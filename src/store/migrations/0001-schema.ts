@@ -203,7 +203,7 @@ export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): rea
   `create table webhooks (
     account_id text not null references accounts (id), id text not null, url text not null, types text,
     description text, reveal integer not null, ordered integer not null, active integer not null,
-    api_version text not null, secret text not null, previous_secret text, previous_secret_until text,
+    secret text not null, previous_secret text, previous_secret_until text,
     last_seq integer not null, retry_at text, paused_until text, lease text, lease_until text, served_at text,
     failing_since text, last_error text, disabled_at text, disabled_reason text, created_at text not null,
     updated_at text not null, signatures text default '["standard"]' not null,

@@ -25,7 +25,6 @@ const webhookFields: readonly Field[] = [
   ...fieldsShown(
     'data',
     'description',
-    'apiVersion',
     'failingSince',
     'lastError',
     'pausedUntil',

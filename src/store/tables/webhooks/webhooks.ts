@@ -1,6 +1,6 @@
 import type { EventType } from '../../../contract/events.ts';
 import type { AccountId, Instant } from '../../../contract/scalars.ts';
-import type { DisabledReason, PayloadVersion, SignatureForm } from '../../../contract/webhooks.ts';
+import type { DisabledReason, SignatureForm } from '../../../contract/webhooks.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
 import { type List, listsOf } from '../../lists.ts';
@@ -17,7 +17,6 @@ const columns = {
   ordered: flag('ordered'),
   signatures: json<SignatureForm[]>('signatures'),
   active: flag('active'),
-  apiVersion: text<PayloadVersion>('api_version'),
   /** Sealed where the database has a master key. */
   secret: text('secret'),
   previousSecret: optional(text('previous_secret')),
