@@ -80,6 +80,27 @@ describe('lkm events tail --debug', () => {
   });
 });
 
+describe('lkm events tail while the service is away', () => {
+  it('says that, and when it is back, and goes on after the last event', async () => {
+    const part = (last: number, data: readonly object[]): Scripted => [200, { data, meta: { last }, code: 0 }];
+    const event = {
+      ...{ id: 'evt_1', seq: 43, type: 'ping', api_version: '2026-11-21', created_at: '2026-11-21T12:00:00.000Z' },
+      ...{ resource_type: 'webhook', resource_id: 'w', actor: { type: 'job', id: 'j' }, data: {} },
+      ...{ request_id: null, address: null },
+    };
+    const { stdout, stderr, seen } = await against('events tail --fields seq', [
+      ...[part(42, []), refusal(503, 1, 'Unavailable'), refusal(503, 1, 'Unavailable'), part(43, [event])],
+      refusal(401, 1, 'Invalid access token'),
+    ]);
+    expect(stdout).toBe('43\n');
+    const told = /^warning: the service is away, trying again: Unavailable\nthe service is back\nerror: /;
+    expect(stderr).toMatch(told);
+    expect(seen.slice(1).map(({ path }) => path)).toEqual(
+      [42, 42, 42, 43].map((after) => `/event/list?after=${after}&limit=1000`),
+    );
+  });
+});
+
 describe('lkm webhooks listen', () => {
   it.each([
     [['--fields', 'seq,status'], '1\t204\n2\t204\n'],
