@@ -135,13 +135,18 @@ const deactivateKey: Operation = {
   effects: ({ devices }, _mark, { hostId = '' }) => (devices.has(hostId) ? 0 : 1),
 };
 
+/** Longer than a world is used: the session is still there at its end. */
+const LEASE_SECONDS = 86_400;
+
 const checkoutKey = makes(
   'sessions',
   {
     name: 'key/checkout',
     status: 200,
     prepare: async (make) => {
-      const created = await make(licenceWith({ licenseType: 'floating', maxConcurrentSessions: 5 }));
+      const created = await make(
+        licenceWith({ licenseType: 'floating', maxConcurrentSessions: 5, sessionLeaseDuration: LEASE_SECONDS }),
+      );
       return { target: { licenseKey: keyOf(created) } };
     },
     ask: (mark, { licenseKey }, productId) => post('/key/checkout', { productId, licenseKey, userIdentifier: mark }),

@@ -67,6 +67,11 @@ const table = {
     drivers: ignoreCommitTag,
   },
 
+  'commit-warning-ignored': {
+    about: 'a commit that was answered with a warning counts as any other',
+    drivers: ignoreNotices,
+  },
+
   'log-throws': {
     about: 'a log line that cannot be written is an error of its request',
     async openLog(format, _sink, path) {
@@ -107,6 +112,14 @@ const table = {
   'sent-early': {
     about: 'events are sent before the commit of what they tell of',
     createExactlyOnce: withRepositories(sendEarly),
+  },
+  'replays-unconfirmed': {
+    about: 'a response is repeated without waiting for the standby',
+    createExactlyOnce: (store, random) =>
+      createExactlyOnce(
+        { ...store, transaction: (work) => store.transaction((all) => work({ ...all, confirm: async () => {} })) },
+        random,
+      ),
   },
   'no-stored-answer': {
     about: 'no answer is stored under the key',
@@ -186,6 +199,13 @@ function ignoreCommitTag(): void {
     return Object(given[0]).text === 'COMMIT'
       ? (result as Promise<object>).then(() => ({ command: 'COMMIT' }))
       : result;
+  };
+}
+
+function ignoreNotices(): void {
+  const emit = pg.Client.prototype.emit;
+  pg.Client.prototype.emit = function (event: string | symbol, ...given: unknown[]) {
+    return event !== 'notice' && emit.call(this, event, ...given);
   };
 }
 

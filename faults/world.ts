@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openInstance } from '../src/server/runtime.ts';
 import { databaseUrl, query } from '../test/support/postgres.ts';
-import { openPostgres, type PostgresServer } from '../test/support/postgres-server.ts';
+import { openPostgres, type PostgresPair, type PostgresServer } from '../test/support/postgres-server.ts';
 import type { SmallDisk } from './small-disk.ts';
 import { readPostgres, readSqlite, type Snapshot } from './snapshot.ts';
 
@@ -22,6 +22,8 @@ export interface World {
   readonly through: readonly string[];
   /** A disk that can be filled, with the database or the log on it. */
   readonly disk?: SmallDisk;
+  /** The primary that the database is on, and its standby. */
+  readonly pair?: PostgresPair;
   /** All that is durable in it, read beside the server. */
   read(): Promise<Snapshot>;
   remove(): Promise<void>;

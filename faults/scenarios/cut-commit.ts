@@ -39,16 +39,6 @@ const cuts: readonly Cut[] = [
   },
 ];
 
-/** The connection stays, and says nothing more: the server has to lose patience by itself. */
-const silence: Cut = {
-  name: 'no answer to COMMIT, and no end of the connection',
-  expected: '500/1',
-  rule: atCommit('postgres', () => new Promise(() => {})),
-};
-
-/** The round of that; it takes long, and is past those of the short form. */
-const SILENT_ROUND = 60;
-
 /** Turns that every mutation takes before its COMMIT: BEGIN, lock, look-up, savepoint, a statement. */
 const SURE_TURNS = 5;
 
@@ -70,7 +60,7 @@ export const cutCommit: Scenario = {
       const { ledger, url } = stage;
       const relay = await stage.relay();
       if (stage.servers.length === 0) await stage.start({}, relay.db);
-      const cut = index === SILENT_ROUND ? silence : (cuts[index % cuts.length] as Cut);
+      const cut = cuts[index % cuts.length] as Cut;
       const intent = await ledger.intend(operationAt(Math.floor(index / cuts.length)), url);
       relay.rule = cut.rule(random.between(1, SURE_TURNS));
       const answer = await ledger.send(intent, url());

@@ -10,9 +10,10 @@ import { everyMessage, everyStep } from './every-step.ts';
 import { diskFull, logDisk } from './full-disks.ts';
 import { receiverAway } from './receiver-away.ts';
 import { secondServer } from './second-server.ts';
+import { standby } from './standby.ts';
 import { stoppedReplica } from './stopped-replica.ts';
 import { tail } from './tail.ts';
-import { killLoop, postgresRestart, powerLoss } from './under-load.ts';
+import { killLoop, powerLoss } from './under-load.ts';
 import { unreadAnswers } from './unread-answers.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -29,7 +30,7 @@ export const plan: readonly Scenario[] = [
   diskFull,
   failingSync,
   failingWrite,
-  postgresRestart,
+  standby,
   cutCommit,
   stoppedReplica,
   secondServer,

@@ -63,23 +63,3 @@ export const powerLoss: Scenario = {
       await stage.servers[0]?.kill();
     },
 };
-
-/** PostgreSQL is restarted, or killed and started again, while two replicas are under load. */
-export const postgresRestart: Scenario = {
-  name: 'postgres-restart',
-  about: 'PostgreSQL is restarted in order, or its first process killed, under load on two replicas',
-  engines: ['postgres'],
-  controls: [['early-answer', 'postgres']],
-  share: 3,
-  shortRounds: 2,
-  lacks: (cluster) => (cluster?.crash ? null : 'this PostgreSQL is not ours to stop'),
-  begin:
-    () =>
-    async ({ run, stage, random, index }) => {
-      await stage.haveServers(2);
-      await underLoad(stage.ledger, random, { clients: CLIENTS, route: stage.url }, async () => {
-        await sleep(random.between(50, 800));
-        await (index % 2 === 0 ? run.cluster?.crash?.() : run.cluster?.restart?.());
-      });
-    },
-};

@@ -62,7 +62,6 @@ async function serve(place: Installation): Promise<void> {
   const act: Readonly<Record<string, () => Promise<void>>> = {
     restart: () => restart(place, primary, 'SIGINT'),
     immediate: () => restart(place, primary, 'SIGQUIT'),
-    crash: () => restart(place, primary, 'SIGKILL'),
     standby: () => makeStandby(place, password),
     'standby-away': async () => void (standby && (await stop(standby, 'SIGINT'))),
     'standby-back': async () => void (standby && (await restart(place, standby, 'SIGINT'))),

@@ -9,8 +9,6 @@ export interface PostgresServer {
   readonly url: string;
   /** Stops it in order and starts it again; null where it is not ours to stop. */
   readonly restart: (() => Promise<void>) | null;
-  /** Kills its first process and starts it again; null where it is not ours to kill. */
-  readonly crash: (() => Promise<void>) | null;
   stop(): Promise<void>;
 }
 
@@ -78,7 +76,7 @@ export async function openPostgres(settings: Settings): Promise<PostgresServer> 
     const reason = error instanceof AggregateError ? error.errors[0] : error;
     throw new PostgresUnavailable(`the server of LKM_TEST_POSTGRES cannot be used: ${messageOf(reason)}`);
   }
-  return { url: given, restart: null, crash: null, stop: async () => {} };
+  return { url: given, restart: null, stop: async () => {} };
 }
 
 /** Ends this process with the reason on stderr, where there is no server. */
@@ -121,7 +119,6 @@ export async function startPostgres(settings: Settings) {
   return {
     url: (await reply()).url,
     restart: async () => void (await command('restart')),
-    crash: async () => void (await command('crash')),
     command,
     async stop() {
       guard.ref();
