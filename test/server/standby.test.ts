@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { prepare } from '../../faults/world.ts';
 import { type RunningServer, startServer } from '../../src/server/serve.ts';
+import { lkm } from '../cli/fake-io.ts';
 import { query } from '../support/postgres.ts';
 import { type PostgresPair, startPair } from '../support/postgres-server.ts';
 
@@ -117,5 +118,25 @@ describe('a commit that waits for a synchronous standby which is gone', { timeou
     await pair.startStandby();
     await expect.poll(async () => (await create('held')).status, patient).toBe(201);
     await expect.poll(() => statusOf('/ready'), patient).toBe(200);
+  });
+});
+
+describe('a server whose primary has become a standby', { timeout: 90_000 }, () => {
+  it('is not ready, and tells it as doctor does', async () => {
+    const db = pair.url;
+    const told: string[] = [];
+    const logTo = { write: (line: string) => void told.push(line) };
+    const alone = await startServer({ db, host: '127.0.0.1', port: 0, rateLimit: null, logFormat: 'json', logTo });
+    const ready = async () => (await fetch(`${alone.url}/ready`)).status;
+    expect(await ready()).toBe(200);
+    await pair.failOver();
+    await pair.renewStandby();
+    await expect
+      .poll(async () => [await ready(), told.join('').includes('is a standby')], patient)
+      .toEqual([503, true]);
+    expect((await create('on a standby', alone)).status).toBe(503);
+    await alone.close();
+    const { code, stdout } = await lkm(['doctor', '--db', db]);
+    expect({ code, stdout }).toMatchObject({ code: 13, stdout: expect.stringContaining('is read-only: a standby') });
   });
 });

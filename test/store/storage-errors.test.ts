@@ -40,6 +40,7 @@ describe('a database that cannot be opened', () => {
     ['53100', 'could not extend file: No space left on device', 'has no room left on its disk'],
     ['55P03', 'canceling statement due to lock timeout', 'has a table that another session has locked'],
     ['57014', 'canceling statement due to statement timeout', 'took too long'],
+    ['25006', 'cannot execute INSERT in a read-only transaction', 'is read-only'],
     ['42501', 'must be owner of table licenses', 'does not let the user do all of its work'],
   ])('is PostgreSQL that says %s: %s', (code, said, told) => {
     const error = new StorageError(Object.assign(new Error(said), { code }));

@@ -28,7 +28,7 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
     throw explain(error, url);
   });
   const readers = createRequestPool(url, forReads);
-  const check = oncePer(CHECK_EVERY_MS, () => checkCondition(presence.query, url));
+  const check = oncePer(CHECK_EVERY_MS, () => checkCondition(presence.query, url, presence.renew));
   const known = newCommits();
   const underWay = new Set<Promise<unknown>>();
   let closing = false;

@@ -19,12 +19,19 @@ const grant =
 const trust =
   'name the authority that has signed it with sslrootcert=FILE in the address; sslmode=no-verify trusts anybody';
 
+/** Of a server, a database or a user that takes no changes. */
+export const READ_ONLY = [
+  'is read-only',
+  'see default_transaction_read_only of the server, database and user',
+] as const;
+
 /**
  * What is refused (`%`: in the words of the error), and what to do: by SQLSTATE (postgresql.org/docs/current,
  * errcodes-appendix.html), by a code of the system or of OpenSSL, or by the message of the driver, whose errors have no code.
  */
 const explanations: readonly (readonly [pattern: RegExp, problem: string, hint: string])[] = [
   [/^(28P01|28000) /, 'refused the user or the password', 'check both in the address'],
+  [/^25006 /, ...READ_ONLY],
   [/^3D000 /, 'does not exist', 'make it with createdb'],
   [/^42501 /, 'does not let the user do all of its work: %', grant],
   [/^53100 /, 'has no room left on its disk', 'free some space there'],

@@ -1,10 +1,19 @@
 import type { QueryResult } from 'pg';
 import { StartupError, StorageError } from '../../errors.ts';
+import { READ_ONLY } from './explain.ts';
 import { nameOf } from './hosts.ts';
 
-/** Of a user without pg_read_all_stats, `sync_state` is hidden: then any standby that is connected counts. */
+/**
+ * Of a user without pg_read_all_stats, `sync_state` is hidden: then any standby that is connected counts. What was set for the
+ * user or the database holds for new connections, and not for this one.
+ */
 const CONDITION = `
-  select current_setting('transaction_read_only') as read_only, pg_is_in_recovery() as is_standby,
+  select pg_is_in_recovery() as is_standby, coalesce((
+      select split_part(setting, '=', 2) from pg_db_role_setting cross join unnest(setconfig) setting
+      where setting like 'default_transaction_read_only=%' and setrole in (0, current_user::regrole)
+        and setdatabase in (0, (select oid from pg_database where datname = current_database()))
+      order by setrole = 0, setdatabase = 0 limit 1
+    ), current_setting('default_transaction_read_only'))::boolean as is_read_only,
     current_setting('synchronous_standby_names') as standbys,
     current_setting('synchronous_commit') in ('off', 'local') as is_local,
     (select count(*) from pg_stat_replication where coalesce(sync_state in ('sync', 'quorum'), true)) > 0 as has_standby,
@@ -12,8 +21,16 @@ const CONDITION = `
       and clock_timestamp() - query_start > interval '2 seconds')::int as waiting
 `;
 
-/** Asks PostgreSQL whether a change would work, without one. Throws StorageError, with a StartupError that names the cause. */
-export async function checkCondition(query: (text: string) => Promise<QueryResult>, url: string): Promise<void> {
+/**
+ * Asks PostgreSQL whether a change would work, without one. Throws StorageError, with a StartupError that names the cause.
+ *
+ * @param renew has the next question asked on a new connection
+ */
+export async function checkCondition(
+  query: (text: string) => Promise<QueryResult>,
+  url: string,
+  renew: () => void = () => {},
+): Promise<void> {
   const [found] = await query(CONDITION).then(
     ({ rows }) => rows,
     (error: unknown) => {
@@ -24,8 +41,10 @@ export async function checkCondition(query: (text: string) => Promise<QueryResul
     throw new StorageError(new StartupError(`${nameOf(url)} ${problem}`, hint));
   };
   if (found.is_standby) fail('is a standby, which takes no changes', 'promote it, or give the address of the primary');
-  if (found.read_only === 'on')
-    fail('is read-only', 'see default_transaction_read_only of the server, database and user');
+  if (found.is_read_only) {
+    renew();
+    fail(...READ_ONLY);
+  }
   if (found.standbys === '' || found.is_local || (found.has_standby && found.waiting === 0)) return;
   const waiting = found.waiting > 0 ? `: ${found.waiting} commits wait` : ', which is not connected';
   const hint = 'start the standby, or take it out of synchronous_standby_names: then a failover loses changes';

@@ -19,6 +19,8 @@ const LOOK_EVERY_MS = 1_000;
 export interface Presence {
   /** Runs a statement within a second, or fails. */
   query(text: string): Promise<QueryResult>;
+  /** Goes on with a new connection, whose settings are those of now. */
+  renew(): void;
   leave(): Promise<void>;
 }
 
@@ -32,10 +34,15 @@ export async function showPresence(url: string): Promise<Presence> {
   const pool = createPool(url, { max: 1, idleTimeoutMillis: 0 }, SHARE);
   const connect = async () => (await pool.connect()).release();
   await connect();
-  const renew = () => void (pool.totalCount === 0 && connect().catch(() => {}));
-  const timer = setInterval(renew, LOOK_EVERY_MS).unref();
+  const reconnect = () => void (pool.totalCount === 0 && connect().catch(() => {}));
+  const timer = setInterval(reconnect, LOOK_EVERY_MS).unref();
   return {
     query: (text) => pool.query(Object.assign({ text }, { query_timeout: QUERY_TIMEOUT_MS })),
+    renew: () =>
+      void pool.connect().then(
+        (client) => client.release(true),
+        () => {},
+      ),
     async leave() {
       clearInterval(timer);
       await pool.end();
