@@ -93,6 +93,30 @@ describe('lkm on PostgreSQL', () => {
     expect((await lkm(['products', 'list', '-q', '--db', 'b.db'], { cwd })).stdout).toBe(`${product}\n`);
   });
 
+  it('is served with as many connections as the command says, and each request has its turn', async () => {
+    const { url, cwd } = await newDatabase();
+    const { printed, stop } = await started(['--json', '--db', url, '--db-connections', '3'], { cwd });
+    const { url: address } = JSON.parse(printed.stdout);
+    const config = JSON.parse(readFileSync(join(cwd, '.config/lkm/config.json'), 'utf8'));
+    const authorization = `Bearer ${config.profiles.local.token}`;
+    const ask = (method: string) =>
+      fetch(`${address}/product`, {
+        method,
+        headers: { authorization, 'content-type': 'application/json' },
+        ...(method === 'POST' && { body: '{"name":"Engine Pro"}' }),
+      });
+    const answers = await Promise.all(
+      ['GET', 'POST'].flatMap((method) => Array.from({ length: 20 }, () => ask(method))),
+    );
+    expect(Map.groupBy(answers, ({ status }) => status)).toEqual(
+      new Map([200, 201].map((status) => [status, expect.objectContaining({ length: 20 })])),
+    );
+    const open = `select count(*)::int as open from pg_stat_activity
+      where application_name = 'lkm' and datname = current_database()`;
+    expect(await query(url, open)).toEqual([{ open: 3 }]);
+    await stop();
+  });
+
   it('is served by several at once, and the profile stays that of the one that made it', async () => {
     const { at, url, shown, cwd } = await newDatabase();
     const first = await started(['--json', '--db', url], { cwd });

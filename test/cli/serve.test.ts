@@ -265,6 +265,7 @@ describe('lkm serve', () => {
     ['--port 65536', "--port: '65536' is not a whole number from 0 to 65535"],
     ['--log-format xml', "--log-format: 'xml' is not one of auto, pretty, json, none"],
     ['--rate-limit 0', "--rate-limit: '0' is neither a whole number from 1 to 999999999 nor 'off'"],
+    ['--db-connections 2', '--db-connections is at least 3'],
     ['--max-connections 0', "--max-connections: '0' is not a whole number from 1 to 999999999"],
     ['--drain 86401', "--drain: '86401' is not a whole number from 0 to 86400"],
     ['--webhook-signature-header a:b', "--webhook-signature-header: 'a:b' is not the name of a header"],
