@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -112,19 +122,26 @@ describe('the packed package', () => {
     expect(lkm('products', 'list', '--format', 'csv', '--create')).toMatch(/^id,name/);
   });
 
-  it('types programs strictly, with the types that it brings', () => {
+  it.each(['types-node-22', '@types/node', 'types-node-26'])('types programs strictly, beside %s', (types) => {
+    mkdirSync(join(folder, types), { recursive: true });
+    rmSync(join(folder, types, 'node'), { force: true });
+    symlinkSync(resolve('node_modules', types), join(folder, types, 'node'));
     writeFileSync(
       join(folder, 'program.ts'),
       `import { createClient } from 'lkm';
        import { contract } from 'lkm/contract';
        import { verifyLicenseFile } from 'lkm/license-file';
+       import { startServer } from 'lkm/server';
+       const serving: Promise<{ readonly url: string }> = startServer({
+         db: 'x.db', host: '127.0.0.1', port: 0, logFormat: 'none', logTo: process.stderr,
+       });
        const client = createClient({ baseUrl: 'https://x.example', token: 't' });
        const made: Promise<{ key: string }> = client.keys.create({ productId: 'prod_1' });
        // @ts-expect-error: there is no such field
        void client.keys.create({ productIdentifier: 'prod_1' });
        const path: string = contract.keys.create.path;
        const verdict: string = verifyLicenseFile('', { keys: [], hostId: 'h' }).verdict;
-       export { made, path, verdict };`,
+       export { made, path, serving, verdict };`,
     );
     const config = {
       compilerOptions: {
@@ -133,7 +150,7 @@ describe('the packed package', () => {
         module: 'nodenext',
         target: 'es2023',
         types: ['node'],
-        typeRoots: [resolve('node_modules/@types')],
+        typeRoots: [join(folder, types)],
         skipLibCheck: false,
       },
       files: ['program.ts'],

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'lkm-bundles-'));
 const program = join(folder, 'program.mjs');
+const bun = join(import.meta.dirname, '../../node_modules/.bin/bun');
 
 beforeAll(() => {
   mkdirSync(join(folder, 'node_modules'));
@@ -27,6 +28,10 @@ const bundlers = {
     esbuild({ entryPoints: [program], bundle: true, platform: 'node', format, outfile, logLevel: 'error' }),
   Rolldown: (format: 'esm' | 'cjs', file: string) =>
     rolldown({ input: program, platform: 'node', output: { format, file, codeSplitting: false } }),
+  Bun: async (format: 'esm' | 'cjs', file: string) =>
+    execFileSync(bun, ['build', program, '--target=node', `--format=${format}`, `--outfile=${file}`], {
+      stdio: 'ignore',
+    }),
 };
 
 describe.each(Object.entries(bundlers))('a program that uses the client, bundled by %s', (name, bundle) => {

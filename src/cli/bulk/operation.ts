@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import type { CallOptions } from '../../client/options.ts';
 import { isProductName, MIN_PRODUCT_ID } from '../../contract/limits.ts';
+import type { Instant } from '../../contract/scalars.ts';
 import type { Field } from '../output/result.ts';
 import { type Columns, columnsOf } from './columns.ts';
 import type { Preparation } from './preparation.ts';
@@ -37,6 +38,8 @@ export interface BulkOperation {
   readonly preparation?: Preparation;
   /** A body as the cells have it, in the form in which it is kept. */
   arrange?(body: Body): Body;
+  /** What the service would refuse of a body that `schema` takes, with the names of its fields. */
+  problemsOf?(body: Body, now: Instant): readonly string[];
   /** The body as `schema` can check it: with a placeholder for what a look-up has still to find. */
   toCheck?(body: Body): Body;
   /** Whether sending a row twice does no more than sending it once, also when the service has forgotten the first time. */

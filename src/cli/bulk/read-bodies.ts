@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { emailKey } from '../../domain/email.ts';
+import { toInstant } from '../../domain/time.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { explainIssue } from '../values/check-fields.ts';
@@ -63,7 +64,9 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
     const { texts, unread } = fill(body, row, columns, { ...reading, noDates, see: (...date) => dated.push(date) });
     const arranged = operation.arrange?.(body) ?? body;
     const issues = issuesOf(arranged, operation, columns, unread);
-    for (const text of [...texts, ...issues]) problems.add(row.line, text);
+    const refused =
+      texts.length + issues.length === 0 ? (operation.problemsOf?.(arranged, toInstant(io.now())) ?? []) : [];
+    for (const text of [...texts, ...issues, ...refused]) problems.add(row.line, text);
     // A row that is left out takes no key from those below it, and nothing is said of its dates.
     if (problems.skipped.has(row.line)) return arranged;
     for (const text of repeated(row.line, arranged, problems.skipsRows)) problems.add(row.line, text);

@@ -1,15 +1,15 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { keyImport } from '../../contract/keys/import.ts';
-import type { Instant, LicenseKey } from '../../contract/scalars.ts';
+import type { LicenseKey } from '../../contract/scalars.ts';
 import { describeUse } from '../../domain/changes.ts';
-import { idTime, newId } from '../../domain/ids.ts';
+import { newId } from '../../domain/ids.ts';
+import { wrongFields } from '../../domain/imported-key.ts';
 import { toIpAddress } from '../../domain/ip-address.ts';
 import { type Features, type License, NO_TAG } from '../../domain/license.ts';
 import { canonicalKey, revealKey } from '../../domain/license-key.ts';
 import type { Plan } from '../../domain/plan.ts';
 import { unmoved } from '../../domain/slots.ts';
-import { EPOCH, expiryAfter } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { findOrAddCustomer } from '../customers.ts';
 import { found, type Operations, onProduct } from '../operation.ts';
@@ -29,7 +29,7 @@ export const importOperations: Operations<typeof keyImport> = {
       const input = { ...given, key: canonicalKey(given.key) };
       const { productId, key, createdAt = now, devices = [], maxActivations = null } = input;
       const { expirationDate = null, renewalDay = null } = input;
-      const fields = wrongFields(input, createdAt, now);
+      const fields = wrongFields(input, now);
       if (fields.length > 0) throw apiError('invalidParams', { fields });
       found(await repositories.products.find(accountId, productId), 'productNotFound');
       // Before the other checks, so that a repeated import is told that its key exists whatever else is wrong.
@@ -78,20 +78,6 @@ export const importOperations: Operations<typeof keyImport> = {
     },
   },
 };
-
-/** The fields with instants that are not of the past, or an id that was not made when the key was. */
-function wrongFields(input: Input, createdAt: Instant, now: Instant): string[] {
-  const { id, expirationDate, renewalDay, revokedAt, devices = [] } = input;
-  const isPast = (at: Instant) => at >= EPOCH && at <= now;
-  if (!isPast(createdAt)) return ['createdAt'];
-  if (revokedAt != null && !isPast(revokedAt)) return ['revokedAt'];
-  // The month of the end has no such day, and the end is its last one.
-  const led = expirationDate == null ? null : expiryAfter(expirationDate, {}, renewalDay);
-  const isCutShort = led?.renewalDay != null && led.expirationDate === expirationDate;
-  if (renewalDay != null && !isCutShort) return ['renewalDay'];
-  if (!devices.every(({ activationTime = now }) => isPast(activationTime))) return ['devices'];
-  return id !== undefined && idTime(id) !== createdAt ? ['id'] : [];
-}
 
 async function refuseKnown(context: Context, { key, reference }: Input): Promise<void> {
   const { repositories, caller } = context;

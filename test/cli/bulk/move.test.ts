@@ -179,6 +179,30 @@ describe('lkm keys export and lkm keys import', () => {
     expect((await shop.at(argv)).stderr).toContain('nothing was imported now');
   });
 
+  it.each([
+    ['createdAt', '2031-01-01T00:00:00Z', "createdAt: '2031-01-01T00:00:00Z' is in the future"],
+    ['revokedAt', '2031-01-01T00:00:00Z', "revokedAt: '2031-01-01T00:00:00Z' is in the future"],
+    ['renewalDay', '31', 'renewalDay does not fit expirationDate'],
+    [
+      'devices',
+      '"[{""hostId"":""a"",""activationTime"":""2031-01-01T00:00:00Z""}]"',
+      'devices has a time of activation',
+    ],
+    ['id', 'lic_01jd7q2h0t5v9k3f8s6w4e1m7x', 'id was not made at createdAt'],
+    ['devices', 'a b c', 'devices: 3 for 2 slots; --in-use takes them'],
+  ])('tells what the service would refuse before anything is sent: %s %s', async (column, value, problem) => {
+    await using shop = await bulkShop();
+    const columns = column === 'createdAt' ? column : `createdAt,${column}`;
+    const cells = column === 'createdAt' ? value : `2026-01-31T00:00:00Z,${value}`;
+    const key = 'ACME-0001-2019-AAAA-BBBB';
+    shop.write('keys.csv', `key,maxActivations,expirationDate,${columns}\n${key},2,2027-01-15T00:00:00Z,${cells}\n`);
+    for (const more of [['--dry-run'], ['-y']]) {
+      const { code, stderr } = await shop.at(['keys', 'import', '-f', 'keys.csv', ...more]);
+      expect({ code, sent: shop.sent }).toEqual({ code: 2, sent: [] });
+      expect(stderr).toContain(`  line 2: ${problem}`);
+    }
+  });
+
   it('asks before it imports, and sends nothing where it cannot ask', async () => {
     await using shop = await bulkShop();
     shop.write('keys.csv', 'key\nACME-0001-2019-AAAA-BBBB\n');

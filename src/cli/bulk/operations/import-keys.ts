@@ -1,6 +1,7 @@
 import type { Client } from '../../../client/client.ts';
 import { ImportKeyRequest } from '../../../contract/keys/import.ts';
 import { isProductName } from '../../../contract/limits.ts';
+import { wrongFields } from '../../../domain/imported-key.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
@@ -58,6 +59,14 @@ async function findVersions(client: Client, productId: string): Promise<Readonly
   return product && new Map(product.versions.map(({ version, id }) => [version, id]));
 }
 
+const reasons: Readonly<Record<string, string>> = {
+  createdAt: 'is not between 1970 and now',
+  revokedAt: 'is not between 1970 and now',
+  renewalDay: 'does not fit expirationDate: it is the day of the first end, where the month has no such day',
+  devices: 'has a time of activation that is not between 1970 and now',
+  id: 'was not made at createdAt',
+};
+
 export const importKeys = bulkOperation({
   command: 'keys import',
   done: 'imported',
@@ -69,6 +78,17 @@ export const importKeys = bulkOperation({
   fields: [{ name: 'key' }, { name: 'id' }],
 
   toCheck: withProductId,
+
+  problemsOf(body, now) {
+    const { data: key } = ImportKeyRequest.safeParse(withProductId(body));
+    if (key === undefined) return [];
+    const { devices = [], maxActivations = null, force } = key;
+    const isOver = force !== true && maxActivations !== null && devices.length > maxActivations;
+    return [
+      ...wrongFields(key, now).map((name) => `${name} ${reasons[name]}`),
+      ...(isOver ? [`devices: ${devices.length} for ${count(maxActivations, 'slot')}; --in-use takes them`] : []),
+    ];
+  },
 
   async send(client, input, call, { ifAbsent }) {
     const asked = client.keys.import(input, call);

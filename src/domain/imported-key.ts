@@ -1,0 +1,27 @@
+import type { Instant } from '../contract/scalars.ts';
+import { idTime } from './ids.ts';
+import { EPOCH, expiryAfter } from './time.ts';
+
+/** What is checked of a key that another system has issued. */
+interface ImportedKey {
+  readonly id?: string | undefined;
+  readonly createdAt?: Instant | undefined;
+  readonly expirationDate?: Instant | null | undefined;
+  readonly renewalDay?: number | null | undefined;
+  readonly revokedAt?: Instant | null | undefined;
+  readonly devices?: readonly { readonly activationTime?: Instant | undefined }[] | undefined;
+}
+
+/** The field with an instant that is not of the past, or an id that was not made when the key was; none where all fit. */
+export function wrongFields(key: ImportedKey, now: Instant): string[] {
+  const { id, createdAt = now, expirationDate, renewalDay, revokedAt, devices = [] } = key;
+  const isPast = (at: Instant) => at >= EPOCH && at <= now;
+  if (!isPast(createdAt)) return ['createdAt'];
+  if (revokedAt != null && !isPast(revokedAt)) return ['revokedAt'];
+  // The month of the end has no such day, and the end is its last one.
+  const led = expirationDate == null ? null : expiryAfter(expirationDate, {}, renewalDay);
+  const isCutShort = led?.renewalDay != null && led.expirationDate === expirationDate;
+  if (renewalDay != null && !isCutShort) return ['renewalDay'];
+  if (!devices.every(({ activationTime = now }) => isPast(activationTime))) return ['devices'];
+  return id !== undefined && idTime(id) !== createdAt ? ['id'] : [];
+}
