@@ -1,16 +1,16 @@
-import type { Logger } from 'pino';
 import type { Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
 import type { Door } from '../service/record.ts';
 import type { AddressOf } from './http/client-address.ts';
 import type { ConcurrencyLimit } from './http/concurrency-limit.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
+import type { Logger } from './log.ts';
 import type { ObservedRequest } from './metrics.ts';
 import type { Base } from './runtime.ts';
 
 /** What the service is made of. Time and randomness come in with the base. */
 export interface AppParts extends Omit<Base['parts'], 'realTime'> {
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly log: Logger;
   readonly door: Door;
   readonly limiter: RateLimiter | null;
   readonly addressOf: AddressOf;

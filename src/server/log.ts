@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, pino } from 'pino';
+import { pino } from 'pino';
 // A CommonJS package: Node.js finds no exports of it but the default one.
 import sonicBoom from 'sonic-boom';
 
@@ -13,6 +13,18 @@ export interface LogSink {
   takeLost?(): number;
   /** Resolves when what it has taken is written or lost. */
   flush?(): Promise<void>;
+}
+
+interface LogLine {
+  (fields: Readonly<Record<string, unknown>>, message: string): void;
+  (message: string): void;
+}
+
+/** Logs a line with its fields, an error as `err`. A type of our own: programs that run the server do not have those of pino. */
+export interface Logger {
+  readonly info: LogLine;
+  readonly warn: LogLine;
+  readonly error: LogLine;
 }
 
 export interface ServerLog {
@@ -61,10 +73,10 @@ export async function openLog(format: LogFormat, sink: LogSink): Promise<ServerL
 
 /** Creates a logger. Only method, route, status and ids may be logged: never a query, a body, a token or a key. */
 export async function createLog(format: LogFormat, sink: LogSink): Promise<Logger> {
-  if (format === 'none') return pino({ enabled: false });
+  if (format === 'none') return asLogger(pino({ enabled: false }));
   const write = (line: string) => void sink.write(line);
   const options = { base: null, serializers: { err: pino.stdSerializers.errWithCause } };
-  if (format === 'json') return pino(options, { write });
+  if (format === 'json') return asLogger(pino(options, { write }));
   // A CommonJS package: bundled, it has no exports but the default one.
   const { default: pretty } = await import('pino-pretty');
   const prettify = pretty.prettyFactory({
@@ -75,7 +87,7 @@ export async function createLog(format: LogFormat, sink: LogSink): Promise<Logge
         .join(' '),
     colorize: false,
   });
-  return pino(options, { write: (line: string) => write(prettify(line)) });
+  return asLogger(pino(options, { write: (line: string) => write(prettify(line)) }));
 }
 
 /** Bytes that may wait for a disk that is full, or for a reader that is slow. What comes on top of them is lost. */
@@ -114,3 +126,6 @@ export function createLogSink(fd: number, maxWaitingBytes = MAX_WAITING_BYTES): 
     flush: () => new Promise((resolve) => sonic.flush(() => resolve())),
   };
 }
+
+/** No more than our own type: that of pino may have a `then`, which an async function cannot return. */
+const asLogger = (log: Logger): Logger => log;

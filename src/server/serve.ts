@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { isNetwork, readNetworks } from '../domain/ip-address.ts';
 import { signatureHeaderProblem } from '../domain/webhooks/signature.ts';
 import { createFirstToken } from '../service/accounts.ts';
@@ -20,6 +19,7 @@ import { DELIVERIES, deliveryCleanupJob, deliveryJob, webhookHealthJob } from '.
 import { expiryJob } from './jobs/expiry.ts';
 import { createJobs, type Job, type JobHealth } from './jobs/job.ts';
 import { gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
+import type { Logger } from './log.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import type { MetricsSources } from './metrics.ts';
 import { type Base, type Clock, openBase } from './runtime.ts';

@@ -1,6 +1,6 @@
-import type { Logger } from 'pino';
 import type { Repositories, Store } from '../../store/store.ts';
 import { errorFields } from '../error-fields.ts';
+import type { Logger } from '../log.ts';
 import type { TestClock } from '../test-clock.ts';
 
 export interface Job {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { Instant } from '../../contract/scalars.ts';
 import type { DisabledReason } from '../../contract/webhooks.ts';
 import { epochSeconds } from '../../domain/time.ts';
@@ -11,6 +10,7 @@ import { type Payload, renderEvent } from '../../service/webhooks/deliveries.ts'
 import type { Repositories } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
+import type { Logger } from '../log.ts';
 import type { Base } from '../runtime.ts';
 import { type Due, nextBatch } from './batch.ts';
 import type { Sender, SendResult } from './send.ts';

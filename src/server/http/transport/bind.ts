@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, isIPv4, type Server } from 'node:net';
-import type { Logger } from 'pino';
 import { apiError } from '../../../contract/errors.ts';
 import { StartupError } from '../../../store/errors.ts';
+import type { Logger } from '../../log.ts';
 
 export interface Address {
   readonly host: string;
