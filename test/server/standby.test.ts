@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { prepare } from '../../faults/world.ts';
@@ -118,6 +119,46 @@ describe('a commit that waits for a synchronous standby which is gone', { timeou
     await pair.startStandby();
     await expect.poll(async () => (await create('held')).status, patient).toBe(201);
     await expect.poll(() => statusOf('/ready'), patient).toBe(200);
+  });
+});
+
+describe('the failover of docs/operating.md', { timeout: 90_000 }, () => {
+  const page = readFileSync('docs/operating.md', 'utf8');
+  const [, block = ''] = /\*\*Failover\.\*\*.*?```sh\n(.*?)```/s.exec(page) ?? [];
+  const lines = block
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/ +#.*/, ''));
+
+  it('keeps what was acknowledged, and has every server find the new primary within ten seconds', async () => {
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['pg_ctl', 'pg_ctl', 'psql', 'curl']);
+    const standby = pair.both.replace(`${new URL(pair.url).host},`, '').replace(`,${new URL(pair.url).host}`, '');
+    // As on a primary: the standby may have been one.
+    await query(standby, `alter system set synchronous_standby_names = 's1'`);
+    expect((await create('before')).status).toBe(201);
+
+    const type: Readonly<Record<string, (words: string) => Promise<unknown>>> = {
+      pg_ctl: pair.pgCtl,
+      async psql(words) {
+        expect(words).toMatch(/^-h db2\.example /);
+        for (const [, text = ''] of words.matchAll(/-c "(.*?)"/g)) await query(standby, text);
+      },
+      async curl(words) {
+        const { pathname } = new URL(words.replace('-f ', ''));
+        for (const { url } of [server, other]) {
+          const status = async () => (await fetch(url + pathname)).status;
+          await expect.poll(status, { ...patient, timeout: 10_000 }).toBe(200);
+        }
+      },
+    };
+    for (const line of lines) {
+      const [, program = '', words = ''] = /^(\S+) (.*)$/.exec(line) ?? [];
+      await type[program]?.(words);
+    }
+    expect(await query(standby, `select name from customers where name = 'before'`)).toHaveLength(1);
+    expect((await create('after')).status).toBe(201);
+    expect((await create('before', other)).status).toBe(201);
+    expect(await query(standby, `select name from customers where name = 'before'`)).toHaveLength(1);
   });
 });
 

@@ -28,6 +28,9 @@ interface Server {
   child?: ChildProcess;
 }
 
+/** Where the data of the primary and the standby are, as commands name them. */
+const [DB1, DB2] = ['/var/lib/postgresql/db1', '/var/lib/postgresql/db2'];
+
 const primary: Server = { data: 'data', port: 0 };
 let standby: Server | null = null;
 let log = '';
@@ -68,8 +71,10 @@ async function serve(place: Installation): Promise<void> {
     'fail-over': () => failOver(place),
   };
   commands.on('line', async (command) => {
+    const [name = '', ...words] = command.split(' ');
     try {
-      await act[command]?.();
+      if (name === 'pg_ctl') pgCtl(place, words);
+      await act[name]?.();
       print(told());
     } catch (error) {
       print({ error: String(error) });
@@ -110,14 +115,17 @@ async function failOver(place: Installation): Promise<void> {
   if (standby === null) throw new Error('there is no standby');
   await stop(primary, 'SIGKILL');
   await restart(place, standby, 'SIGINT');
-  run(join(place.bin, 'pg_ctl'), ['promote', '-w', '-D', join(place.folder, standby.data)], {
-    ...place.owner,
-    cwd: place.folder,
-    env: environment,
-  });
+  pgCtl(place, ['promote', '-D', DB2]);
   const former = { ...primary };
   Object.assign(primary, standby);
   standby = { data: former.data, port: former.port };
+}
+
+/** Runs pg_ctl on the data of the primary or the standby, and waits until it has been done. */
+function pgCtl(place: Installation, words: readonly string[]): void {
+  const folders: Readonly<Record<string, string | undefined>> = { [DB1]: primary.data, [DB2]: standby?.data };
+  const argv = words.map((word) => (folders[word] === undefined ? word : join(place.folder, folders[word])));
+  run(join(place.bin, 'pg_ctl'), [...argv, '-w'], { ...place.owner, cwd: place.folder, env: environment });
 }
 
 async function start(

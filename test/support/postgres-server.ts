@@ -40,6 +40,8 @@ export interface PostgresPair {
   readonly startStandby: () => Promise<void>;
   /** Kills the primary and promotes the standby: it is the primary then, and has none. */
   readonly failOver: () => Promise<void>;
+  /** Runs pg_ctl; the data of the primary is in /var/lib/postgresql/db1, as it sees it, that of the standby in …/db2. */
+  readonly pgCtl: (words: string) => Promise<void>;
   /** Makes a new standby of what the primary holds. */
   readonly renewStandby: () => Promise<void>;
   stop(): Promise<void>;
@@ -58,6 +60,7 @@ export async function startPair(settings: Settings): Promise<PostgresPair> {
     stopStandby: doing('standby-away'),
     startStandby: doing('standby-back'),
     failOver: doing('fail-over'),
+    pgCtl: (words: string) => doing(`pg_ctl ${words}`)(),
     renewStandby: doing('standby'),
   };
   await pair.renewStandby();
