@@ -1,6 +1,6 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { Connection } from './engine/driver.ts';
-import { asItIs, join, once, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
+import { identity, join, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
 
 /** How a field of a record, of type `T`, is kept in a column: under which name, and as which value `S`. */
 export interface Column<T, S extends SqlValue = SqlValue> {
@@ -18,7 +18,7 @@ export type Row = Readonly<Record<string, SqlValue>>;
 /** A row as the rest of lkm sees it. */
 export type RecordOf<C extends Columns> = { readonly [F in keyof C]: ReturnType<C[F]['fromSql']> };
 
-const plain = <T extends SqlValue>(name: string): Column<T, T> => ({ name, toSql: asItIs, fromSql: asItIs });
+const plain = <T extends SqlValue>(name: string): Column<T, T> => ({ name, toSql: identity, fromSql: identity });
 
 /** A text, as it is; also ids, and instants in ISO 8601. */
 export const text = <T extends string = string>(name: string) => plain<T>(name);
@@ -38,14 +38,15 @@ export const json = <T>(name: string): Column<T, string> => ({
 });
 
 /** A value that may be absent, kept as NULL. */
-export const optional = <T, S extends SqlValue>({ name, toSql, fromSql }: Column<T, S>): Column<T | null, S | null> =>
-  toSql === asItIs
-    ? { name, toSql: asItIs, fromSql: asItIs }
-    : {
-        name,
-        toSql: (value) => (value === null ? null : toSql(value)),
-        fromSql: (value) => (value === null ? null : fromSql(value)),
-      };
+export const optional = <T, S extends SqlValue>({
+  name,
+  toSql,
+  fromSql,
+}: Column<T, S>): Column<T | null, S | null> => ({
+  name,
+  toSql: (value) => (value === null ? null : toSql(value)),
+  fromSql: (value) => (value === null ? null : fromSql(value)),
+});
 
 /** New values for some fields of a record; undefined means unchanged. */
 export type Changes<C extends Columns> = { readonly [F in keyof RecordOf<C>]?: RecordOf<C>[F] | undefined };
@@ -74,23 +75,21 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
   type Full = RecordOf<C>;
   type Shown = Omit<Full, Hidden>;
   type Key = Partial<Full>;
-  const fields = Object.entries(columns);
+  const fields = Object.entries(columns).map(([field, column]) => ({ field, ...column }));
   const table = raw(name);
-  const insertion = raw(`insert into ${name} (${fields.map(([, column]) => column.name).join(', ')}) values`);
-  const read = readerOf<Shown>(fields.filter(([field]) => !hidden.includes(field as Hidden)));
+  const insertion = raw(`insert into ${name} (${fields.map((column) => column.name).join(', ')}) values`);
+  const read = readerOf<Shown>(fields.filter(({ field }) => !hidden.includes(field as Hidden)));
   const valuesOf = writerOf<Full>(fields);
 
   const rowTexts = ['(', ...fields.slice(1).map(() => ', '), ')'];
   const rowOf = (record: Full): Sql => new Sql(rowTexts, valuesOf(record));
-  const texts = new Map<string, readonly string[]>();
   /** `column = value` for each field; at least one. */
   function assignments(values: readonly (readonly [field: string, value: unknown])[], separator: string): Sql {
     if (values.length === 0) throw new RangeError(`nothing is said of the columns of ${name}`);
-    const names = values.map(([field]) => (columns[field] as Column<unknown>).name);
-    const write = () => [...names.map((column, at) => `${at === 0 ? '' : separator}${column} = `), ''];
+    const named = values.map(([field, value]) => ({ column: columns[field] as Column<unknown>, value }));
     return new Sql(
-      once(texts, names.join(separator), write),
-      values.map(([field, value]) => (columns[field] as Column<unknown>).toSql(value)),
+      [...named.map(({ column }, at) => `${at === 0 ? '' : separator}${column.name} = `), ''],
+      named.map(({ column, value }) => column.toSql(value)),
     );
   }
   const matching = (key: Key): Sql => assignments(Object.entries(key), ' and ');
@@ -141,40 +140,22 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
   };
 }
 
-type Fields = readonly (readonly [field: string, column: Column<unknown>])[];
+type Fields = readonly (Column<unknown> & { readonly field: string })[];
 
 /** Makes a function that reads fields of a row. */
-const readerOf = <T>(fields: Fields): ((row: Row) => T) =>
-  compile(
-    fields.map(([field, { name, fromSql }]) => [field, name, fromSql]),
-    (members) => `({ ${members.map((value, at) => `${fields[at]?.[0]}: ${value}`).join(', ')} })`,
-  );
+const readerOf =
+  <T>(fields: Fields) =>
+  (row: Row): T => {
+    const record: Record<string, unknown> = {};
+    for (const { field, name, fromSql } of fields) record[field] = fromSql(row[name] as SqlValue);
+    return record as T;
+  };
 
 /** Makes a function that returns what a record has in the columns, in their order. */
-const writerOf = <T>(fields: Fields): ((record: T) => SqlValue[]) =>
-  compile(
-    fields.map(([field, { toSql }]) => [field, field, toSql]),
-    (members) => `[${members.join(', ')}]`,
-  );
-
-/**
- * Makes a function of the members of an object, each converted. It is compiled when it is called first: a loop over them, with
- * names that are not known before, takes five times as long, and every request reads and writes rows.
- */
-function compile<From, To>(
-  members: readonly (readonly [name: string, member: string, convert: Column<unknown>['toSql' | 'fromSql']])[],
-  toExpression: (values: readonly string[]) => string,
-): (from: From) => To {
-  const values = members.map(([name, member, convert]) =>
-    convert === asItIs ? `from.${member}` : `convert.${name}(from.${member})`,
-  );
-  const convert = Object.fromEntries(members.map(([name, , each]) => [name, each]));
-  let compiled: ((from: From) => To) | undefined;
-  return (from) => {
-    compiled ??= new Function('convert', `return (from) => ${toExpression(values)}`)(convert) as (from: From) => To;
-    return compiled(from);
-  };
-}
+const writerOf =
+  <T>(fields: Fields) =>
+  (record: T): SqlValue[] =>
+    fields.map(({ field, toSql }) => toSql((record as Record<string, unknown>)[field]));
 
 /** `from` names a table, with conditions if there are some. */
 export async function countOf(db: Connection, from: Sql): Promise<number> {

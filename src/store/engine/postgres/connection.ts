@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import pg, { type ClientBase, type Pool, type QueryConfig, type QueryResult } from 'pg';
 import { ConstraintError, ReadTooBroad, StorageError } from '../../errors.ts';
 import type { Connection } from '../driver.ts';
-import { asItIs, prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
+import { identity, prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
 
 /** A connection keeps what it has parsed until it ends: lists with rare filters must not fill its memory. */
 const MAX_NAMES = 1_000;
@@ -58,8 +58,8 @@ export function connect(client: Pool | ClientBase | Pipeline, prepare: Prepare):
   let hasStandbys = true;
   return {
     keepsPlans: false,
-    all: async <R, T>(sql: Sql, read: (row: R) => T = asItIs) => (await execute(sql)).rows.map((row) => read(row)),
-    async first<R, T>(sql: Sql, read: (row: R) => T = asItIs) {
+    all: async <R, T>(sql: Sql, read: (row: R) => T = identity) => (await execute(sql)).rows.map((row) => read(row)),
+    async first<R, T>(sql: Sql, read: (row: R) => T = identity) {
       const [row] = (await execute(sql)).rows;
       return row === undefined ? null : read(row);
     },
