@@ -1,5 +1,4 @@
 import type { AccountId } from '../contract/scalars.ts';
-import { coalesce } from './coalesce.ts';
 import type { Connection, Driver, OpenOptions } from './engine/driver.ts';
 import { openSqlite } from './engine/sqlite/driver.ts';
 import { causeOf, OutcomeUnknown, StartupError, StorageError } from './errors.ts';
@@ -25,7 +24,7 @@ import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
 import { slotPromiseRepository } from './tables/slot-promises.ts';
 import { statsRepository } from './tables/stats.ts';
-import { type TokenRepository, tokenRepository } from './tables/tokens.ts';
+import { tokenRepository } from './tables/tokens.ts';
 import { trialRepository } from './tables/trials.ts';
 import { deliveryRepository } from './tables/webhooks/deliveries.ts';
 import { webhookRepository } from './tables/webhooks/webhooks.ts';
@@ -72,7 +71,7 @@ const FAILURE_MS = 10_000;
 export function createStore(driver: Driver, secrets: Secrets = plainSecrets): Store {
   const memory = driver.isOnlyWriter ? createTokenMemory() : null;
   const onReader = repositoriesOn(driver.reader, secrets, memory?.noteChange);
-  const tokens = memory === null ? coalescedTokens(onReader.tokens) : memory.inFrontOf(onReader.tokens);
+  const tokens = memory === null ? onReader.tokens : memory.inFrontOf(onReader.tokens);
   const repositories = { ...onReader, tokens };
   /** SQLite writes on one connection only, whose repositories are made once. */
   const known = new WeakMap<Connection, Repositories>();
@@ -126,15 +125,6 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
     },
   };
 }
-
-/** Tokens that are looked up once for all requests with the same one that wait at the same time. */
-const coalescedTokens = (tokens: TokenRepository): TokenRepository => ({
-  ...tokens,
-  findByHash: coalesce(
-    (hash: string) => hash,
-    async (hash, callers) => Array(callers).fill(await tokens.findByHash(hash)),
-  ),
-});
 
 function repositoriesOn(connection: Connection, secrets: Secrets, onTokenChange?: () => void) {
   return {

@@ -5,7 +5,6 @@ import { createTokenMemory } from '../../src/store/token-memory.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
-import { nameOf, recordStatements } from '../support/statements.ts';
 import { accountId } from '../support/store-fixture.ts';
 
 type Found = Awaited<ReturnType<TokenRepository['findByHash']>>;
@@ -106,15 +105,3 @@ describe.each(engines)('a token on $name', (engine) => {
     expect(await find()).toBe(now);
   });
 });
-
-it.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
-  'a token on $name is looked up once for all who ask while it is looked up',
-  async (engine) => {
-    await using database = await engine.createDatabase();
-    const find = () => database.store.repositories.tokens.findByHash('nobody');
-    const statements = await recordStatements(async () => {
-      expect(await Promise.all(Array.from({ length: 9 }, find))).toEqual(Array(9).fill(null));
-    });
-    expect(statements.map(nameOf)).toEqual(['select tokens', 'select tokens']);
-  },
-);

@@ -28,46 +28,47 @@ export const join = (parts: readonly (SqlValue | Sql)[], separator = ', '): Sql 
 /** Conditions that are all to be met; at least one. */
 export const and = (conditions: readonly Sql[]): Sql => join(conditions, ' and ');
 
-/** Writes a statement out. `place` stands for the value of a position, from 1 on. */
-export function write(statement: Sql, place: (position: number) => string): string {
-  let position = 0;
-  const textOf = ({ texts, parts }: Sql): string =>
-    parts.reduce<string>((text, part, at) => {
-      if (part instanceof Sql) return text + textOf(part) + texts[at + 1];
-      position += 1;
-      return text + place(position) + texts[at + 1];
-    }, texts[0] ?? '');
-  return textOf(statement);
+/** Writes a statement out. `place` stands for the value of a position, from 1 on. Collects the values in their order. */
+export function write(statement: Sql, place: (position: number) => string, values: SqlValue[] = []): string {
+  const { texts, parts } = statement;
+  let text = texts[0] as string;
+  for (let at = 0; at < parts.length; at += 1) {
+    const part = parts[at] as SqlValue | Sql;
+    if (part instanceof Sql) text += write(part, place, values);
+    else text += place(values.push(checked(part)));
+    text += texts[at + 1];
+  }
+  return text;
 }
 
-/** The values of a statement, in the order of their places. */
-function valuesOf({ parts }: Sql): SqlValue[] {
-  return parts.flatMap((part) => {
-    // PostgreSQL would take it for null.
-    if (part === undefined) throw new TypeError('a value of a statement is undefined');
-    return part instanceof Sql ? valuesOf(part) : [part];
-  });
+function checked(value: SqlValue): SqlValue {
+  // PostgreSQL would take it for null.
+  if (value === undefined) throw new TypeError('a value of a statement is undefined');
+  return value;
 }
 
 /** Callers choose the filters of lists and what is changed together: when there are more statements, all are forgotten. */
 const MAX_STATEMENTS = 1_000;
 
+const isPart = (part: SqlValue | Sql): part is Sql => part instanceof Sql;
+
 /**
- * Makes a function that returns what `prepare` has made of a statement, with the values of a call: `prepare` is called once
- * for each template, or for each text where a statement has parts.
+ * Makes a function that returns what `prepare` has made of a statement, with the values of a call. `prepare` is called once
+ * for each template, and for each text of statements that have parts.
  */
 export function prepareOnce<T>(prepare: (statement: Sql) => T) {
   const known = new Map<string | readonly string[], T>();
-  return (statement: Sql): readonly [prepared: T, values: SqlValue[]] => {
-    const values = valuesOf(statement);
-    const hasParts = statement.parts.some((part) => part instanceof Sql);
-    const name = hasParts ? write(statement, () => '?') : statement.texts;
+  return (statement: Sql): readonly [prepared: T, values: readonly SqlValue[]] => {
+    const { texts, parts } = statement;
+    const collected: SqlValue[] = [];
+    const hasParts = parts.some(isPart);
+    const name = hasParts ? write(statement, () => '?', collected) : texts;
     let prepared = known.get(name);
     if (prepared === undefined) {
       if (known.size === MAX_STATEMENTS) known.clear();
       prepared = prepare(statement);
       known.set(name, prepared);
     }
-    return [prepared, values];
+    return [prepared, hasParts ? collected : (parts as readonly SqlValue[]).map(checked)];
   };
 }

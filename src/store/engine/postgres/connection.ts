@@ -13,7 +13,7 @@ interface Prepared {
   readonly name?: string;
 }
 
-export type Prepare = (statement: Sql) => readonly [prepared: Prepared, values: SqlValue[]];
+export type Prepare = (statement: Sql) => readonly [prepared: Prepared, values: readonly SqlValue[]];
 
 /** Prepares statements for all connections of a process. The first ones have names. */
 export function createPrepare(): Prepare {

@@ -39,7 +39,7 @@ export function connect(database: DatabaseSync, { before, broad, undo }: Connect
    */
   async function execute<W, T>(
     command: Sql,
-    work: (prepared: Prepared, values: SqlValue[]) => W,
+    work: (prepared: Prepared, values: Values) => W,
     read: (result: W) => T,
     take?: (rows: Row[]) => W,
   ): Promise<T> {
@@ -113,10 +113,14 @@ const countChanges = ({ statement }: Prepared, values: Values): number => Number
  */
 function rowMaker(statement: StatementSync): (values: Values) => Row {
   let names: readonly string[] = [];
+  let blank: Row = {};
   return (values) => {
-    if (values.length !== names.length) names = statement.columns().map(({ name }) => name);
-    const row: Record<string, SqlValue> = {};
-    for (const [at, name] of names.entries()) row[name] = values[at] as SqlValue;
+    if (values.length !== names.length) {
+      names = statement.columns().map(({ name }) => name);
+      blank = Object.fromEntries(names.map((name) => [name, null]));
+    }
+    const row: Record<string, SqlValue> = { ...blank };
+    for (let at = 0; at < names.length; at += 1) row[names[at] as string] = values[at] as SqlValue;
     return row;
   };
 }
