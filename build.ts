@@ -39,7 +39,7 @@ rmSync('dist', { recursive: true, force: true });
 // loads sooner than others: at once, and not in promises.
 const { output: command } = await build({
   ...common,
-  input: { 'cli/main': 'src/cli/main.ts' },
+  input: { 'cli/main': 'src/cli/main.ts', 'server/reading-thread': 'src/server/reading/thread.ts' },
   output: {
     ...output,
     format: 'cjs',

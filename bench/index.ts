@@ -6,7 +6,7 @@ import { inTurns } from './compare.ts';
 import { makeDatabase, onCluster } from './database.ts';
 import { buildEarlier, seed } from './earlier.ts';
 import { print } from './figures.ts';
-import { type TimedRequest, timeLists } from './lists.ts';
+import { type TimedRequest, timeGreedy, timeLists } from './lists.ts';
 import type { Operation, Side } from './measure.ts';
 import { besideBarePool } from './postgres.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -19,6 +19,7 @@ import { benchWebhooks } from './webhooks.ts';
 //   npm run bench -- bare      the first of these alone
 //   npm run bench -- million   at 1 000 and 1 000 000 keys: rates, time to start, memory; then the next one
 //   npm run bench -- lists [N] lists and numbers of 1 000 000 keys, or N, on SQLite and PostgreSQL, beside GET /health
+//   npm run bench -- greedy [N] others beside a token that asks for the worst lists of 100 000 keys, or N, on SQLite
 //   npm run bench -- postgres  on PostgreSQL: statements of each operation; create beside a pool that sends the same ones
 //   npm run bench -- webhooks  create under a key with three webhooks beside without; deliveries per second, and their lag
 //   npm run bench -- twice     beside two servers with a database each: what a second thread could give at most
@@ -32,6 +33,7 @@ const modes: Readonly<Record<string, () => Promise<void>>> = {
     await listsOf(1_000_000);
   },
   lists: () => listsOf(Number(given ?? 1_000_000)),
+  greedy: () => besideGreedy(Number(given ?? 100_000)),
   postgres: besideBarePool,
   webhooks: benchWebhooks,
   twice: besideTwo,
@@ -100,6 +102,13 @@ async function listsOf(count: number): Promise<void> {
   };
   show('SQLite', await timeLists(count));
   await onCluster(async (cluster) => show('PostgreSQL', await timeLists(count, cluster)));
+}
+
+async function besideGreedy(count: number): Promise<void> {
+  print('', 'health, ms', 'create-key, ms', 'list, ms', 'lists', 'greedy');
+  const [idle, beside] = await timeGreedy(count);
+  for (const [name, { health, create, list, lists, greedy }] of Object.entries({ idle, beside }))
+    print(name, health, create, list, JSON.stringify(lists), JSON.stringify(greedy));
 }
 
 async function since(revision: string): Promise<void> {

@@ -7,6 +7,7 @@ import { copyDatabase } from '../src/store/copy.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { middle } from './figures.ts';
+import { type Beside, timeBesideGreedy } from './greedy.ts';
 import { type Running, start } from './measure.ts';
 import { fillVaried, type Varied } from './varied.ts';
 
@@ -20,7 +21,28 @@ export interface TimedRequest {
 const ROUNDS = 15;
 
 /** Times lists of so many keys and their statistics: on SQLite, or copied to a PostgreSQL server. */
-export async function timeLists(count: number, cluster?: Cluster): Promise<readonly TimedRequest[]> {
+export const timeLists = (count: number, cluster?: Cluster): Promise<readonly TimedRequest[]> =>
+  withVaried(count, cluster, async (server, productId, varied) => {
+    const rounds = await Array.fromAsync({ length: ROUNDS }, () => timeRound(server, requestsOf(productId, varied)));
+    const middleOf = (of: 'ms' | 'healthMs', at: number) =>
+      middle(rounds.map((round) => round[at]?.[of] ?? Number.NaN));
+    return (rounds[0] ?? []).map(({ name }, at) => ({
+      name,
+      ms: middleOf('ms', at),
+      healthMs: middleOf('healthMs', at),
+    }));
+  });
+
+/** Times other requests beside a token that asks for the worst lists of so many keys, on SQLite. */
+export const timeGreedy = (count: number): Promise<readonly [idle: Beside, beside: Beside]> =>
+  withVaried(count, undefined, timeBesideGreedy);
+
+/** Runs `work` with a server on varied keys. */
+async function withVaried<T>(
+  count: number,
+  cluster: Cluster | undefined,
+  work: (server: Running, productId: string, varied: Varied) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'lkm-bench-'));
   const file = join(folder, 'bench.db');
   const { accountId, token, productId } = await prepare(file);
@@ -32,14 +54,7 @@ export async function timeLists(count: number, cluster?: Cluster): Promise<reado
   const fixture = { db, folder, token, productId, keys: [varied.key], remove };
   const server = await start({ server: 'lkm serve', fixture });
   try {
-    const rounds = await Array.fromAsync({ length: ROUNDS }, () => timeRound(server, requestsOf(productId, varied)));
-    const middleOf = (of: 'ms' | 'healthMs', at: number) =>
-      middle(rounds.map((round) => round[at]?.[of] ?? Number.NaN));
-    return (rounds[0] ?? []).map(({ name }, at) => ({
-      name,
-      ms: middleOf('ms', at),
-      healthMs: middleOf('healthMs', at),
-    }));
+    return await work(server, productId, varied);
   } finally {
     await server.stop();
     await remove();

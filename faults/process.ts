@@ -114,8 +114,8 @@ export async function trace(pid: number, options: readonly string[]): Promise<()
   return () => child.end('SIGINT');
 }
 
-/** A thread of a process, by its name: the one that copies SQLite's log unless another is given. Null while there is none. */
-export function findThread(pid: number, name = 'lkm-copies-log'): number | null {
+/** A thread of a process, by its name: the one that reads, and copies SQLite's log, unless another is given. Null while there is none. */
+export function findThread(pid: number, name = 'lkm-reader'): number | null {
   const thread = readdirSync(`/proc/${pid}/task`).find((one) => {
     try {
       return readFileSync(`/proc/${pid}/task/${one}/comm`, 'utf8') === `${name}\n`;

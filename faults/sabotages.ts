@@ -169,14 +169,21 @@ export function replaceInSql(before: string | RegExp, after: string): void {
   };
 }
 
-/** Changes what a thread runs. */
+/** Changes what a thread sends to SQLite by `exec`. */
 function replaceInThread(before: string, after: string): void {
   const Worker = threads.Worker;
+  const code = `
+    import { DatabaseSync } from 'node:sqlite';
+    const exec = DatabaseSync.prototype.exec;
+    DatabaseSync.prototype.exec = function (sql) {
+      exec.call(this, sql.replace(${JSON.stringify(before)}, ${JSON.stringify(after)}));
+    };`;
   threads.Worker = class extends Worker {
-    constructor(source: string | URL, options?: WorkerOptions) {
-      super(String(source).replace(before, after), options);
+    constructor(file: string | URL, options?: WorkerOptions) {
+      super(file, { ...options, execArgv: ['--import', `data:text/javascript,${encodeURIComponent(code)}`] });
     }
   };
+  syncBuiltinESMExports();
 }
 
 /** Leaves the lock beside the file, and takes none on the file; its other names are not seen, and its loss neither. */

@@ -56,10 +56,7 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'server/metrics.ts': ['performance.now'],
   'service/context.ts': ['randomFillSync'],
   'store/backup/files.ts': ['process'],
-  'store/engine/sqlite/broad-reads.ts': ['process'],
-  'store/engine/sqlite/copy-log.ts': ['process'],
   'store/engine/sqlite/lock.ts': ['process'],
-  'store/engine/sqlite/thread.ts': ['process'],
 };
 
 describe('ARCHITECTURE.md', () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'rolldown';
+import { build, type RolldownOptions } from 'rolldown';
 
 // Makes one file that is the command and the server, Node.js included, for the platform that runs this; beside it what is
 // in it (CycloneDX) and checksums. `npm run build:binary` builds the package first, for the reference page. Decision 0089.
@@ -11,29 +11,28 @@ const folder = 'release/binary';
 const name = `lkm-${process.platform}-${process.arch}${process.platform === 'win32' ? '.exe' : ''}`;
 const binary = join(folder, name);
 const script = join(folder, 'lkm.cjs');
+const thread = join(folder, 'reading-thread.cjs');
 const blob = join(folder, 'lkm.blob');
 const config = join(folder, 'sea.json');
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-const { output } = await build({
-  input: 'src/cli/main.ts',
+const common = {
   platform: 'node',
   transform: { target: 'node24', define: { LKM_VERSION: JSON.stringify(version) } },
   external: ['pg-native'],
   checks: { ineffectiveDynamicImport: false, emptyImportMeta: false },
-  output: {
-    file: script,
-    format: 'cjs',
-    codeSplitting: false,
-    // As bin/lkm.js does: Node.js warns on stderr when both are set.
-    banner: "delete process.env[process.env.NO_COLOR ? 'FORCE_COLOR' : 'NO_COLOR'];",
-  },
-});
+} satisfies RolldownOptions;
+const file = { format: 'cjs', codeSplitting: false } as const;
+// As bin/lkm.js does: Node.js warns on stderr when both are set.
+const banner = "delete process.env[process.env.NO_COLOR ? 'FORCE_COLOR' : 'NO_COLOR'];";
+const { output } = await build({ ...common, input: 'src/cli/main.ts', output: { ...file, file: script, banner } });
+await build({ ...common, input: 'src/server/reading/thread.ts', output: { ...file, file: thread } });
 const viewer = globSync('viewer/*', { cwd: 'dist' }).map((file) => [file.replaceAll('\\', '/'), join('dist', file)]);
+const assets = { ...Object.fromEntries(viewer), 'reading-thread.cjs': thread };
 const sea = { main: script, output: blob, disableExperimentalSEAWarning: true, useCodeCache: true };
-writeFileSync(config, JSON.stringify({ ...sea, assets: Object.fromEntries(viewer) }));
+writeFileSync(config, JSON.stringify({ ...sea, assets }));
 execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: ['ignore', 'ignore', 'inherit'] });
 copyFileSync(process.execPath, binary);
 chmodSync(binary, 0o755);
@@ -44,7 +43,7 @@ execFileSync('node_modules/.bin/postject', [binary, 'NODE_SEA_BLOB', blob, ...fu
 });
 const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []));
 writeFileSync(join(folder, `${name}.cdx.json`), `${JSON.stringify(componentsOf(modules), null, 2)}\n`);
-for (const file of [script, blob, config]) rmSync(file);
+for (const path of [script, thread, blob, config]) rmSync(path);
 const sumOf = (file: string) => hash('sha256', readFileSync(join(folder, file)));
 const checksums = [name, `${name}.cdx.json`].map((file) => `${sumOf(file)}  ${file}\n`);
 writeFileSync(join(folder, 'SHA256SUMS'), checksums.join(''));

@@ -52,6 +52,7 @@ export const audit = {
       'for lack of rights. Each row is linked to the one before it by its hash. Not for a token that is limited to some ' +
       'products.',
     query: z.object(feedFields),
+    readsMany: true,
     reply: feed('ListAuditResponse', AuditRow, {
       head: z.looseObject({ seq: Count, hash: Hash }).describe('The last row; `seq` 0 before the first'),
     }),
@@ -65,6 +66,7 @@ export const audit = {
       'Lists the signed checkpoints of the audit log after a row, oldest first: one for each thousand rows, and one an ' +
       'hour while there are new rows. They verify with the keys of `/.well-known/jwks.json`.',
     query: z.object(feedFields),
+    readsMany: true,
     reply: feed('ListCheckpointsResponse', Checkpoint, {}),
     example: { after: '0' },
   }),

@@ -62,6 +62,7 @@ export const customers = {
       ),
       active: flagField().optional().describe('Only customers that are active, or only those that are not'),
     }),
+    readsMany: true,
     reply: listReply('ListCustomersResponse', 'customers.list', Customer),
     example: { page: '1', active: 'true' },
   }),

@@ -27,6 +27,8 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly query?: Q;
   readonly body?: B;
   readonly reply: R;
+  /** Whether it may read many rows: on SQLite these requests are served by a thread of their own. */
+  readonly readsMany?: boolean;
   /** Other methods and paths of it, which applications have been shipped with, and the fields that each of them sets. */
   readonly aliases?: Readonly<Record<`${Method} /${string}`, Readonly<Record<string, unknown>>>>;
   /** Other names of fields of the body, or other ways to write them. */

@@ -157,6 +157,7 @@ export const events = {
       type: typeField,
       resourceId: text(1, 256).optional().describe('Only those of this licence and what it has, or of this resource'),
     }),
+    readsMany: true,
     reply: feed('ListEventsResponse', Event, {}),
     example: { after: '0', type: 'license.created' },
     errors: ['aheadOfService'],

@@ -53,6 +53,7 @@ export const plans = {
     summary: 'List plans',
     description: 'Lists the plans of the products that the token may use, oldest first: all of them, or one page.',
     query: z.object({ productId: ProductId.optional().describe('Only plans of this product'), ...pageFields }),
+    readsMany: true,
     reply: listReply('ListPlansResponse', 'plans.list', Plan),
     example: { page: '1' },
   }),

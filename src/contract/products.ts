@@ -51,6 +51,7 @@ export const products = {
     summary: 'List products',
     description: 'Lists the products that the token may use, oldest first: all of them, or one page.',
     query: z.object(pageFields),
+    readsMany: true,
     reply: listReply('ListProductsResponse', 'products.list', Product),
     example: { page: '1' },
   }),

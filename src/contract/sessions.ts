@@ -97,6 +97,7 @@ export const sessions = {
       productId: ProductId.optional().describe('Only sessions of keys of this product'),
       licenseKey: LicenseKey.optional().describe('Only sessions of this key'),
     }),
+    readsMany: true,
     reply: listReply('ListSessionsResponse', null, Session),
     example: { page: '1' },
   }),

@@ -45,6 +45,7 @@ export const stats = {
       'next. A token that is limited to some products gets the statistics of these only. Where there are more than 25 000 ' +
       'keys, a server counts them every few minutes: `age` says how long ago.',
     query: z.object({ productId: ProductId.optional().describe('Only this product') }),
+    readsMany: true,
     reply: data('GetStatsResponse', Stats),
     example: { productId: 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t' },
   }),

@@ -104,6 +104,7 @@ export const tokens = {
     summary: 'List tokens',
     description: 'Lists the tokens of the account, oldest first, revoked ones included: all of them, or one page.',
     query: z.object(pageFields),
+    readsMany: true,
     reply: listReply('ListTokensResponse', 'tokens.list', Token),
     example: { page: '1' },
   }),

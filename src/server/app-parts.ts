@@ -3,6 +3,7 @@ import type { Caller } from '../domain/access.ts';
 import type { Door } from '../service/record.ts';
 import type { AddressOf } from './http/client-address.ts';
 import type { ConcurrencyLimit } from './http/concurrency-limit.ts';
+import type { AuthorizedRead, ReadResult } from './http/execute.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import type { Logger } from './log.ts';
 import type { ObservedRequest } from './metrics.ts';
@@ -19,6 +20,8 @@ export interface AppParts extends Omit<Base['parts'], 'realTime'> {
   onRecorded?(): void;
   /** Bounds the requests that run at one time; without it they have no bound. */
   readonly concurrencyLimit?: ConcurrencyLimit;
+  /** The thread that reads many rows; without it they are read in the thread that serves everybody. */
+  readonly reading?: { read(request: AuthorizedRead, input: unknown): Promise<ReadResult> } | undefined;
   onRequest?: ((request: ObservedRequest) => void) | undefined;
   /** The owner of a database that is opened in process, known by the header `Authorization`. */
   readonly owner?: { readonly caller: Caller; sends(authorization: string | null): boolean };

@@ -22,6 +22,7 @@ import { gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.t
 import type { Logger } from './log.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import type { MetricsSources } from './metrics.ts';
+import { createReadingThread } from './reading/reading-thread.ts';
 import { type Base, type Clock, openBase } from './runtime.ts';
 import { createTokenUses } from './token-uses.ts';
 import { createDeliverer } from './webhooks/deliverer.ts';
@@ -145,7 +146,9 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   // What was recorded is numbered, and then webhooks get it.
   const onNumbered = () => jobs.wake(DELIVERIES);
   const onRecorded = gather(base.numbersInCommit ? onNumbered : () => jobs.wake(SEQUENCER));
-  const recording = { ...parts, onRecorded, log };
+  const reading = store.file && createReadingThread(store.file, masterKey);
+  if (reading !== undefined) opened.defer(reading.close);
+  const recording = { ...parts, onRecorded, log, reading };
   const concurrencyLimit = createConcurrencyLimit({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
   const metrics = await openMetrics(options, { store, concurrencyLimit, now: parts.now, jobHealth: jobs.health }, log);
   opened.defer(() => metrics?.close());

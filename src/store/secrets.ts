@@ -35,7 +35,10 @@ function locked(): never {
  *
  * @throws StartupError when the master key is missing, wrong, or not used by this database
  */
-export async function findSecrets(driver: Driver, sealing: Sealing | undefined): Promise<Secrets> {
+export async function findSecrets(
+  driver: Pick<Driver, 'reader' | 'transaction'>,
+  sealing: Sealing | undefined,
+): Promise<Secrets> {
   const find = () => dataKeyRepository(driver.reader).find();
   let wrapped = await find();
   if (sealing === undefined) return wrapped === null ? plainSecrets : lockedSecrets;

@@ -42,7 +42,7 @@ type NumberEntries = (
 
 /** The whole store of one instance. */
 export interface Store
-  extends Pick<Driver, 'isOnlyWriter' | 'warnings' | 'explain' | 'settled' | 'publishUrl' | 'close'> {
+  extends Pick<Driver, 'isOnlyWriter' | 'file' | 'warnings' | 'explain' | 'settled' | 'publishUrl' | 'close'> {
   /** Reads, which show only what is durable. */
   readonly repositories: Repositories;
   /** How private keys and other secrets are kept. */
@@ -126,7 +126,8 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
   };
 }
 
-function repositoriesOn(connection: Connection, secrets: Secrets, onTokenChange?: () => void) {
+/** The repositories of a connection. */
+export function repositoriesOn(connection: Connection, secrets: Secrets, onTokenChange?: () => void) {
   return {
     accounts: accountRepository(connection),
     tokens: tokenRepository(connection, onTokenChange),

@@ -1,133 +1,18 @@
-import { once } from 'node:events';
-import { renameSync } from 'node:fs';
-import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
-import type { Worker } from 'node:worker_threads';
 import { describe, expect, vi } from 'vitest';
 import type { EventType } from '../../src/contract/events.ts';
 import type { Caller } from '../../src/domain/access.ts';
 import { listEvents } from '../../src/service/events.ts';
 import { connect, createPrepare } from '../../src/store/engine/postgres/connection.ts';
 import { openPool } from '../../src/store/engine/postgres/pool.ts';
-import { raw, sql } from '../../src/store/engine/sql.ts';
-import { openSqlite } from '../../src/store/engine/sqlite/driver.ts';
-import { ReadTooBroad, StorageError } from '../../src/store/errors.ts';
+import { raw } from '../../src/store/engine/sql.ts';
+import { ReadTooBroad } from '../../src/store/errors.ts';
 import type { Repositories } from '../../src/store/store.ts';
 import { eventRepository } from '../../src/store/tables/record/events.ts';
 import { recordHeadRepository } from '../../src/store/tables/record/heads.ts';
-import { createFolder, engineOf, engines, type TestDatabase } from '../support/engines.ts';
+import { engineOf, engines, type TestDatabase } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 import { openMeter } from '../support/row-meter.ts';
 import { accountId, insertLicense } from '../support/store-fixture.ts';
-
-/** A SQLite database with 301 products, as a server has it. */
-async function openManyProducts() {
-  const database = await engineOf('SQLite').createDatabase();
-  await insertLicense(database.store);
-  await database.query(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 300)
-    insert into products (account_id, id, name, active, created_at, updated_at)
-    select 'acc_1', 'prod_' || i, '', 1, '', '' from n`);
-  await database.store.close();
-  const driver = await openSqlite(database.location);
-  const close = async () => {
-    await driver.close();
-    await database[Symbol.asyncDispose]();
-  };
-  return { ...driver, location: database.location, close, [Symbol.asyncDispose]: close };
-}
-
-const products = raw('select count(*) as count from products');
-const pairs = raw('select count(*) as count from products as a, products as b');
-const triples = raw('select count(*) as count from products as a, products as b, products as c');
-
-/** The next thread that this process starts. */
-const nextThread = () => new Promise<Worker>((resolve) => process.once('worker', resolve));
-
-describe('a read on SQLite that would hold up all others', () => {
-  it('goes on in a thread, and others are read meanwhile', async () => {
-    await using database = await openManyProducts();
-    const { reader } = database;
-    const ended: string[] = [];
-    const broad = reader.first(pairs).then((row) => {
-      ended.push('broad');
-      return row;
-    });
-    for (let read = 0; read < 3; read += 1) {
-      await setImmediate();
-      expect(await reader.first(products)).toEqual({ count: 301 });
-    }
-    ended.push('others');
-    expect(await broad).toEqual({ count: 301 ** 2 });
-    expect(ended).toEqual(['others', 'broad']);
-  });
-
-  it('has the rows that it would have had, and sees what was committed before', async () => {
-    await using database = await openManyProducts();
-    const { reader, transaction } = database;
-    await transaction((connection) => connection.run(sql`update products set name = ${'Größe 🗝'} where id = 'prod_7'`));
-    const broad = sql`select p.name, null as absent, 1.5 as fraction, ${'x'} as given
-      from products as p, products as b where p.name = ${'Größe 🗝'} or p.name || b.id = ${'none'} limit 2`;
-    const row = { name: 'Größe 🗝', absent: null, fraction: 1.5, given: 'x' };
-    expect(await reader.all(broad)).toEqual([row, row]);
-    expect(await reader.first(broad)).toEqual(row);
-  });
-
-  it('fails when 32 wait already, which are read all the same, and so is the next one then', async () => {
-    await using database = await openManyProducts();
-    const { reader } = database;
-    const reads = await Promise.allSettled(Array.from({ length: 34 }, () => reader.first(pairs)));
-    expect(reads.filter(({ status }) => status === 'fulfilled')).toHaveLength(32);
-    expect(reads.slice(-2)).toEqual(
-      Array(2).fill({ status: 'rejected', reason: new StorageError(new Error('32 broad reads wait already')) }),
-    );
-    expect(await reader.first(pairs)).toEqual({ count: 301 ** 2 });
-  });
-
-  it('fails with its thread, and the next one has another', async () => {
-    await using database = await openManyProducts();
-    const { reader } = database;
-    const thread = nextThread();
-    const lost = reader.first(pairs);
-    const next = reader.first(pairs);
-    await (await thread).terminate();
-    await expect(lost).rejects.toEqual(new StorageError(new Error('the thread that reads has ended')));
-    expect(await next).toEqual({ count: 301 ** 2 });
-  });
-
-  it('fails when the database is not at its path any more, as a commit does', async () => {
-    await using database = await openManyProducts();
-    await using folder = await createFolder();
-    const { reader, location } = database;
-    renameSync(location, join(folder.path, 'moved.db'));
-    await expect(reader.first(pairs)).rejects.toThrow(StorageError);
-    renameSync(join(folder.path, 'moved.db'), location);
-    expect(await reader.first(pairs)).toEqual({ count: 301 ** 2 });
-  });
-
-  it('is ended after a bound of rows, whatever reads them, and the next one is read', async () => {
-    await using database = await openManyProducts();
-    const { reader } = database;
-    await expect(reader.first(triples)).rejects.toThrow(ReadTooBroad);
-    const nested = raw(`select id from products as a where 0 < (
-      select count(*) from products as b where exists (
-        select 1 from products as c where c.name > a.id and b.id <> a.id || c.id))`);
-    await expect(reader.all(nested)).rejects.toThrow(ReadTooBroad);
-    expect(await reader.first(pairs)).toEqual({ count: 301 ** 2 });
-  });
-
-  it('is ended when the database is closed', async () => {
-    const { reader, close } = await openManyProducts();
-    const thread = nextThread();
-    const broad = reader.first(triples);
-    await once(await thread, 'online');
-    const next = reader.first(pairs);
-    await Promise.all([
-      expect(broad).rejects.toThrow('the thread that reads has ended'),
-      expect(next).rejects.toThrow('the database was closed'),
-      close(),
-    ]);
-  });
-});
 
 describe('a read that would take for ever', () => {
   it('is ended on PostgreSQL after a time', async () => {

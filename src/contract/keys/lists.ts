@@ -112,6 +112,7 @@ export const keyLists = {
       'Lists licence keys, newest first, without their devices. Filters narrow the list down; a token that is limited to ' +
       'some products gets keys of these only. Keys are masked unless the token is an admin or holds `license:reveal`.',
     query,
+    readsMany: true,
     reply: partList('ListKeysResponse', ListedLicense, z.union([PageMeta, CursorMeta])),
     example: { status: 'expiring', within: 'P30D', 'metadata.plan': 'pro' },
   }),
@@ -124,6 +125,7 @@ export const customerKeys = {
     summary: 'List the licence keys of a customer',
     description: 'Lists the licence keys of one customer, newest first, as `GET /key/list` does.',
     query: z.object({ customerId: CustomerId, ...pageFields }),
+    readsMany: true,
     reply: partList('ListCustomerKeysResponse', ListedLicense, PageMeta),
     errors: ['customerNotFound'],
   }),

@@ -1,4 +1,5 @@
 import { apiError } from '../../contract/errors.ts';
+import { Overload } from '../overload.ts';
 
 export interface RequestLimits {
   readonly maxRunning: number;
@@ -26,7 +27,7 @@ export function createConcurrencyLimit({ maxRunning, maxWaiting }: RequestLimits
         return undefined;
       }
       if (waiting.length < maxWaiting) return new Promise((resolve) => waiting.push(resolve));
-      throw apiError('unavailable', {}, { cause: new Error(`${running} requests run and ${waiting.length} wait`) });
+      throw apiError('unavailable', {}, { cause: new Overload(`${running} requests run and ${waiting.length} wait`) });
     },
     /** Gives back a place that was taken. */
     leave(): void {

@@ -37,13 +37,17 @@ export interface ReadResult {
   readonly replayed: false;
 }
 
-/** Performs a read within the concurrency limit, on what is durable. */
+/** A request that reads, as {@link AppParts.reading} takes it. */
+export type AuthorizedRead = Pick<AuthorizedRequest, 'route' | 'httpRequest' | 'caller' | 'now' | 'ipAddress'>;
+
+/** Performs a read within the concurrency limit, on what is durable. What may read many rows is read in a thread, if there is one. */
 export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
   const { route, httpRequest } = request;
   return withBody(parts, request, async (bytes) => {
     const input = readInput(route.endpoint, httpRequest, bytes);
     const reason = route.authorize(request.caller, input);
     if (reason !== null) await refuse(parts, request, reason);
+    if (route.endpoint.readsMany && parts.reading !== undefined) return parts.reading.read(request, input);
     const { status, wrap, stream } = route.endpoint.reply;
     const context = contextOf(parts, request, parts.store.repositories, refuseToRecord);
     const result = (await route.perform(context, input)) as never;

@@ -13,6 +13,8 @@ export interface HttpRequest {
    * UTF-8, `invalidParams` when the connection is closed before the end of the body
    */
   readBody(): Promise<Uint8Array>;
+  /** Calls `work` when the connection closes; at once when it is closed already. Absent for a request in process. */
+  onClose?(work: () => void): void;
 }
 
 /** The headers of one request. Names are given in lower case. */

@@ -6,6 +6,7 @@ import type { AppParts } from '../app-parts.ts';
 import { errorFields } from '../error-fields.ts';
 import type { ExecutionResult } from '../idempotency/exactly-once.ts';
 import { hasIdempotencyKey, seenKeyHeader } from '../idempotency/idempotency-key.ts';
+import { Overload } from '../overload.ts';
 import { authenticate } from './authenticate.ts';
 import { type AuthorizedRequest, type ReadResult, refuse } from './execute.ts';
 import type { HttpRequest, HttpResponse } from './messages.ts';
@@ -57,7 +58,9 @@ export async function handleRequest<R extends AnsweredRoute>(
   } catch (thrown) {
     const error = toApiError(endpoint, explainStorage(parts, route, httpRequest, thrown));
     reason = error.reason;
-    if (error.status >= 500) parts.log.error({ requestId, ...errorFields(parts.store, error.cause) }, 'request failed');
+    if (error.cause instanceof Overload) parts.log.warn({ requestId, problem: error.cause.message }, 'overload');
+    else if (error.status >= 500)
+      parts.log.error({ requestId, ...errorFields(parts.store, error.cause) }, 'request failed');
     response = refusal(error, headers);
   }
   const { status } = response;

@@ -75,6 +75,18 @@ export interface OpenForReading extends Omit<Database, 'transaction' | 'alone'> 
   check(): Promise<void>;
 }
 
+/** The file of a SQLite database, for a thread that reads it and copies its log. */
+export interface SqliteFileInUse {
+  /** Absolute, without symbolic links. */
+  readonly path: string;
+  /** Throws StorageError when the file was removed or replaced at its path. */
+  check(): void;
+  /** Whether the log has grown past its full size, since somebody reads an old state of it. */
+  isLogTooLong(): boolean;
+  /** From now on, has `work` copy the log when it is nearly full. */
+  copyLogBy(work: () => void): void;
+}
+
 /** What is done at the end of a commit with what its transactions have staged. When it throws, all of them are undone. */
 export type AtCommit = (connection: Connection, staged: readonly OutboxRecord[]) => Promise<void>;
 
@@ -90,6 +102,8 @@ export interface Driver extends Pick<Database, 'transaction' | 'explain'>, Pick<
   readonly reader: Connection;
   /** Whether no other process writes to the database while this one has it open. */
   readonly isOnlyWriter: boolean;
+  /** Set where the database is a file. */
+  readonly file?: SqliteFileInUse;
   /** From now on, has `work` done in each commit. Absent where transactions commit by themselves. */
   readonly atCommit?: (work: AtCommit) => void;
   /** Resolves once every commit of unknown outcome has one: once the database answers again. */

@@ -75,7 +75,8 @@ function readIncoming(
   };
   // Node.js decodes `chunked` only: a body with another transfer coding would stay compressed.
   if (!/^(chunked)?$/i.test(headers.get('transfer-encoding') ?? '')) return apiError('invalidParams');
-  return { method, target, headers, peer, readBody: () => readBody(message, response, headers, hold) };
+  const onClose = (work: () => void) => void (response.closed ? work() : response.once('close', work));
+  return { method, target, headers, peer, readBody: () => readBody(message, response, headers, hold), onClose };
 }
 
 function readBody(
@@ -131,8 +132,12 @@ function send(
   const isHead = request.method === 'HEAD';
   if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
     response.writeHead(status, headers);
-    if (isHead) response.end();
-    else stream(response, body, fail);
+    if (!isHead) stream(response, body, fail);
+    else {
+      response.end();
+      // Nobody takes the chunks: their source lets go of what it holds.
+      void body[Symbol.asyncIterator]().return?.();
+    }
     return;
   }
   const length = Buffer.byteLength(body);

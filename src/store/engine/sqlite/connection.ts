@@ -9,68 +9,42 @@ import { codesOf } from './file.ts';
 interface ConnectOptions {
   /** Called in front of each statement. */
   readonly before?: () => void;
-  /** Where statements go on that read too much for this connection. */
-  readonly broad?: BroadReads;
   /** What is told of changes, and undoes them; absent from a connection that only reads. */
   readonly undo?: Undo;
 }
 
-/** Reads that would hold up everybody. */
-interface BroadReads {
-  /** Whether the last statement was ended for it. */
-  isTooBroad(): boolean;
-  /** Reads the rows of a statement elsewhere. Throws StorageError, or ReadTooBroad. */
-  read(text: string, values: Values): Promise<readonly Values[]>;
-}
-
 /** Each statement is prepared once, the first time it is used. */
-export function connect(database: DatabaseSync, { before, broad, undo }: ConnectOptions = {}): Connection {
+export function connect(database: DatabaseSync, { before, undo }: ConnectOptions = {}): Connection {
   const prepared = prepareOnce((command) => {
     const text = forSqlite(write(command, () => '?'));
     const statement = database.prepare(text);
     statement.setReturnArrays(true);
     // An update can return rows too.
-    return { text, statement, writes: !/^\s*select/.test(text), toRow: rowMaker(statement) };
+    return { statement, writes: !/^\s*select/.test(text), toRow: rowMaker(statement) };
   });
 
-  /**
-   * Runs a statement by `work`, and returns its result as `read` converts it. When the rows were read elsewhere, `take` makes
-   * the result of `work` from them.
-   */
-  async function execute<W, T>(
-    command: Sql,
-    work: (prepared: Prepared, values: Values) => W,
-    read: (result: W) => T,
-    take?: (rows: Row[]) => W,
-  ): Promise<T> {
-    let result: W;
+  async function execute<T>(command: Sql, work: (prepared: Prepared, values: Values) => T): Promise<T> {
     try {
-      // First: what is counted from here on is of this statement, even when it cannot be prepared.
       before?.();
       const [statement, values] = prepared(command);
-      result = work(statement, values);
+      const result = work(statement, values);
       if (statement.writes && result !== 0) undo?.noteChange();
+      return result;
     } catch (error) {
-      if (take === undefined || !broad?.isTooBroad()) throw toStorageError(error);
-      const [{ text, toRow }, values] = prepared(command);
-      result = take((await broad.read(text, values)).map(toRow));
+      throw toStorageError(error);
     }
-    return read(result);
   }
 
   return {
     keepsPlans: true,
-    all: <R, T>(command: Sql, read: (row: R) => T = identity) =>
-      execute(command, allRows, (rows) => rows.map((row) => read(row as R)), identity),
-    first: <R, T>(command: Sql, read: (row: R) => T = identity) =>
-      execute(
-        command,
-        firstRow,
-        (row) => (row === undefined ? null : read(row as R)),
-        ([row]) => row,
-      ),
-    run: (command) => execute(command, countChanges, identity<number, number>),
-    send: (command) => execute(command, countChanges, identity<number, number>),
+    all: async <R, T>(command: Sql, read: (row: R) => T = identity) =>
+      (await execute(command, allRows)).map((row) => read(row as R)),
+    async first<R, T>(command: Sql, read: (row: R) => T = identity) {
+      const row = await execute(command, firstRow);
+      return row === undefined ? null : read(row as R);
+    },
+    run: (command) => execute(command, countChanges),
+    send: (command) => execute(command, countChanges),
     nested: (work) => (undo === undefined ? work() : undo.nested(work)),
     // Transactions of the one process that owns the file run one after the other.
     tryLock: async () => true,
@@ -87,14 +61,13 @@ const forSqlite = (text: string): string =>
   text.replace(/ for (?:update|key share)$/, '').replaceAll(/\blimit \?/g, 'limit ? + 0');
 
 interface Prepared {
-  readonly text: string;
   readonly statement: StatementSync;
   readonly writes: boolean;
   readonly toRow: (values: Values) => Row;
 }
 
 /** Of a row, or of what stands in a statement, in order. */
-export type Values = readonly SqlValue[];
+type Values = readonly SqlValue[];
 
 function allRows({ statement, toRow }: Prepared, values: Values): Row[] {
   return (statement.all(...values) as unknown as Values[]).map(toRow);

@@ -6,10 +6,9 @@ import { StartupError } from '../../errors.ts';
 import { ensureSchema, isUnreleased, MIGRATIONS_TABLE, migrate } from '../../migrate.ts';
 import type { AtCommit, Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
 import { sql } from '../sql.ts';
-import { readBeside } from './broad-reads.ts';
 import { connect, createUndo } from './connection.ts';
-import { copyLogBeside } from './copy-log.ts';
 import {
+  BUSY_TIMEOUT_MS,
   checkDisk,
   explain,
   explainKnown,
@@ -23,6 +22,7 @@ import {
 } from './file.ts';
 import { groupCommit } from './group-commit.ts';
 import { findOwner, isHeldOnlyByOtherTools, monotonicMs, openAlone } from './lock.ts';
+import { watchLog } from './log-length.ts';
 import { prepareReader } from './reader.ts';
 
 /**
@@ -40,21 +40,21 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
     const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const undo = createUndo(writer);
     const writing = connect(writer, { undo });
-    const { beginStatement, isTooBroad, releaseSnapshot } = prepareReader(reader);
-    const logCopier = copyLogBeside(path, writer, reader);
-    const broadReads = readBeside(path, file.check, logCopier.isTooLong);
+    const { beginStatement, releaseSnapshot } = prepareReader(reader);
+    const log = watchLog(writer, reader);
     let atCommit: AtCommit = async () => {};
     const finishCommit = async () => {
       await atCommit(writing, undo.staged());
       file.check();
       releaseSnapshot();
-      logCopier.copyLongLog();
+      log.look();
     };
     const commit = groupCommit(writer, undo, finishCommit, monotonicMs);
     return {
       warnings: file.warnings,
-      reader: connect(reader, { before: beginStatement, broad: { isTooBroad, read: broadReads.read } }),
+      reader: connect(reader, { before: beginStatement }),
       isOnlyWriter: true,
+      file: { path, check: file.check, isLogTooLong: log.isTooLong, copyLogBy: log.copyBy },
       transaction: (work) => commit.transaction(() => work(writing)),
       atCommit: (work) => {
         atCommit = work;
@@ -69,7 +69,6 @@ export async function openSqlite(location: string, options: OpenOptions = {}): P
       publishUrl: file.publishUrl,
       close: async () => {
         await commit.finish();
-        await Promise.all([broadReads.close(), logCopier.close()]);
         reader.close();
         await file.close();
       },
@@ -234,9 +233,6 @@ function openWriter(file: LocatedFile): DatabaseSync {
     throw error;
   }
 }
-
-/** Also waits this long inside SQLite, for a backup tool that reads the file. */
-const BUSY_TIMEOUT_MS = 5_000;
 
 /**
  * Durable commits. Undo pages of savepoints stay in memory, not in temporary files. What is deleted is overwritten: keys,

@@ -124,6 +124,9 @@ export function rememberFiles({ path, id }: LocatedFile): () => void {
 export const maxLogPages = (freeBytes: number): number =>
   Math.max(1_000, Math.min(16_000, Math.floor(freeBytes / 8 / 4_096)));
 
+/** SQLite waits so long for others that have the file open, such as a backup tool that reads it. */
+export const BUSY_TIMEOUT_MS = 5_000;
+
 /** A commit of one change needs a few pages of 4 KiB. */
 const MIN_FREE_BYTES = 65_536;
 

@@ -1,0 +1,68 @@
+import { apiError } from '../../contract/errors.ts';
+import { Overload } from '../overload.ts';
+
+/** How many reads the thread is given at one time: in all, and of one token. */
+const [MAX_PLACES, MAX_PLACES_OF_TOKEN] = [8, 2];
+
+/** How many wait for a place: fewer than requests may run, which others need, and not all of one token. */
+const [MAX_WAITING, MAX_WAITING_OF_TOKEN] = [128, 32];
+
+interface Waiting {
+  readonly token: string;
+  begin(): void;
+}
+
+/** Calls a function when the caller of a request has closed its connection; at once when it has already. */
+export type OnClose = (work: () => void) => void;
+
+/** Limits how many parts of responses are read at one time. The others wait: those of each token for its own places only. */
+export function createPlaces() {
+  const taken: string[] = [];
+  const waiting: Waiting[] = [];
+  const countOf = (token: string) => taken.filter((one) => one === token).length;
+  const isFree = (token: string) => taken.length < MAX_PLACES && countOf(token) < MAX_PLACES_OF_TOKEN;
+
+  function leave(token: string): void {
+    taken.splice(taken.indexOf(token), 1);
+    const next = waiting.findIndex((one) => isFree(one.token));
+    if (next !== -1) waiting.splice(next, 1)[0]?.begin();
+  }
+
+  /** Resolves with a place. A caller that hangs up waits no more. */
+  async function enter(token: string, onClose?: OnClose): Promise<void> {
+    if (isFree(token)) return void taken.push(token);
+    const own = waiting.filter((one) => one.token === token).length;
+    if (waiting.length >= MAX_WAITING || own >= MAX_WAITING_OF_TOKEN) {
+      const cause = new Overload(`${waiting.length} reads of many rows wait, ${own} of them of this token`);
+      throw apiError('unavailable', {}, { cause });
+    }
+    await new Promise<void>((resolve, reject) => {
+      const one: Waiting = {
+        token,
+        begin() {
+          taken.push(token);
+          resolve();
+        },
+      };
+      waiting.push(one);
+      onClose?.(() => {
+        const at = waiting.indexOf(one);
+        if (at === -1) return;
+        waiting.splice(at, 1);
+        reject(apiError('invalidParams', {}, { cause: new Error('connection closed') }));
+      });
+    });
+  }
+
+  return {
+    /** Runs `work` in a place of the token. Throws ApiError `unavailable` when too many wait. */
+    async run<T>(token: string, work: () => Promise<T>, onClose?: OnClose): Promise<T> {
+      await enter(token, onClose);
+      try {
+        return await work();
+      } finally {
+        leave(token);
+      }
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
+import { getAsset, isSea } from 'node:sea';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { SqliteFileInUse } from '../../store/engine/driver.ts';
+import { StorageError } from '../../store/errors.ts';
+import type { MasterKey } from '../../store/secret-box.ts';
+import type { AuthorizedRead, ReadResult } from '../http/execute.ts';
+import { type Answer, type Message, type Part, partOf, type ReadJob, type ThreadData } from './job.ts';
+import { createPlaces } from './places.ts';
+
+/** As the system lists it; it has room for 15 characters. */
+const THREAD_NAME = 'lkm-reader';
+
+/** How long a read waits for the log to begin anew, and how often it looks whether it has, in milliseconds. */
+const [MAX_PAUSE_MS, PAUSE_MS] = [100, 5];
+
+/**
+ * Reads lists, numbers and exports of a SQLite database in one thread: neither the reading nor the writing of JSON holds up
+ * others. The thread starts with the first read, or the first time that the log is nearly full, which it copies.
+ *
+ * The log of the database cannot begin anew while somebody reads an old state of it. So when it is too long, the next read
+ * waits until it has begun anew, or for a moment, if nobody writes.
+ */
+export function createReadingThread(file: SqliteFileInUse, masterKey: MasterKey | null) {
+  const places = createPlaces();
+  const asked = new Map<number, PromiseWithResolvers<Answer>>();
+  let worker: Worker | null = null;
+  let reads = 0;
+  let isClosed = false;
+
+  function start(): Worker {
+    file.check();
+    const workerData: ThreadData = { path: file.path, masterKey };
+    const options = { name: THREAD_NAME, workerData, execArgv: [], env: {} };
+    const started = isSea()
+      ? new Worker(getAsset('reading-thread.cjs', 'utf8'), { ...options, eval: true })
+      : new Worker(pathOfThread(), options);
+    let failure = new Error('the thread that reads has ended');
+    started.on('message', (answer: Answer) => asked.get(answer.id)?.resolve(answer));
+    started.on('error', (error) => {
+      failure = error;
+    });
+    started.on('exit', () => {
+      if (worker === started) worker = null;
+      for (const { reject } of asked.values()) reject(new StorageError(failure));
+    });
+    started.unref();
+    return started;
+  }
+
+  function tell(message: Message): void {
+    worker ??= start();
+    worker.postMessage(message);
+  }
+
+  async function ask(id: number, next: ReadJob | 'part'): Promise<Part> {
+    for (let paused = 0; file.isLogTooLong() && paused < MAX_PAUSE_MS; paused += PAUSE_MS) await sleep(PAUSE_MS);
+    if (isClosed) throw new StorageError(new Error('the database was closed'));
+    const answer = Promise.withResolvers<Answer>();
+    asked.set(id, answer);
+    try {
+      tell({ id, next });
+      return partOf(await answer.promise);
+    } finally {
+      asked.delete(id);
+    }
+  }
+
+  file.copyLogBy(() => tell('copyLog'));
+
+  return {
+    /** Performs a read. Its parts are read as the caller takes them, each in a place of its token. */
+    async read({ httpRequest, route, ...request }: AuthorizedRead, input: unknown): Promise<ReadResult> {
+      const { caller, now, ipAddress } = request;
+      const id = reads++;
+      const token = caller.tokenId ?? '';
+      const job: ReadJob = { operation: route.name, caller, input, now, ipAddress };
+      const first = await places.run(token, () => ask(id, job), httpRequest.onClose);
+      const { status, text } = first;
+      if (first.isLast) return { status, body: text, replayed: false };
+      let last = first;
+      let isTaken = false;
+      const body: AsyncIterable<string> = {
+        [Symbol.asyncIterator]: () => ({
+          async next() {
+            if (isTaken && last.isLast) return { done: true, value: undefined };
+            if (isTaken) last = await places.run(token, () => ask(id, 'part'));
+            isTaken = true;
+            return { done: false, value: last.text };
+          },
+          async return() {
+            if (!last.isLast && !isClosed) tell({ id, next: 'nothing' });
+            return { done: true, value: undefined };
+          },
+        }),
+      };
+      return { status, body, replayed: false };
+    },
+    /** Ends the thread, and what it reads; to be called before the database is closed. */
+    async close(): Promise<void> {
+      isClosed = true;
+      await worker?.terminate();
+    },
+  };
+}
+
+/** Beside this file in a checkout, else where the build puts it. */
+function pathOfThread(): URL | string {
+  if (import.meta.url.endsWith('.ts')) return new URL('./thread.ts', import.meta.url);
+  return join(dirname(findPackageJSON(import.meta.url) ?? '.'), 'dist/server/reading-thread.cjs');
+}

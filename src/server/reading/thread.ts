@@ -1,0 +1,45 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { createRandom } from '../../service/context.ts';
+import { openReading } from '../../store/reading.ts';
+import { errorToData, type Message, type Part, type ReadJob, type ThreadData } from './job.ts';
+
+// The thread that reads lists, numbers and exports of a SQLite database, and copies its log.
+
+const { path, masterKey } = workerData as ThreadData;
+const database = openReading(path, { masterKey, random: createRandom() });
+/** The rest of each response that is sent in parts, by the number of its read. */
+const begun = new Map<number, AsyncIterator<Part>>();
+
+parentPort?.on('message', async (message: Message) => {
+  if (message === 'copyLog') return (await database).copyLog();
+  const { id, next } = message;
+  if (next === 'nothing') return void endOf(id)?.return?.();
+  try {
+    const part = await (next === 'part' ? goOn(id) : begin(id, next));
+    if (part.isLast) begun.delete(id);
+    parentPort?.postMessage({ id, part });
+  } catch (error) {
+    begun.delete(id);
+    parentPort?.postMessage({ id, ...errorToData(error) });
+  }
+});
+
+async function begin(id: number, job: ReadJob): Promise<Part> {
+  const { repositories } = await database;
+  // Loaded with the first read: a thread that only copies the log needs none of the service.
+  const { createPerformer } = await import('./perform.ts');
+  begun.set(id, createPerformer(repositories)(job));
+  return goOn(id);
+}
+
+async function goOn(id: number): Promise<Part> {
+  const next = await begun.get(id)?.next();
+  if (next === undefined || next.done) throw new Error('the thread that had begun this response has ended');
+  return next.value;
+}
+
+function endOf(id: number): AsyncIterator<Part> | undefined {
+  const parts = begun.get(id);
+  begun.delete(id);
+  return parts;
+}
