@@ -22,7 +22,7 @@ import { gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.t
 import type { Logger } from './log.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import type { MetricsSources } from './metrics.ts';
-import { createReadingThread } from './reading/reading-thread.ts';
+import { createReadingThread, hasReadingThread } from './reading/reading-thread.ts';
 import { type Base, type Clock, openBase } from './runtime.ts';
 import { createTokenUses } from './token-uses.ts';
 import { createDeliverer } from './webhooks/deliverer.ts';
@@ -146,7 +146,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   // What was recorded is numbered, and then webhooks get it.
   const onNumbered = () => jobs.wake(DELIVERIES);
   const onRecorded = gather(base.numbersInCommit ? onNumbered : () => jobs.wake(SEQUENCER));
-  const reading = store.file && createReadingThread(store.file, masterKey);
+  const reading = store.file && hasReadingThread() ? createReadingThread(store.file, masterKey) : undefined;
   if (reading !== undefined) opened.defer(reading.close);
   const recording = { ...parts, onRecorded, log, reading };
   const concurrencyLimit = createConcurrencyLimit({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
@@ -36,7 +37,7 @@ export function createReadingThread(file: SqliteFileInUse, masterKey: MasterKey 
     const options = { name: THREAD_NAME, workerData, execArgv: [], env: {} };
     const started = isSea()
       ? new Worker(getAsset('reading-thread.cjs', 'utf8'), { ...options, eval: true })
-      : new Worker(pathOfThread(), options);
+      : new Worker(script, options);
     let failure = new Error('the thread that reads has ended');
     started.on('message', (answer: Answer) => asked.get(answer.id)?.resolve(answer));
     started.on('error', (error) => {
@@ -106,8 +107,10 @@ export function createReadingThread(file: SqliteFileInUse, masterKey: MasterKey 
   };
 }
 
-/** Beside this file in a checkout, else where the build puts it. */
-function pathOfThread(): URL | string {
-  if (import.meta.url.endsWith('.ts')) return new URL('./thread.ts', import.meta.url);
-  return join(dirname(findPackageJSON(import.meta.url) ?? '.'), 'dist/server/reading-thread.cjs');
-}
+/** The script of the thread: beside this file in a checkout, else where the build puts it. */
+const script = import.meta.url.endsWith('.ts')
+  ? new URL('./thread.ts', import.meta.url)
+  : join(dirname(findPackageJSON(import.meta.url) ?? '.'), 'dist/server/reading-thread.cjs');
+
+/** Whether the thread can be started: a program that has bundled the server has no script of it, and reads without. */
+export const hasReadingThread = (): boolean => isSea() || existsSync(script);
