@@ -1,11 +1,12 @@
 import type { CallEndpoint, Client } from '../client/client.ts';
 import type { FollowOptions } from '../client/follow-events.ts';
+import type { AnyEndpoint } from '../contract/endpoint.ts';
 import type { Event } from '../contract/events.ts';
 import type { Settings } from './config/settings.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
 import { type Note, talk } from './output/terminal.ts';
-import type { Changed, Changes, PreparedChange, Send } from './request/changes.ts';
+import type { Change, ChangeAnswer, Changed, Changes, PreparedChange } from './request/changes.ts';
 import { type ClientNeeds, type Connection, clientOptions, openCaller, openConnection } from './request/connection.ts';
 import { observe } from './request/observe.ts';
 import { chooseTarget, type Target } from './request/target.ts';
@@ -74,19 +75,19 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
   }
 
   /** Makes one change under one idempotency key; with `--dry-run` shows the request instead of sending it. */
-  async function change<T>(send: Send<T>): Promise<Changed<T>> {
-    const [prepared] = await prepare([send]);
+  async function change<E extends AnyEndpoint>(endpoint: E, input: unknown): Promise<Changed<ChangeAnswer<E>>> {
+    const [prepared] = await prepare([{ endpoint, input }]);
     if (prepared === undefined) throw new Error('a change was not prepared');
-    return prepared.send();
+    return (await prepared.send()) as Changed<ChangeAnswer<E>>;
   }
 
   /** Writes changes down before the first of them is sent, so that a later run repeats those without an answer. */
-  async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
+  async function prepare(all: readonly Change[]): Promise<readonly PreparedChange[]> {
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;
     const givenKey = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
     changes ??= openChanges({ io, dryRun, givenKey, observation, state, target: chosenTarget, caller, say });
-    return changes.prepare(sends);
+    return changes.prepare(all);
   }
 
   /** What is remembered of changes, opened at the first call. Throws `LocalError`. */

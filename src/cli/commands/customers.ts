@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts';
+import { customers } from '../../contract/customers.ts';
 import { bulkOptions, orInBulk, restartOption } from '../bulk/options.ts';
 import { argument, change, command, flag, option, required, yes } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
@@ -138,7 +139,7 @@ export const customersDelete = command({
     }
     return changeEach(context, {
       ...{ noun: 'customer', done: 'deleted', ids, nameOf: String },
-      sendOf: async (customerId) => (client, call) => client.customers.delete({ customerId }, call),
+      changeOf: async (customerId) => ({ endpoint: customers.delete, input: { customerId } }),
       columns: ['id', 'deleted'],
       ...(!yes && confirm === undefined && { describe: describeCustomer }),
       confirmFlag: (id) => (ids.length === 1 ? `--confirm ${id}` : '--yes'),

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts';
-import type { CallOptions } from '../../client/options.ts';
+import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import {
   type ArgumentSpec,
   argument,
@@ -69,7 +69,7 @@ export function showCommand<
     ...spec,
     async read(client, values, context) {
       const { inputOf } = await import('../values/check-fields.ts');
-      const answer = await operationOf(client, spec.operation)(inputOf(declared, values), {});
+      const answer = await operationOf(client, spec.operation)(inputOf(declared, values));
       return show(answer as AnswerOf<Operation>, values, context);
     },
   });
@@ -127,8 +127,7 @@ export function changeCommand<
       const question = asks?.(values, context);
       if (question && context.written.yes !== true) await ask(question, context);
       const sent = await withProduct(whole, context);
-      const send = (client: Client, call: CallOptions) => operationOf(client, spec.operation)(sent, call);
-      const changed = await context.change(send);
+      const changed = await context.change(await endpointOf(spec.operation), sent);
       const { idempotencyKey } = changed;
       const came = await outcome(changed.answer as AnswerOf<Operation>, values, context, sent);
       const { done, already, ...result } = came;
@@ -161,8 +160,16 @@ async function withProduct(input: Fields, context: CommandContext): Promise<Fiel
   return { ...input, productId: await context.productOf(licenseKey, productId as string | undefined) };
 }
 
+/** The endpoint of an operation by its name. */
+async function endpointOf(name: string): Promise<AnyEndpoint> {
+  const { listEndpoints } = await import('../../contract/index.ts');
+  const named = listEndpoints().find((one) => one.name === name);
+  if (named === undefined) throw new Error(`the contract has no operation ${name}`);
+  return named.endpoint;
+}
+
 /** An operation of the client by its name. */
-function operationOf(client: Client, name: string): (input: Fields, call: CallOptions) => Promise<unknown> {
+function operationOf(client: Client, name: string): (input: Fields) => Promise<unknown> {
   const [resource = '', operation = ''] = name.split('.');
   const operations: Readonly<Record<string, Readonly<Record<string, unknown>>>> = client;
   return operations[resource]?.[operation] as ReturnType<typeof operationOf>;

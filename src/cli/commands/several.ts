@@ -5,7 +5,7 @@ import type { CommandResult } from '../output/result.ts';
 import { doneNote, type Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
 import { confirm } from '../prompts/questions.ts';
-import { isRefusal, type Send } from '../request/changes.ts';
+import { type Change, isRefusal } from '../request/changes.ts';
 import { placeOf } from '../request/target.ts';
 
 /** What became of one of several changes. */
@@ -23,7 +23,7 @@ interface Several {
   readonly ids: readonly string[];
   /** How one is called where it may be logged. */
   nameOf(id: string): string;
-  sendOf(id: string): Promise<Send<unknown>>;
+  changeOf(id: string): Promise<Change>;
   /** The names of the fields of a row: which one it is, and whether it was done. */
   readonly columns: readonly [name: string, isDone: string];
   /** Of a change that cannot be taken back: what is shown before the name is to be typed. Nothing is asked without it. */
@@ -37,7 +37,7 @@ interface Several {
  * reported and the next one is made; any other error, and the refusal of a single change, ends the command.
  */
 export async function changeEach(context: CommandContext, several: Several): Promise<CommandResult> {
-  const { noun, done, ids, nameOf, sendOf, describe } = several;
+  const { noun, done, ids, nameOf, changeOf, describe } = several;
   const [name, isDone] = several.columns;
   if (new Set(ids).size < ids.length) throw new UsageError(`a ${noun} is given twice`, ['Nothing was sent.']);
   const alone = ['idempotencyKey', 'ifUpdatedAt'].find((name) => context.written[name] !== undefined);
@@ -46,9 +46,9 @@ export async function changeEach(context: CommandContext, several: Several): Pro
     throw new UsageError(`${flag} is that of one change: give one ${noun} with it`);
   }
   if (describe && !context.dryRun) for (const id of ids) await confirmOne(context, { ...several, describe }, id);
-  const sends: Send<unknown>[] = [];
-  for (const id of ids) sends.push(await sendOf(id));
-  const changes = await context.prepare(sends);
+  const asked: Change[] = [];
+  for (const id of ids) asked.push(await changeOf(id));
+  const changes = await context.prepare(asked);
 
   const rows: Row[] = [];
   for (const { idempotencyKey, send } of changes) {

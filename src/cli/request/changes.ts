@@ -1,8 +1,7 @@
-import { type CallEndpoint, type Client, clientOfCall } from '../../client/client.ts';
+import type { Closed } from '../../client/client.ts';
 import { outcomeUnknown, settles } from '../../client/errors.ts';
-import type { CallOptions } from '../../client/options.ts';
 import { encodeInput, readBaseUrl } from '../../client/request.ts';
-import type { AnyEndpoint } from '../../contract/endpoint.ts';
+import type { AnyEndpoint, PayloadOf } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { withoutPassword } from '../config/location.ts';
 import type { CommandContext } from '../context.ts';
@@ -21,8 +20,14 @@ import {
 import { inProcessUrl } from './connection.ts';
 import type { Target } from './target.ts';
 
-/** Makes one request of the client, or one that the contract does not have with the caller. */
-export type Send<T> = (client: Client, call: CallOptions, caller: CallEndpoint) => Promise<T>;
+/** One request that changes something, as data; its endpoint may be one that the contract does not have. */
+export interface Change<E extends AnyEndpoint = AnyEndpoint> {
+  readonly endpoint: E;
+  readonly input: unknown;
+}
+
+/** What a change is answered with. */
+export type ChangeAnswer<E> = Closed<PayloadOf<E>>;
 
 export interface Changed<T> {
   readonly answer: T;
@@ -31,11 +36,9 @@ export interface Changed<T> {
   readonly replayed: boolean;
 }
 
-export interface PreparedChange<T> {
-  /** Whether an earlier process may have sent it. */
-  readonly repeats: boolean;
+export interface PreparedChange {
   readonly idempotencyKey: string;
-  send(): Promise<Changed<T>>;
+  send(): Promise<Changed<unknown>>;
 }
 
 interface ChangesContext extends Pick<CommandContext, 'io' | 'dryRun' | 'state' | 'target' | 'caller' | 'say'> {
@@ -56,25 +59,23 @@ export function openChanges(context: ChangesContext) {
   let isUnfinished = false;
 
   /** Writes changes down before the first of them is sent. Throws `DryRun` in place of sending, where that is asked. */
-  async function prepare<T>(sends: readonly Send<T>[]): Promise<readonly PreparedChange<T>[]> {
+  async function prepare(changes: readonly Change[]): Promise<readonly PreparedChange[]> {
     const target = await context.target();
-    const requests = await Promise.all(
-      sends.map((send) => captureRequest(target, (recorder) => send(clientOfCall(recorder), {}, recorder))),
-    );
+    const requests = changes.map((change) => requestOf(change, target));
     if (context.dryRun) {
       const { DryRun } = await import('./dry-run.ts');
       throw new DryRun(requests.map((request) => ({ request, idempotencyKey: givenKey ?? io.uuid() })));
     }
-    const caller = await context.caller();
-    const client = clientOfCall(caller);
+    // Before it is written down: without a token nothing is sent.
+    await context.caller();
     if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
     const begun = await begin(requests);
     for (const note of notesOn(begun, io)) await say(note);
     return begun.entries.flatMap((entry, at) => {
-      const send = sends[at];
+      const change = changes[at];
       entries.add(entry);
       if (entry.repeats) open.add(entry);
-      return send ? [{ ...entry, send: () => sendEntry(entry, (call) => send(client, call, caller)) }] : [];
+      return change ? [{ ...entry, send: () => sendEntry(entry, change) }] : [];
     });
   }
 
@@ -85,13 +86,14 @@ export function openChanges(context: ChangesContext) {
     return findGiven(known, requests, givenKey);
   }
 
-  async function sendEntry<T>(entry: Entry, send: (call: CallOptions) => Promise<T>): Promise<Changed<T>> {
+  async function sendEntry(entry: Entry, { endpoint, input }: Change): Promise<Changed<unknown>> {
     if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
     const { idempotencyKey } = entry;
     pendingKey = idempotencyKey;
     open.add(entry);
     try {
-      const answer = await send({ idempotencyKey, signal: io.stop });
+      const caller = await context.caller();
+      const answer = await caller(endpoint, input, { idempotencyKey, signal: io.stop });
       pendingKey = null;
       open.delete(entry);
       return { answer, idempotencyKey, replayed: context.observation.replayed };
@@ -146,31 +148,17 @@ function notesOn({ repeated, tooOld }: Begun, io: Io): Note[] {
   return [...notes, { tone: 'hint', text }];
 }
 
-export interface CapturedRequest extends RequestIdentity {
+/** A change as it would be sent. */
+export interface ChangeRequest extends RequestIdentity {
   readonly endpoint: AnyEndpoint;
   readonly url: string;
 }
 
-/** Finds out which request `send` makes; sends nothing, opens nothing. Throws `InputError` as the client does. */
-async function captureRequest(
-  target: Target,
-  send: (caller: CallEndpoint) => Promise<unknown>,
-): Promise<CapturedRequest> {
-  const href = hrefOf(target);
-  const captured = Promise.withResolvers<CapturedRequest>();
-  const recorder: CallEndpoint = async (endpoint, input) => {
-    const { search, body } = encodeInput(endpoint, input);
-    const path = `${endpoint.path}${search}`;
-    const { method } = endpoint;
-    captured.resolve({ endpoint, origin: originOf(target), method, url: `${href}${path}`, path, body });
-    // No answer: the first request is all there is to see.
-    return new Promise(() => {});
-  };
-  void send(recorder).then(
-    () => captured.reject(new Error('the change made no request')),
-    (error: unknown) => captured.reject(error),
-  );
-  return captured.promise;
+/** Checks and encodes a change. Throws `InputError` as the client does. */
+function requestOf({ endpoint, input }: Change, target: Target): ChangeRequest {
+  const { search, body } = encodeInput(endpoint, input);
+  const path = `${endpoint.path}${search}`;
+  return { endpoint, origin: originOf(target), method: endpoint.method, url: `${hrefOf(target)}${path}`, path, body };
 }
 
 /** Which service or database it is, without a password. */

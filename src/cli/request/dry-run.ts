@@ -1,6 +1,6 @@
 import { writeHeaders } from '../../client/request.ts';
 import type { CommandResult } from '../output/result.ts';
-import type { CapturedRequest } from './changes.ts';
+import type { ChangeRequest } from './changes.ts';
 import { redacted, withoutSecretFields } from './redact.ts';
 
 /** Thrown in place of requests: what would have been sent, as the outcome of the command. */
@@ -8,7 +8,7 @@ export class DryRun extends Error {
   override readonly name = 'DryRun';
   readonly outcome: CommandResult;
 
-  constructor(captured: readonly { readonly request: CapturedRequest; readonly idempotencyKey: string }[]) {
+  constructor(captured: readonly { readonly request: ChangeRequest; readonly idempotencyKey: string }[]) {
     super('dry run');
     const requests = captured.map(({ request, idempotencyKey }) => describe(request, idempotencyKey));
     this.outcome = {
@@ -23,7 +23,7 @@ export class DryRun extends Error {
 
 const shownHeaders = ['authorization', 'content-type', 'idempotency-key'];
 
-function describe({ endpoint, url, body }: CapturedRequest, idempotencyKey: string) {
+function describe({ endpoint, url, body }: ChangeRequest, idempotencyKey: string) {
   const headers = Object.entries(writeHeaders(endpoint, { userAgent: '', token: '[redacted]' }, idempotencyKey));
   return {
     method: endpoint.method,

@@ -50,7 +50,7 @@ export const api = command({
     if (twice !== undefined)
       throw new UsageError(`${twice} stands in the query and in the body; leave one of them out`);
     const all = { ...request.query, ...request.body };
-    const { answer, ...changed } = await context.change((_, call, caller) => caller(endpoint, all, call));
+    const { answer, ...changed } = await context.change(endpoint, all);
     return {
       ...resultOf(answer, context),
       idempotencyKey: changed.idempotencyKey,

@@ -1,6 +1,7 @@
 import type { Client } from '../../../client/client.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { writeDuration } from '../../../contract/fields.ts';
+import { keys } from '../../../contract/keys/keys.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
 import { bulkOptions, orInBulk } from '../../bulk/options.ts';
@@ -105,7 +106,7 @@ export const keysCreate: Declaration = command({
 type Input = Parameters<Client['keys']['create']>[0];
 
 async function issue(context: CommandContext, input: Input): Promise<CommandResult> {
-  const changed = await context.change((client, call) => client.keys.create(input, call));
+  const changed = await context.change(keys.create, input);
   const { answer, idempotencyKey, replayed } = changed;
   const { key, existing, warning } = answer;
   const { productId, reference } = input;

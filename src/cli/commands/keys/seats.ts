@@ -1,4 +1,5 @@
 import { signRequest } from '../../../client/with-session.ts';
+import { keySessions } from '../../../contract/sessions.ts';
 import { change, command, option, productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { doneNote, warningNotes } from '../../output/terminal.ts';
@@ -61,9 +62,7 @@ export const keysHeartbeat = command({
     const { productId, licenseKey, sessionId } = session;
     const update = await session.prepareUpdate();
     context.onClose(async () => update.discard());
-    const changed = await context.change((client, call) =>
-      client.keys.heartbeat({ productId, licenseKey, ...signRequest(session) }, call),
-    );
+    const changed = await context.change(keySessions.heartbeat, { productId, licenseKey, ...signRequest(session) });
     const { answer, idempotencyKey } = changed;
     const { expiresAt, nextNonce } = answer;
     await update.write({ expiresAt, nextNonce });

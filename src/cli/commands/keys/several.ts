@@ -1,10 +1,11 @@
 import type { Client } from '../../../client/client.ts';
-import type { CallOptions } from '../../../client/options.ts';
+import { contract } from '../../../contract/index.ts';
 import { bulkOptions, orInBulk } from '../../bulk/options.ts';
 import { change, command, flag, option, productOfKey, productOfKeyOrRows, yes } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
+import type { Change } from '../../request/changes.ts';
 import { unlessRefused } from '../../request/look-ups.ts';
 import { keyCheck, keysUnlessFile, licenseKeyArguments } from '../../values/license-key.ts';
 import { ifUpdatedAt } from '../forms.ts';
@@ -38,9 +39,10 @@ export const keysBlock = command({
       const { blockKeys, changeKeysInBulk } = await import('../../bulk/operations/changes.ts');
       return changeKeysInBulk(context, blockKeys, values, { note });
     }
-    return changeKeys(context, 'blocked', values, (client, address, call) =>
-      client.keys.block({ ...address, note, ifUpdatedAt }, call),
-    );
+    return changeKeys(context, 'blocked', values, (address) => ({
+      endpoint: contract.keys.block,
+      input: { ...address, note, ifUpdatedAt },
+    }));
   },
 });
 
@@ -52,9 +54,10 @@ export const keysUnblock = command({
   fields: keyFields,
   examples: [['lkm keys unblock "$KEY"', 'it is paid']],
   run: ({ note, ifUpdatedAt, ...values }, context) =>
-    changeKeys(context, 'unblocked', values, (client, address, call) =>
-      client.keys.unblock({ ...address, note, ifUpdatedAt }, call),
-    ),
+    changeKeys(context, 'unblocked', values, (address) => ({
+      endpoint: contract.keys.unblock,
+      input: { ...address, note, ifUpdatedAt },
+    })),
 });
 
 export const keysRevoke = command({
@@ -77,9 +80,10 @@ export const keysRevoke = command({
     ['lkm keys revoke "$KEY" --reason refunded --yes', 'in a script'],
   ],
   run: ({ reason, yes, ifUpdatedAt, ...values }, context) =>
-    changeKeys(context, 'revoked', { ...values, asks: !yes }, (client, address, call) =>
-      client.keys.revoke({ ...address, reason, ifUpdatedAt }, call),
-    ),
+    changeKeys(context, 'revoked', { ...values, asks: !yes }, (address) => ({
+      endpoint: contract.keys.revoke,
+      input: { ...address, reason, ifUpdatedAt },
+    })),
 });
 
 export const keysDelete = command({
@@ -102,9 +106,10 @@ export const keysDelete = command({
     ['lkm keys delete "$KEY" --in-use --yes', 'in a script, whatever uses it'],
   ],
   run: ({ inUse, yes, ifUpdatedAt, ...values }, context) =>
-    changeKeys(context, 'deleted', { ...values, asks: !yes }, (client, address, call) =>
-      client.keys.delete({ ...address, force: inUse || undefined, ifUpdatedAt }, call),
-    ),
+    changeKeys(context, 'deleted', { ...values, asks: !yes }, (address) => ({
+      endpoint: contract.keys.delete,
+      input: { ...address, force: inUse || undefined, ifUpdatedAt },
+    })),
 });
 
 interface Keys {
@@ -114,24 +119,19 @@ interface Keys {
   readonly asks?: boolean;
 }
 
-type SendOne = (
-  client: Client,
-  address: { readonly productId: string; readonly licenseKey: string },
-  call: CallOptions,
-) => Promise<unknown>;
+type ChangeOf = (address: { readonly productId: string; readonly licenseKey: string }) => Change;
 
 /** Changes keys one after the other; what is said on the way names their last section only. */
 async function changeKeys(
   context: CommandContext,
   done: string,
   { keys, product, asks = false }: Keys,
-  sendOne: SendOne,
+  changeOf: ChangeOf,
 ): Promise<CommandResult> {
   const result = await changeEach(context, {
     ...{ noun: 'key', done, ids: keys, nameOf: (key) => `…${key.slice(-5)}` },
-    async sendOf(licenseKey) {
-      const address = { licenseKey, productId: await context.productOf(licenseKey, product) };
-      return (client, call) => sendOne(client, address, call);
+    async changeOf(licenseKey) {
+      return changeOf({ licenseKey, productId: await context.productOf(licenseKey, product) });
     },
     columns: ['key', 'done'],
     ...(asks && { describe: (client, licenseKey) => describeUse(client, { productId: product, licenseKey }) }),
