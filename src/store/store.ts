@@ -107,8 +107,9 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
       return driver.atCommit !== undefined;
     },
     async check() {
-      if (failure !== null) throw failure;
+      // It names a cause that lasts, such as a standby, better than the change that failed because of it.
       await driver.check();
+      if (failure !== null) throw failure;
       await repositories.accounts.oldest();
     },
     async transaction(work) {

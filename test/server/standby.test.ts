@@ -172,10 +172,11 @@ describe('a server whose primary has become a standby', { timeout: 90_000 }, () 
     expect(await ready()).toBe(200);
     await pair.failOver();
     await pair.renewStandby();
-    await expect
-      .poll(async () => [await ready(), told.join('').includes('is a standby')], patient)
-      .toEqual([503, true]);
-    expect((await create('on a standby', alone)).status).toBe(503);
+    const change = async () => (await create('on a standby', alone)).status;
+    await expect.poll(change, patient).toBe(503);
+    // The cause, and not what became of that change, which counts for ten seconds.
+    const isTold = () => told.join('').includes('is a standby');
+    await expect.poll(async () => [await ready(), isTold()], { ...patient, timeout: 5_000 }).toEqual([503, true]);
     await alone.close();
     const { code, stdout } = await lkm(['doctor', '--db', db]);
     expect({ code, stdout }).toMatchObject({ code: 13, stdout: expect.stringContaining('is read-only: a standby') });
