@@ -25,7 +25,7 @@ const unit = 'test/domain/planted.test.ts';
 const engines = 'test/store/planted.test.ts';
 
 /** Enough sequences to find each defect. */
-const model = ['node', 'test/model/index.ts', '--engine', 'sqlite', '--sequences', '100', '--seed', '4'];
+const model = ['node', 'test/model/index.ts', '--engine', 'sqlite', '--sequences', '200', '--seed', '12'];
 
 /** Puts texts in the place of others, which have to be there. */
 const swap =
