@@ -1,7 +1,6 @@
 import type { Connection } from './engine/driver.ts';
-import { and, join, raw, type Sql, type SqlValue, sql } from './engine/sql.ts';
-import { type Filter, type Listed, type Selection, selectionOf, withGroups } from './list-filters.ts';
-import type { Columns, Row } from './table.ts';
+import { and, raw, type Sql, type SqlValue, sql } from './engine/sql.ts';
+import { type Columns, countOf, type Row } from './table.ts';
 
 /** Which part of a list is wanted: at most `limit` rows, those after the row `after`, without the first `offset` of them. */
 export interface Page {
@@ -13,12 +12,6 @@ export interface Page {
 /** By field: the account, and what else the rows of a list have in common. */
 export type Scope = Readonly<Record<string, SqlValue>>;
 
-/** The rows that fit these filters are counted, and added to a sum or taken off it. */
-export interface Term {
-  readonly filters: readonly Filter[];
-  readonly isTakenOff: boolean;
-}
-
 export interface List<T> {
   part(page: Page): Promise<T[]>;
   /** How many there are on all pages. */
@@ -27,6 +20,27 @@ export interface List<T> {
   all(): AsyncGenerator<T>;
   map<U>(show: (item: T) => U | Promise<U>): List<U>;
 }
+
+/** What limits the rows of a list. */
+export interface Filters {
+  /** Each row meets all of them. They name columns with their tables. */
+  readonly conditions?: readonly Sql[] | undefined;
+  /** A query that finds few rows by what the list is sorted by, in a column `id`; some may be found more than once. */
+  readonly found?: Sql | undefined;
+}
+
+/** What is read to find the rows of a list: `by` is what the list is sorted by. */
+interface Selection {
+  readonly from: Sql;
+  readonly by: Sql;
+  readonly where: Sql;
+}
+
+/**
+ * So large a limit, and `is true`, keep planners from joining what a query finds with the rest of the list: they would guess how
+ * many rows there are, and may read all that was found for each of the others.
+ */
+const WITHOUT_LIMIT = raw(`limit ${Number.MAX_SAFE_INTEGER}`);
 
 interface ListedTable<T> {
   readonly name: string;
@@ -48,68 +62,49 @@ export function listsOf<T>({ name, columns, read }: ListedTable<T>, order: strin
     return column.name;
   };
   const orderColumn = columnOf(order);
+  const table = raw(name);
   const direction = raw(descending ? 'desc' : 'asc');
-  const listed = (scope: Scope): Listed => ({
-    table: name,
-    order: orderColumn,
-    scope: Object.entries(scope).map(([field, value]) => [columnOf(field), value] as const),
-  });
+  const orderBy = raw(`${name}.${orderColumn}`);
+  const inScope = (scope: Scope, alias = name) =>
+    Object.entries(scope).map(([field, value]) => sql`${raw(`${alias}.${columnOf(field)}`)} = ${value}`);
 
-  async function rowsOf(db: Connection, scope: Scope, page: Page, filters: readonly Filter[]): Promise<Row[]> {
-    const list = listed(scope);
-    const selection = selectionOf(list, await withGroups(db, list, filters));
-    const { source, from, orderBy, where, parts } =
-      page.after === undefined ? selection : behind(selection, page.after);
-    const range = sql`limit ${page.limit} offset ${page.offset ?? 0}`;
-    if (source === 'list' && parts.length === 1) {
-      return db.all(sql`select * from ${from} where ${where} order by ${orderBy} ${direction} ${range}`);
-    }
-    // What an index holds is enough to find rows and to sort them; only those of the page are read whole. They have a name
-    // of their own: a column that the statement within lacks is a mistake there, and not taken from each row out here.
+  function select(scope: Scope, { conditions = [], found }: Filters): Selection {
+    const where = and([...inScope(scope), ...conditions]);
+    if (found === undefined) return { from: table, by: orderBy, where };
+    const by = raw('found.id');
+    return {
+      from: sql`(select distinct one.id from (${found}) as one ${WITHOUT_LIMIT}) as found`,
+      by,
+      where: sql`exists (select 1 from ${table} where ${orderBy} = ${by} and ${where}) is true`,
+    };
+  }
+
+  function rowsOf(db: Connection, scope: Scope, page: Page, filters: Filters): Promise<Row[]> {
+    const { from, by, where } = select(scope, filters);
+    const isAfter = page.after === undefined ? [] : [sql`${by} ${raw(descending ? '<' : '>')} ${page.after}`];
+    // What an index holds is mostly enough to find rows and to sort them; only those of the page are read whole. They have a
+    // name of their own: a column that the statement within lacks is a mistake there, and not taken from each row out here.
     const own = raw(`listed.${orderColumn}`);
-    const inScope = list.scope.map(([column, value]) => sql`${raw(`listed.${column}`)} = ${value}`);
-    const found = inOrder({ source, from, orderBy, where, parts });
+    const ids = sql`
+      select ${by} from ${from} where ${and([where, ...isAfter])}
+      order by ${by} ${direction} limit ${page.limit} offset ${page.offset ?? 0}`;
     return db.all(sql`
-      select listed.* from ${raw(name)} as listed where ${and([...inScope, sql`${own} in (${found} ${range})`])}
+      select listed.* from ${table} as listed where ${and([...inScope(scope, 'listed'), sql`${own} in (${ids})`])}
       order by ${own} ${direction}`);
   }
 
-  function behind(selection: Selection, after: string): Selection {
-    const isBehind = sql`${selection.orderBy} ${raw(descending ? '<' : '>')} ${after}`;
-    const parts = selection.parts.map((part) => sql`${part} and ${isBehind}`);
-    return { ...selection, where: sql`${selection.where} and ${isBehind}`, parts };
+  function count(db: Connection, scope: Scope, filters: Filters): Promise<number> {
+    const { from, by, where } = select(scope, filters);
+    // The bound, which all rows meet, keeps SQLite from looking up each row by an index that has them in another order.
+    const bound = filters.conditions === undefined ? [] : [sql`${by} > ''`];
+    return countOf(db, sql`${from} where ${and([where, ...bound])}`);
   }
 
-  function inOrder({ source, from, orderBy, where, parts }: Selection): Sql {
-    const find = (condition: Sql) => sql`select ${orderBy} from ${from} where ${condition}`;
-    if (source === 'elsewhere' || parts.length === 0) return sql`${find(where)} order by ${orderBy} ${direction}`;
-    // Each part in order by itself: only so does PostgreSQL merge them, and read them as far as the page goes.
-    const sorted = parts.map(
-      (part) => sql`select part.${raw(orderColumn)} from (${find(part)} order by ${orderBy} ${direction}) as part`,
-    );
-    return sql`${join(sorted, ' union all ')} order by ${raw(orderColumn)} ${direction}`;
-  }
-
-  /** The sum of some counts, less others, of one state of the database. */
-  async function sum(db: Connection, scope: Scope, terms: readonly Term[]): Promise<number> {
-    const counts = terms.map(({ filters, isTakenOff }) => {
-      const { from, where } = selectionOf(listed(scope), filters);
-      return sql`${raw(isTakenOff ? '-' : '+')} (select count(*) from ${from} where ${where})`;
-    });
-    const row = await db.first<{ count: unknown }>(sql`select 0 ${join(counts, ' ')} as count`);
-    return Number(row?.count ?? 0);
-  }
-
-  function list<U>(
-    db: Connection,
-    scope: Scope,
-    filters: readonly Filter[],
-    show: (record: T) => U | Promise<U>,
-  ): List<U> {
+  function list<U>(db: Connection, scope: Scope, filters: Filters, show: (record: T) => U | Promise<U>): List<U> {
     const showAll = (rows: readonly Row[]) => Promise.all(rows.map((row) => show(read(row))));
     return {
       part: async (page) => showAll(await rowsOf(db, scope, page, filters)),
-      count: () => sum(db, scope, [{ filters, isTakenOff: false }]),
+      count: () => count(db, scope, filters),
       async *all() {
         for (let after: string | undefined; ; ) {
           const rows = await rowsOf(db, scope, { after, limit: BATCH_SIZE }, filters);
@@ -123,9 +118,7 @@ export function listsOf<T>({ name, columns, read }: ListedTable<T>, order: strin
   }
 
   return {
-    sum,
     /** The list of the rows that have the fields of the scope and fit the filters. */
-    of: (db: Connection, scope: Scope, filters: readonly Filter[] = []): List<T> =>
-      list(db, scope, filters, (record) => record),
+    of: (db: Connection, scope: Scope, filters: Filters = {}): List<T> => list(db, scope, filters, (record) => record),
   };
 }

@@ -123,10 +123,8 @@ describe.each(engines)('a count of keys on $name', (engine) => {
 describe.each(engines)('a list of keys by their ends on $name', (engine) => {
   const monthLater = (months: number) => new Date(Date.UTC(2020, months, 15)).toISOString() as Instant;
 
-  it.each([
-    ['some months', 7],
-    ['more months than are merged', 200],
-  ])('has them newest first, whichever month they end in: %s', async (_, months) => {
+  it('has them newest first, whichever month they end in', async () => {
+    const months = 7;
     const endOf = (at: number) => monthLater((at * 37) % months);
     const addMore = (store: Store) =>
       store.transaction(async (repositories) => {

@@ -4,8 +4,6 @@ import type { Sql } from './sql.ts';
 
 /** What statements run on: a transaction, or the reader. Each method throws StorageError when the database fails. */
 export interface Connection {
-  /** Whether a statement is planned once, and not at each run: then one of many parts takes no longer than what it reads. */
-  readonly keepsPlans: boolean;
   /** The rows of a statement, each converted by `read` if that is given. */
   all<R, T = R>(statement: Sql, read?: (row: R) => T): Promise<T[]>;
   /** The first row of a statement, converted in the same way; null when there is none. */

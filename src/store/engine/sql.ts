@@ -28,6 +28,10 @@ export const join = (parts: readonly (SqlValue | Sql)[], separator = ', '): Sql 
 /** Conditions that are all to be met; at least one. */
 export const and = (conditions: readonly Sql[]): Sql => join(conditions, ' and ');
 
+/** Whether a column has one of some values; none has one of no values. */
+export const isAmong = (column: Sql, values: readonly SqlValue[]): Sql =>
+  values.length === 0 ? raw('1 = 0') : sql`${column} in (${join(values)})`;
+
 /** Writes a statement out. `place` stands for the value of a position, from 1 on. Collects the values in their order. */
 export function write(statement: Sql, place: (position: number) => string, values: SqlValue[] = []): string {
   const { texts, parts } = statement;

@@ -1,7 +1,7 @@
 import type { Dialect } from './dialect.ts';
 
 /** All tables. Text and integer columns only, and the account first in keys, but for what belongs to the installation. */
-export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): readonly string[] => [
+export const schema = ({ clustered, bytewise, unlogged }: Dialect): readonly string[] => [
   `create table accounts (
     id text primary key, name text not null, created_at text not null
   )`,
@@ -89,10 +89,8 @@ export const schema = ({ clustered, bytewise, unlogged, indexes }: Dialect): rea
   // stands before the id, since SQLite would otherwise read on in the primary key. Decision 0052.
   `create index licenses_by_customer on licenses (account_id, customer_id, id) where customer_id is not null`,
   `create index licenses_by_product on licenses (account_id, product_id, id)`,
-  // Lists by an end are merged of the months in which keys end: each has its ids in order.
   `create index licenses_by_end on licenses
-    (account_id, substr(expires_at, 1, 7), id, expires_at, vendor_disabled, product_id) where expires_at is not null`,
-  ...indexes,
+    (account_id, expires_at, id, vendor_disabled, product_id) where expires_at is not null`,
   `create index licenses_blocked on licenses (account_id, vendor_disabled, id) where vendor_disabled = 1`,
   `create index licenses_unused on licenses
     (account_id, activations, id, vendor_disabled, expires_at) where activations = 0`,

@@ -1,10 +1,9 @@
 import type { Customer } from '../../contract/customers.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
-import { type Sql, sql } from '../engine/sql.ts';
+import { isAmong, type Sql, sql } from '../engine/sql.ts';
 import { nullIfTaken } from '../errors.ts';
-import { type Filter, isAmong } from '../list-filters.ts';
-import { type List, listsOf } from '../lists.ts';
+import { type Filters, type List, listsOf } from '../lists.ts';
 import { beginsWith, phrasesOf, replacePhrases } from '../search.ts';
 import { type Changes, flag, latestOf, optional, tableOf, text, unlessTaken } from '../table.ts';
 
@@ -130,23 +129,23 @@ async function hasLicense(db: Connection, accountId: AccountId, id: string, cond
   return (await db.first(license)) !== null;
 }
 
-function toFilters(accountId: AccountId, { email, text, active, productIds }: CustomerFilters): Filter[] {
-  const filters: Filter[] = [];
-  if (active !== undefined) filters.push(sql`customers.active = ${active ? 1 : 0}`);
+function toFilters(accountId: AccountId, { email, text, active, productIds }: CustomerFilters): Filters {
+  const conditions: Sql[] = [];
+  if (active !== undefined) conditions.push(sql`customers.active = ${active ? 1 : 0}`);
   if (email !== undefined) {
     const part = email.toLowerCase().replace(/[!%_]/g, '!$&');
-    filters.push(sql`customers.email_key like ${`%${part}%`} escape '!'`);
+    conditions.push(sql`customers.email_key like ${`%${part}%`} escape '!'`);
   }
-  if (text !== undefined) {
-    const begins = beginsWith(accountId, text) ?? sql`1 = 0`;
-    filters.push({
-      found: sql`select p.owner_id as id from search_phrases as p where ${begins} and p.kind = 'customer'`,
-    });
-  }
+  const begins = text === undefined ? null : (beginsWith(accountId, text) ?? sql`1 = 0`);
+  const found =
+    begins === null
+      ? undefined
+      : sql`
+    select p.owner_id as id from search_phrases as p where ${begins} and p.kind = 'customer'`;
   if (productIds !== undefined) {
-    filters.push(sql`exists (
+    conditions.push(sql`exists (
       select 1 from licenses as l
       where l.account_id = customers.account_id and l.customer_id = customers.id and ${isOf(productIds)})`);
   }
-  return filters;
+  return { conditions, found };
 }

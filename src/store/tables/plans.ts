@@ -2,7 +2,7 @@ import type { AccountId, Instant, ProductId } from '../../contract/scalars.ts';
 import type { Features } from '../../domain/license.ts';
 import type { Plan, PlanTerms } from '../../domain/plan.ts';
 import type { Connection } from '../engine/driver.ts';
-import { raw, sql } from '../engine/sql.ts';
+import { isAmong, raw, sql } from '../engine/sql.ts';
 import { nullIfTaken } from '../errors.ts';
 import { type List, listsOf } from '../lists.ts';
 import { type Changes, flag, json, tableOf, text } from '../table.ts';
@@ -38,7 +38,11 @@ export const planRepository = (db: Connection) => ({
 
   /** Oldest first; null stands for all products. */
   list: (accountId: AccountId, productIds: readonly string[] | null): List<Plan> =>
-    lists.of(db, { accountId }, productIds === null ? [] : [{ value: raw('plans.product_id'), oneOf: productIds }]),
+    lists.of(
+      db,
+      { accountId },
+      productIds === null ? {} : { conditions: [isAmong(raw('plans.product_id'), productIds)] },
+    ),
 
   /** Null when its name is taken. */
   patch: (accountId: AccountId, id: string, changes: Changes<typeof columns>): Promise<Plan | null> =>

@@ -1,8 +1,7 @@
 import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
-import { type Sql, sql } from '../engine/sql.ts';
-import { isAmong } from '../list-filters.ts';
+import { isAmong, type Sql, sql } from '../engine/sql.ts';
 import { type List, listsOf } from '../lists.ts';
 import { type Secrets, secretContext } from '../secret-box.ts';
 import { countOf, optional, type RecordOf, tableOf, text } from '../table.ts';
@@ -92,27 +91,27 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
 
     /** The sessions of the account whose lease runs, oldest first. */
     list: (accountId: AccountId, now: Instant, filters: SessionFilters): List<Session> =>
-      lists.of(db, { accountId }, toFilters(accountId, now, filters)).map(open),
+      lists.of(db, { accountId }, { conditions: conditionsOf(accountId, now, filters) }).map(open),
   };
 }
 
 const isOfLicense = ({ accountId, id }: License): Sql => sql`account_id = ${accountId} and license_id = ${id}`;
 
-function toFilters(accountId: AccountId, now: Instant, { productIds, licenseKey }: SessionFilters): Sql[] {
-  const filters = [sql`sessions.expires_at > ${now}`];
+function conditionsOf(accountId: AccountId, now: Instant, { productIds, licenseKey }: SessionFilters): Sql[] {
+  const conditions = [sql`sessions.expires_at > ${now}`];
   if (productIds !== null) {
-    filters.push(sql`exists (
+    conditions.push(sql`exists (
       select 1 from licenses as l
       where l.account_id = ${accountId} and l.id = sessions.license_id and ${isAmong(sql`l.product_id`, productIds)})`);
   }
   if (licenseKey !== undefined) {
     // By a key that was replaced while it works.
-    filters.push(sql`sessions.license_id = coalesce(
+    conditions.push(sql`sessions.license_id = coalesce(
       (select l.id from licenses as l where l.account_id = ${accountId} and ${isKey(licenseKey, 'l.license_key')}),
       (select p.license_id from previous_keys as p
        where p.account_id = ${accountId} and p.license_key = ${licenseKey} and p.valid_until > ${now}))`);
   }
-  return filters;
+  return conditions;
 }
 
 const contextOf = ({ accountId, id }: Pick<Session, 'accountId' | 'id'>): string =>

@@ -15,8 +15,6 @@ import {
   isTrial,
   isUnused,
   licenses,
-  MONTH_LENGTH,
-  monthOfEnd,
 } from './keys/licenses.ts';
 
 /** Whose keys are listed: those of an account, or of one of its products; null means all. */
@@ -129,8 +127,7 @@ export const statsRepository = (db: Connection) => ({
   /** Active keys with an end, those that expire next first. */
   nextToExpire: (scope: StatsScope, now: Instant, limit: number): Promise<License[]> => licenses.all(db)`
     select * from licenses where ${isIn(scope)} and vendor_disabled = 0 and expires_at > ${now}
-      and ${monthOfEnd} >= ${now.slice(0, MONTH_LENGTH)}
-    order by ${monthOfEnd}, expires_at, id limit ${limit}`,
+    order by expires_at, id limit ${limit}`,
 });
 
 /** The product is in an expression, so that no planner reads all keys of the product for the first of them. */

@@ -57,7 +57,6 @@ export function connect(client: Pool | ClientBase | Pipeline, prepare: Prepare):
   /** Whether commits may have to wait, as the lock of this transaction was told. */
   let hasStandbys = true;
   return {
-    keepsPlans: false,
     all: async <R, T>(sql: Sql, read: (row: R) => T = identity) => (await execute(sql)).rows.map((row) => read(row)),
     async first<R, T>(sql: Sql, read: (row: R) => T = identity) {
       const [row] = (await execute(sql)).rows;

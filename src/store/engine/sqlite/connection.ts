@@ -36,7 +36,6 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
   }
 
   return {
-    keepsPlans: true,
     all: async <R, T>(command: Sql, read: (row: R) => T = identity) =>
       (await execute(command, allRows)).map((row) => read(row as R)),
     async first<R, T>(command: Sql, read: (row: R) => T = identity) {

@@ -77,23 +77,10 @@ export const isFull = (now: Instant) => sql`licenses.activations >= licenses.max
 export const isExpiring = (now: Instant, until: Instant) =>
   sql`licenses.vendor_disabled = 0 and licenses.expires_at > ${now} and licenses.expires_at <= ${until}`;
 
-/** How many characters of an instant name its month, and its day. */
-export const MONTH_LENGTH = 7;
-export const DAY_LENGTH = 10;
-
-/** The month in which a key ends. */
-export const monthOfEnd: Sql = raw(`substr(licenses.expires_at, 1, ${MONTH_LENGTH})`);
-
-/** The day on which a key ends. */
-export const dayOfEnd: Sql = raw(`substr(licenses.expires_at, 1, ${DAY_LENGTH})`);
-
 /** Ended, and not blocked. */
 export const isExpired = (now: Instant) => sql`licenses.vendor_disabled = 0 and licenses.expires_at <= ${now}`;
 
-/** Blocked or revoked: in the words of the index of both. */
-export const isDisabled: Sql = sql`licenses.vendor_disabled = 1`;
-
-/** And not revoked. */
+/** Disabled by the vendor, and not revoked. */
 export const isBlocked: Sql = sql`licenses.vendor_disabled = 1 and licenses.revoked_at is null`;
 
 export const isRevoked: Sql = sql`licenses.revoked_at is not null`;

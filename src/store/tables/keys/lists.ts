@@ -3,16 +3,12 @@ import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { Findable } from '../../../domain/access.ts';
 import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { and, join, raw, Sql, sql } from '../../engine/sql.ts';
-import { type Filter, isAmong } from '../../list-filters.ts';
-import { listsOf, type Page, type Term } from '../../lists.ts';
+import { isAmong, join, raw, type Sql, sql } from '../../engine/sql.ts';
+import { type Filters, listsOf, type Page } from '../../lists.ts';
 import { beginsWith } from '../../search.ts';
 import {
-  DAY_LENGTH,
-  dayOfEnd,
   isActive,
   isBlocked,
-  isDisabled,
   isExpired,
   isExpiring,
   isFull,
@@ -21,8 +17,6 @@ import {
   isTrial,
   isUnused,
   licenses,
-  MONTH_LENGTH,
-  monthOfEnd,
   shownLength,
   tailOf,
 } from './licenses.ts';
@@ -56,133 +50,39 @@ export const keyListRepository = (db: Connection) => ({
 
   /** On all pages. */
   count: (accountId: AccountId, filters: KeyFilters): Promise<number> =>
-    lists.sum(db, { accountId }, termsOf(accountId, filters)),
+    lists.of(db, { accountId }, toFilters(accountId, filters)).count(),
 });
 
-/**
- * What is counted, by what indexes hold: most keys are active, paid and node-locked, so the others are taken off. Where
- * another filter finds the keys, each of them is looked at anyway.
- */
-function termsOf(accountId: AccountId, filters: KeyFilters): Term[] {
-  const { customerId, status, trial, licenseType, text, metadata } = filters;
-  const others: Filter[][] = [];
-  const rest = { ...filters };
-  if (customerId === undefined && text === undefined && !metadata?.length) {
-    if (status?.is === 'active') {
-      others.push([isDisabled, byEnd([ended(status.now)])]);
-      rest.status = undefined;
-    }
-    if (trial === false) {
-      others.push([isTrial]);
-      rest.trial = undefined;
-    }
-    if (licenseType === 'node-locked') {
-      others.push([ofType('floating')]);
-      rest.licenseType = undefined;
-    }
-  }
-  const all: Term = { filters: toFilters(accountId, rest), isTakenOff: false };
-  return others.reduce(
-    (terms, excluded) =>
-      terms.flatMap((term) => [
-        term,
-        ...excluded.map((one) => ({ filters: [...term.filters, one], isTakenOff: !term.isTakenOff })),
-      ]),
-    [all],
-  );
-}
-
-/** A condition that only keys meet which end in a span of time. */
-interface Ends {
-  readonly condition: Sql;
-  readonly from?: Instant;
-  readonly to?: Instant;
-}
-
-/** All of these conditions: indexes have keys by the months of their ends, and by the days. */
-function byEnd(ends: readonly Ends[]): Filter {
-  const from = ends
-    .flatMap((one) => one.from ?? [])
-    .sort()
-    .at(-1);
-  const [to] = ends.flatMap((one) => one.to ?? []).sort();
-  return {
-    condition: and(ends.map(({ condition }) => condition)),
-    group: monthOfEnd,
-    hasGroup: raw('licenses.expires_at is not null'),
-    first: from?.slice(0, MONTH_LENGTH),
-    last: to?.slice(0, MONTH_LENGTH),
-    divide: (month) =>
-      daysOf(month)
-        .filter((day) => day >= (from ?? day).slice(0, DAY_LENGTH) && day <= (to ?? day).slice(0, DAY_LENGTH))
-        .map((day) => sql`${dayOfEnd} = ${day}`),
-  };
-}
-
-/** Of any month the 31 days that one may have. */
-const daysOf = (month: string): string[] =>
-  Array.from({ length: 31 }, (_, at) => `${month}-${String(at + 1).padStart(2, '0')}`);
-
-/** Whether other filters leave few keys, which an index has: in parts, one for each product, it would be read for each. */
-const isRare = ({ planId, status, trial, licenseType }: KeyFilters): boolean =>
-  planId !== undefined ||
-  trial === true ||
-  licenseType === 'floating' ||
-  status?.is === 'blocked' ||
-  status?.is === 'revoked';
-
-/** Whether keys by their ends are no better: then each that other filters leave is looked at, in the order of the list. */
-const leavesFew = (filters: KeyFilters): boolean =>
-  isRare(filters) || filters.status?.is === 'unused' || filters.status?.is === 'full';
-
-const ofType = (type: License['licenseType']) => raw(`licenses.license_type = '${type}'`);
-
-const ended = (now: Instant): Ends => ({ condition: isExpired(now), to: now });
-
-const statusFilters: Record<KeyStatus, (now: Instant, until: Instant) => Sql | Ends> = {
+const statusFilters: Record<KeyStatus, (now: Instant, until: Instant) => Sql> = {
   active: isActive,
   unused: isUnused,
   full: (now) => sql`(case when licenses.activations >= licenses.max_activations then 1 end) = 1 and ${isFull(now)}`,
-  expiring: (now, until) => ({ condition: isExpiring(now, until), from: now, to: until }),
-  expired: ended,
+  expiring: isExpiring,
+  expired: isExpired,
   blocked: () => isBlocked,
   revoked: () => sql`(case when licenses.revoked_at is not null then 1 end) = 1 and ${isRevoked}`,
 };
 
-function toFilters(accountId: AccountId, wanted: KeyFilters): Filter[] {
-  const { productIds, customerId, status, trial, licenseType, fromId, beforeId, expiresFrom, expiresBefore } = wanted;
-  const filters: Filter[] = [];
-  const ends: Ends[] = [];
-  if (productIds !== null) {
-    const value = raw('licenses.product_id');
-    filters.push(isRare(wanted) ? isAmong(value, productIds) : { value, oneOf: productIds });
+function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
+  const { productIds, customerId, planId, status, trial, licenseType, fromId, beforeId, text } = wanted;
+  const { expiresFrom, expiresBefore, metadata = [] } = wanted;
+  const conditions: Sql[] = [];
+  if (productIds !== null) conditions.push(isAmong(raw('licenses.product_id'), productIds));
+  if (customerId !== undefined) conditions.push(sql`licenses.customer_id = ${customerId}`);
+  if (planId !== undefined) conditions.push(sql`licenses.plan_id = ${planId}`);
+  if (status !== undefined) conditions.push(statusFilters[status.is](status.now, status.until));
+  if (trial !== undefined) conditions.push(trial ? isTrial : sql`licenses.is_trial = 0`);
+  if (licenseType !== undefined) conditions.push(raw(`licenses.license_type = '${licenseType}'`));
+  if (fromId !== undefined) conditions.push(sql`licenses.id >= ${fromId}`);
+  if (beforeId !== undefined) conditions.push(sql`licenses.id < ${beforeId}`);
+  if (expiresFrom !== undefined) conditions.push(sql`licenses.expires_at >= ${expiresFrom}`);
+  if (expiresBefore !== undefined) conditions.push(sql`licenses.expires_at < ${expiresBefore}`);
+  for (const [name, value] of metadata) {
+    conditions.push(sql`licenses.id in (
+      select m.license_id from license_metadata as m
+      where m.account_id = ${accountId} and m.name = ${name} and m.value = ${value})`);
   }
-  if (customerId !== undefined) {
-    const found = sql`select l.id from licenses as l where l.account_id = ${accountId} and l.customer_id = ${customerId}`;
-    filters.push({ found, isInOrder: true });
-  }
-  if (wanted.planId !== undefined) filters.push(sql`licenses.plan_id = ${wanted.planId}`);
-  if (status !== undefined) {
-    const filter = statusFilters[status.is](status.now, status.until);
-    if (filter instanceof Sql) filters.push(filter);
-    else ends.push(filter);
-  }
-  if (trial !== undefined) filters.push(trial ? isTrial : sql`licenses.is_trial = 0`);
-  if (licenseType !== undefined) filters.push(ofType(licenseType));
-  if (fromId !== undefined) filters.push(sql`licenses.id >= ${fromId}`);
-  if (beforeId !== undefined) filters.push(sql`licenses.id < ${beforeId}`);
-  if (expiresFrom !== undefined)
-    ends.push({ condition: sql`licenses.expires_at >= ${expiresFrom}`, from: expiresFrom });
-  if (expiresBefore !== undefined)
-    ends.push({ condition: sql`licenses.expires_at < ${expiresBefore}`, to: expiresBefore });
-  if (ends.length > 0) filters.push(...(leavesFew(wanted) ? ends.map(({ condition }) => condition) : [byEnd(ends)]));
-  if (wanted.text !== undefined) filters.push({ found: idsFoundBy(accountId, wanted.text) });
-  for (const [name, value] of wanted.metadata ?? []) {
-    const found = sql`select m.license_id as id from license_metadata as m
-      where m.account_id = ${accountId} and m.name = ${name} and m.value = ${value}`;
-    filters.push({ found, isInOrder: true });
-  }
-  return filters;
+  return { conditions, found: text && idsFoundBy(accountId, text) };
 }
 
 /** The end of a key that an index holds, and that a masked key of any format shows. */

@@ -1,8 +1,7 @@
 import type { EventType } from '../../../contract/events.ts';
 import type { AccountId } from '../../../contract/scalars.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { and, sql } from '../../engine/sql.ts';
-import { isAmong } from '../../list-filters.ts';
+import { and, isAmong, sql } from '../../engine/sql.ts';
 import { integer, type RecordOf, tableOf, text } from '../../table.ts';
 import type { SeqRange } from './audit.ts';
 

@@ -2,8 +2,7 @@ import type { EventType } from '../../../contract/events.ts';
 import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { DeliveryState } from '../../../contract/webhooks.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { sql } from '../../engine/sql.ts';
-import { isAmong } from '../../list-filters.ts';
+import { isAmong, sql } from '../../engine/sql.ts';
 import { countOf, integer, optional, type RecordOf, tableOf, text } from '../../table.ts';
 import type { WebhookRecord } from './webhooks.ts';
 
