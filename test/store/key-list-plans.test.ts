@@ -17,7 +17,7 @@ const inListOrder = /licenses_pk|sqlite_autoindex_licenses_1/;
 const products = ['prod_0000000000000000000003', 'prod_0000000000000000000005'];
 
 /** By the ends of keys, or in the order of the list where the engine expects many of them. */
-const byEnd = /licenses_by_end|licenses_pk|sqlite_autoindex_licenses_1/;
+const byEnd = /licenses_by_end|licenses_with_end|licenses_pk|sqlite_autoindex_licenses_1/;
 
 /** Each filter alone, and some together, with the index that finds their first page. */
 const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegExp][] = [

@@ -91,6 +91,9 @@ export const schema = ({ clustered, bytewise, unlogged }: Dialect): readonly str
   `create index licenses_by_product on licenses (account_id, product_id, id)`,
   `create index licenses_by_end on licenses
     (account_id, expires_at, id, vendor_disabled, product_id) where expires_at is not null`,
+  // Those with an end in the order of the list.
+  `create index licenses_with_end on licenses
+    (account_id, id, expires_at, vendor_disabled) where expires_at is not null`,
   `create index licenses_blocked on licenses (account_id, vendor_disabled, id) where vendor_disabled = 1`,
   `create index licenses_unused on licenses
     (account_id, activations, id, vendor_disabled, expires_at) where activations = 0`,
