@@ -47,6 +47,7 @@ describe('the single file', () => {
     const key = lkm(['keys', 'create', '-P', product]);
     lkm(['keys', 'sign', key, '-P', product, '--host-id', 'build-01', '-o', 'build-01.lic']);
     expect(lkm(['keys', 'verify', 'build-01.lic', '--host-id', 'build-01', '-q'])).toBe('ok');
+    expect(lkm(['keys', 'list', '-P', product, '-q'])).toBe(key);
     const page = await (await fetch(`${url}/docs`)).text();
     for (const [, path] of page.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)) {
       expect({ path, status: (await fetch(`${url}/${path}`)).status }).toEqual({ path, status: 200 });
