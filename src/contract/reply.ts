@@ -137,7 +137,7 @@ export function listReply<T>(id: string, action: string | null, item: z.ZodType<
 }
 
 /** How a walk through a list goes on. */
-export const CursorMeta = resource('CursorMeta', 'How to go on; only when `cursor` was given', {
+export const CursorMeta = resource('CursorMeta', 'How to go on; unless `page` was given', {
   limit: Count.min(1).describe('How many items a part has at most'),
   next: z.string().nullable().describe('The `cursor` of the part after this one; null when this is the last'),
 });

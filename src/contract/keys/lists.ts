@@ -69,13 +69,17 @@ const Filters = z
       .describe(
         'Only keys with these free entries, each as `metadata.NAME=value`: texts of up to 500 characters, numbers, booleans',
       ),
-    page: pageFields.page,
+    page: integerField(1, 1_000_000)
+      .optional()
+      .describe('The page, from 1. All keys that fit are counted for it; a walk by `cursor` counts none'),
     limit: integerField(1, 1_000).optional().describe('How many keys a page or part has; default 100'),
     cursor: z
       .string()
       .regex(/^(lic_[0-9a-z]{26})?$/)
       .optional()
-      .describe('Walks through the whole list: empty at first, then `next` of the part before. Not with `page`'),
+      .describe(
+        'Walks through the whole list: empty at first, as without `page`, then `next` of the part before. Not with `page`',
+      ),
   })
   .refine(({ within, status }) => within === undefined || status === 'expiring', {
     message: 'within goes with status expiring',

@@ -19,9 +19,10 @@ export const listOperations: Operations<typeof keyLists> = {
     authorize: anyone,
     async perform(context, input) {
       const { repositories, caller } = context;
-      const { limit = DEFAULT_PAGE_SIZE, cursor } = input;
+      const { limit = DEFAULT_PAGE_SIZE, cursor = '', page } = input;
       const filters = filtersOf(context, input);
-      if (cursor === undefined) return pageOf(context, filters, input);
+      // Keys are counted only for who asks for a page by its number.
+      if (page !== undefined) return pageOf(context, filters, input);
       // One more than are wanted tells whether there are more.
       const after = cursor === '' ? undefined : cursor;
       const found = await repositories.keyLists.page(caller.accountId, filters, { after, limit: limit + 1 });
