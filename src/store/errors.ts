@@ -7,7 +7,7 @@ export class StorageError extends Error {
   }
 }
 
-/** A statement was ended because it read too much; the same one would be ended again. */
+/** PostgreSQL ended a statement that took too long; the same one would be ended again. */
 export class ReadTooBroad extends StorageError {
   override readonly name = 'ReadTooBroad';
 }
