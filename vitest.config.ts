@@ -50,6 +50,8 @@ export default defineConfig({
     maxWorkers: '100%',
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // On a busy machine a second, which is the default, is not always enough.
+    expect: { poll: { timeout: 10_000 } },
     unstubEnvs: true,
     restoreMocks: true,
     projects: [

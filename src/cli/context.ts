@@ -10,7 +10,7 @@ import type { Change, ChangeAnswer, Changed, Changes, PreparedChange } from './r
 import { type ClientNeeds, type Connection, clientOptions, openCaller, openConnection } from './request/connection.ts';
 import { observe } from './request/observe.ts';
 import { chooseTarget, type Target } from './request/target.ts';
-import type { State } from './state/state.ts';
+import type { PendingChanges } from './state/pending.ts';
 
 interface ContextOptions {
   readonly flags: GlobalFlags;
@@ -34,7 +34,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
   let connecting: Promise<Connection> | null = null;
   let opened: Promise<CallEndpoint> | null = null;
   let changes: Changes | undefined;
-  let opening: Promise<State> | null = null;
+  let pendingChanges: PendingChanges | null = null;
   const products = new Map<string, string>();
   let isDelivered = false;
 
@@ -69,7 +69,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     if (known !== undefined) return known;
     const { findProductOfKey } = await import('./request/look-ups.ts');
     const { originOf } = await import('./request/changes.ts');
-    const product = await findProductOfKey(await client(), key, originOf(await chosenTarget()), knownState);
+    const product = await findProductOfKey(await client(), key, originOf(await chosenTarget()), knownPending);
     products.set(key, product);
     return product;
   }
@@ -86,20 +86,21 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;
     const givenKey = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
-    changes ??= openChanges({ io, dryRun, givenKey, observation, state, target: chosenTarget, caller, say });
+    changes ??= openChanges({ io, dryRun, givenKey, observation, pending, target: chosenTarget, caller, say });
     return changes.prepare(all);
   }
 
-  /** What is remembered of changes, opened at the first call. Throws `LocalError`. */
-  function state(): Promise<State> {
-    opening ??= import('./state/state.ts').then(({ openState }) => openState(io));
-    return opening;
+  /** The changes that have no answer yet. Throws `LocalError`. */
+  async function pending(): Promise<PendingChanges> {
+    const { openPending } = await import('./state/pending.ts');
+    pendingChanges ??= openPending(io);
+    return pendingChanges;
   }
 
   /** The same; null where nothing was ever written down. */
-  async function knownState(): Promise<State | null> {
-    const { hasState } = await import('./state/state.ts');
-    return hasState(io) ? state() : null;
+  async function knownPending(): Promise<PendingChanges | null> {
+    const { hasPending } = await import('./state/pending.ts');
+    return hasPending(io) ? pending() : null;
   }
 
   /** Events of the service as they happen, in the order of their numbers; ends with the signal of the command. */
@@ -133,8 +134,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     prepare,
     follow,
     say,
-    state,
-    knownState,
+    pending,
     /** Has something closed when the command ends, however it ends. */
     onClose: (close: () => Promise<void>) => void closers.push(close),
     get connection(): Connection | null {
@@ -152,7 +152,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     delivered: () => {
       isDelivered = true;
     },
-    // The journal comes last: a process that is killed before it gets the same answers again.
+    // Removing what was written down comes last: a process that is killed before it gets the same answers again.
     close: async () => {
       observation.end();
       try {
@@ -160,8 +160,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
       } finally {
         await connection?.close();
         if (isDelivered) await changes?.complete();
-        const opened = await opening?.catch(() => null);
-        opened?.close();
+        pendingChanges?.close();
       }
     },
   };

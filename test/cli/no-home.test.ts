@@ -77,8 +77,8 @@ describe('doctor', () => {
 
   it('fails for a state that is damaged', async () => {
     const state = join(tempFolder(), 'state');
-    mkdirSync(state, { mode: 0o700 });
-    writeFileSync(join(state, 'state.db'), 'no database at all', { mode: 0o600 });
+    mkdirSync(join(state, 'pending'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(state, 'pending/0.json'), 'no change at all', { mode: 0o600 });
     expect((await checks({ env: { LKM_STATE_DIR: state } })).state).toMatchObject({ status: 'fail' });
   });
 });

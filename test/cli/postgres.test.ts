@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { migrations } from '../../src/store/migrations/index.ts';
@@ -165,7 +165,7 @@ describe('the password of a database', () => {
     }
   });
 
-  it('is not in the journal and in no line to run again', async () => {
+  it('is in no file of a pending change and in no line to run again', async () => {
     const { url, shown, cwd } = await newDatabase();
     const argv = ['products', 'create', '--name', 'Engine Pro', '--db', url, '--create'];
     const ran = await lkm([...argv, '-o', '/dev/full'], { cwd });
@@ -173,9 +173,11 @@ describe('the password of a database', () => {
     expect(ran.stderr).toContain(
       `    LKM_DB='${shown.replace('@', ':***@')}' lkm products create --name 'Engine Pro' --create -o `,
     );
-    const journal = readFileSync(join(cwd, '.local/state/lkm/state.db'), 'latin1');
-    expect(journal).toContain(shown);
-    expect(ran.stderr + journal).not.toContain(password);
+    const folder = join(cwd, '.local/state/lkm/pending');
+    const [name = ''] = readdirSync(folder).filter((one) => one.endsWith('.json'));
+    const pending = readFileSync(join(folder, name), 'utf8');
+    expect(pending).toContain(shown);
+    expect(ran.stderr + pending).not.toContain(password);
     expect((await lkm([...argv, '-q'], { cwd })).stdout).toMatch(/^prod_/);
     expect((await lkm(['products', 'list', '-q', '--db', url], { cwd })).stdout.trim().split('\n')).toHaveLength(1);
   });

@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { connect } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 import { expired, renewed, selfSigned } from '../support/certificates.ts';
@@ -14,14 +13,12 @@ import { lkm, NOW, tempFolder } from './fake-io.ts';
 import { scriptedService } from './scripted-service.ts';
 import { started } from './started.ts';
 
-/** Which servers are on record on a machine, once a statement has been run there. */
-function servers(cwd: string, sql = ''): unknown[] {
-  const state = new DatabaseSync(join(cwd, '.local/state/lkm/state.db'));
-  state.exec(sql);
-  const rows = state.prepare('select db from server').all();
-  state.close();
-  return rows;
-}
+/** The files of the servers that are on record on a machine. */
+const recordsIn = (cwd: string): string[] => globSync(join(cwd, '.local/state/lkm/servers/*.json'));
+
+/** The databases of these servers. */
+const servers = (cwd: string): string[] =>
+  recordsIn(cwd).map((file) => JSON.parse(readFileSync(file, 'utf8')).value.db);
 
 const profilesIn = (cwd: string) => JSON.parse(readFileSync(join(cwd, '.config/lkm/config.json'), 'utf8'));
 
@@ -80,7 +77,9 @@ describe('lkm serve', () => {
   it('is told apart from one that has ended, whose port may be of another user', async () => {
     const cwd = tempFolder();
     const { stop } = await started(['--db', 'a.db'], { cwd });
-    servers(cwd, "update server set writer = 'of-a-killed-process'");
+    for (const file of recordsIn(cwd)) {
+      writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), owner: 'of-a-killed-process' }));
+    }
     const ended = await lkm(['-p', 'local', 'products', 'list'], { cwd });
     expect(ended).toMatchObject({ code: 13, stdout: '' });
     const [, last = ''] =
@@ -94,7 +93,7 @@ describe('lkm serve', () => {
     expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer lkm_scoped_one']);
     // The next server removes what one that was killed has left on record.
     const next = await started(['--db', 'b.db'], { cwd });
-    expect(servers(cwd)).toEqual([{ db: join(cwd, 'b.db') }]);
+    expect(servers(cwd)).toEqual([join(cwd, 'b.db')]);
     await next.stop();
     await stop();
     const none = await lkm(['-p', 'local', 'products', 'list']);

@@ -8,7 +8,7 @@ import type { Settings } from '../config/settings.ts';
 import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { moment } from '../output/words.ts';
-import { isRepeatable } from '../state/journal.ts';
+import { isRepeatable } from '../state/pending.ts';
 import type { BulkOperation } from './operation.ts';
 import type { Run } from './run.ts';
 

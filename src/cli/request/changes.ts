@@ -9,14 +9,7 @@ import { InterruptedError, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { moment, shortMoment } from '../output/words.ts';
-import {
-  type Begun,
-  beginChanges,
-  completeChanges,
-  type Entry,
-  findGiven,
-  type RequestIdentity,
-} from '../state/journal.ts';
+import { type Begun, type Entry, findGiven, type RequestIdentity } from '../state/pending.ts';
 import { inProcessUrl } from './connection.ts';
 import type { Target } from './target.ts';
 
@@ -41,7 +34,7 @@ export interface PreparedChange {
   send(): Promise<Changed<unknown>>;
 }
 
-interface ChangesContext extends Pick<CommandContext, 'io' | 'dryRun' | 'state' | 'target' | 'caller' | 'say'> {
+interface ChangesContext extends Pick<CommandContext, 'io' | 'dryRun' | 'pending' | 'target' | 'caller' | 'say'> {
   readonly givenKey: string | undefined;
   readonly observation: { readonly replayed: boolean };
 }
@@ -81,9 +74,13 @@ export function openChanges(context: ChangesContext) {
 
   /** Writes requests down before they are sent. A key that was given repeats them without that. */
   async function begin(requests: readonly RequestIdentity[]): Promise<Begun> {
-    if (givenKey === undefined) return beginChanges(await context.state(), requests, io);
-    const known = await context.state().catch(() => null);
-    return findGiven(known, requests, givenKey);
+    if (givenKey === undefined) return (await context.pending()).begin(requests);
+    try {
+      return findGiven(await context.pending(), requests, givenKey);
+    } catch (error) {
+      if (!(error instanceof LocalError)) throw error;
+      return findGiven(null, requests, givenKey);
+    }
   }
 
   async function sendEntry(entry: Entry, { endpoint, input }: Change): Promise<Changed<unknown>> {
@@ -111,10 +108,10 @@ export function openChanges(context: ChangesContext) {
   /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
   async function complete(): Promise<void> {
     if (isUnfinished) return;
-    const done = [...entries].filter((entry) => !open.has(entry) && entry.ids.length > 0);
+    const done = [...entries].filter((entry) => !open.has(entry) && entry.files.length > 0);
     if (done.length === 0) return;
     try {
-      completeChanges(await context.state(), done);
+      (await context.pending()).complete(done);
     } catch (error) {
       if (!(error instanceof LocalError)) throw error;
       await say({ tone: 'warning', text: `${error.message}: the next run of this command repeats its calls` });
@@ -133,7 +130,7 @@ const isSettledBy = (error: unknown, { repeats }: Entry): boolean =>
 export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && settles(error) && !outcomeUnknown(error);
 
-/** What the journal knows about requests that were written down just now. */
+/** What is said of requests that were written down just now. */
 function notesOn({ repeated, tooOld }: Begun, io: Io): Note[] {
   const notes = tooOld.map(({ method, path, createdAt }): Note => {
     const call = `${method} ${path.replace(/\?.*/, '')}`;

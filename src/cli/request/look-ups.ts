@@ -4,18 +4,17 @@ import { ApiError } from '../../contract/errors.ts';
 import { emailKey } from '../../domain/email.ts';
 import type { Settings } from '../config/settings.ts';
 import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
-import { type Pending, pendingOf } from '../state/journal.ts';
-import type { State } from '../state/state.ts';
+import type { Pending, PendingChanges } from '../state/pending.ts';
 
 /**
- * Finds the product of a key. The journal knows that of a key which an earlier process deleted without an answer, so that
+ * Finds the product of a key; of one that an earlier process deleted without an answer by its pending change, so that
  * the request can be repeated. Throws `UsageError` for a token that may not look a key up.
  */
 export async function findProductOfKey(
   client: Client,
   licenseKey: string,
   origin: string,
-  state: () => Promise<State | null>,
+  pending: () => Promise<PendingChanges | null>,
 ): Promise<string> {
   try {
     return (await client.keys.get({ licenseKey })).license.productId;
@@ -29,9 +28,10 @@ export async function findProductOfKey(
       ];
       throw new UsageError(message, ways, { cause: error });
     }
-    const known = error.status === 404 ? await state() : null;
-    const pending = known === null ? [] : pendingOf(known, origin).map(addressIn);
-    const productId = pending.find((address) => address.get('licenseKey') === licenseKey)?.get('productId');
+    const known = error.status === 404 ? await pending() : null;
+    const changes = known?.list().filter(({ value }) => value.origin === origin) ?? [];
+    const addresses = changes.map(({ value }) => addressIn(value));
+    const productId = addresses.find((address) => address.get('licenseKey') === licenseKey)?.get('productId');
     if (typeof productId !== 'string') throw error;
     return productId;
   }

@@ -23,7 +23,7 @@ export function rerunLine(
     ...(db === undefined ? [] : [`LKM_DB='${withoutPassword(db).replace('@', ':***@')}'`]),
     'lkm',
     ...shown,
-    // One key stands for one request: a command that makes several finds the key of each in the journal.
+    // One key stands for one request: a command that makes several finds the key of each in its file.
     ...(makesSeveral(parsed.written) ? [] : [option, quote(value)]),
   ].join(' ');
 }

@@ -1,41 +1,35 @@
+import { z } from 'zod';
 import type { Io } from '../io.ts';
-import { hasState, openState, type State } from './state.ts';
+import { hasOwnedFiles, openOwnedFiles } from './owned-files.ts';
 
-export interface RunningServer {
-  readonly url: string;
-  readonly db: string;
-  /** Its certificate (PEM), where it has signed it itself. */
-  readonly ca?: string | undefined;
-}
+const Server = z.object({ url: z.string(), db: z.string(), host: z.string(), startedAt: z.int() });
+export type RunningServer = Pick<z.output<typeof Server>, 'url' | 'db'>;
 
-/** Records that this process serves a database, and removes the records of servers that have ended. */
-export function recordServer(state: State, { url, db, ca }: RunningServer, { host, now }: Io): void {
-  state.transaction(() => {
-    for (const { writer } of state.all<{ writer: string }>('SELECT writer FROM server')) {
-      if (!state.isRunning(writer)) state.run('DELETE FROM server WHERE writer = ?', writer);
-    }
-    const sql = 'INSERT INTO server (writer, url, db, ca, host, started_at) VALUES (?, ?, ?, ?, ?, ?)';
-    state.run(sql, state.writer(), url, db, ca ?? null, host, now());
+const FOLDER = 'servers';
+
+/**
+ * Records that this process serves a database, and removes the records of servers that have ended. Returns what removes its
+ * own. Throws `LocalError`.
+ */
+export function recordServer({ url, db }: RunningServer, io: Io): () => void {
+  const files = openOwnedFiles(FOLDER, Server, io);
+  const name = `${io.uuid()}.json`;
+  files.exclusively(() => {
+    for (const file of files.list()) if (!files.isRunning(file)) files.remove(file.name);
+    files.write(name, { url, db, host: io.host, startedAt: io.now() });
   });
+  return () => {
+    files.remove(name);
+    files.close();
+  };
 }
 
-export function forgetServer(state: State): void {
-  state.transaction(() => state.run('DELETE FROM server WHERE writer = ?', state.writer()));
-}
-
-/** The servers of this user that run on this machine, the newest first. Throws `LocalError` for a state that is not safe. */
-export function runningServers(io: Io): RunningServer[] {
-  if (!hasState(io)) return [];
-  const state = openState(io);
-  try {
-    const sql = 'SELECT writer, url, db, ca FROM server WHERE host = ? ORDER BY started_at DESC';
-    return state.transaction(() =>
-      state
-        .all<{ writer: string; url: string; db: string; ca: string | null }>(sql, io.host)
-        .filter(({ writer }) => state.isRunning(writer))
-        .map(({ url, db, ca }) => ({ url, db, ca: ca ?? undefined })),
-    );
-  } finally {
-    state.close();
-  }
+/** The servers of this user that run on this machine, the newest first. Throws `LocalError` for a folder that is not safe. */
+export function runningServers(io: Io): readonly RunningServer[] {
+  if (!hasOwnedFiles(FOLDER, io)) return [];
+  const files = openOwnedFiles(FOLDER, Server, io);
+  return files
+    .exclusively(() => files.list().filter((file) => file.value.host === io.host && files.isRunning(file)))
+    .map(({ value }) => value)
+    .toSorted((a, b) => b.startedAt - a.startedAt);
 }

@@ -7,7 +7,7 @@ import { codeOf, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { chooseTarget } from '../../request/target.ts';
-import { hasState, openState } from '../../state/state.ts';
+import { hasPending, openPending } from '../../state/pending.ts';
 import { type Check, checkResult, fail, failed, ok } from './check.ts';
 import { examineDatabase } from './database.ts';
 import { examineService } from './service.ts';
@@ -59,7 +59,7 @@ async function checkWebhooks(context: CommandContext): Promise<readonly Check[]>
 /** Checks what a change needs before it is sent, and makes nothing. Throws `LocalError`. */
 function checkStateFolder(io: Io): Check {
   const folder = stateDir(io);
-  if (hasState(io)) openState(io).close();
+  if (hasPending(io)) openPending(io).list();
   let parent = folder;
   while (!existsSync(parent)) parent = dirname(parent);
   try {

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../context.ts';
 import { LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { quote } from '../../output/words.ts';
-import { forgetServer, type RunningServer, recordServer } from '../../state/servers.ts';
+import { type RunningServer, recordServer } from '../../state/servers.ts';
 
 interface Served extends RunningServer {
   /** The first token of its database, where that is new. */
@@ -43,11 +43,10 @@ const profileLines = (profile: string): readonly string[] => {
 };
 
 /** Lets `-p local` find the server. */
-export async function recordRunningServer(server: RunningServer, { io, say, state, onClose }: CommandContext) {
+export async function recordRunningServer(server: RunningServer, { io, say, onClose }: CommandContext) {
   try {
-    const opened = await state();
-    recordServer(opened, server, io);
-    onClose(async () => forgetServer(opened));
+    const forget = recordServer(server, io);
+    onClose(async () => forget());
   } catch (error) {
     if (!(error instanceof LocalError)) throw error;
     await say({ tone: 'warning', text: `${error.message}: -p local does not find this server` });

@@ -1,19 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { stateDir } from '../../src/cli/config/files.ts';
-import { beginChanges, completeChanges } from '../../src/cli/state/journal.ts';
-import { openState, type State } from '../../src/cli/state/state.ts';
+import { openPending } from '../../src/cli/state/pending.ts';
 import { fakeIo, lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
 import { brokenBy, issued, KEY, PRODUCT, refusal, remote, type Scripted, scriptedService } from './scripted-service.ts';
 
@@ -26,14 +26,20 @@ const DAY = 24 * HOUR;
 /** A machine on which commands are run one after another, each in a process of its own. */
 function machine(more: Surroundings = {}) {
   const cwd = tempFolder();
-  const file = join(cwd, '.local/state/lkm/state.db');
+  const folder = join(cwd, '.local/state/lkm/pending');
   const at = async (argv: readonly string[], answer: Scripted, surroundings: Surroundings = {}) => {
     const { fetch, seen } = scriptedService(answer);
     const env = { ...remote, ...more.env, ...surroundings.env };
     const ran = await lkm(argv, { cwd, fetch, ...more, ...surroundings, env });
     return { ...ran, keys: seen.map(({ idempotencyKey }) => idempotencyKey), seen };
   };
-  return { cwd, file, at, pending: () => pendingIn(file), running: (argv: readonly string[]) => running(argv, cwd) };
+  return {
+    cwd,
+    folder,
+    at,
+    pending: () => pendingIn(folder),
+    running: (argv: readonly string[]) => running(argv, cwd),
+  };
 }
 
 /** A command that has sent its request, and gets its answer when it is told to end. */
@@ -54,36 +60,35 @@ async function running(argv: readonly string[], cwd: string) {
   };
 }
 
-/** The changes that are written down. */
-function pendingIn(file: string): Record<string, unknown>[] {
-  if (!existsSync(file)) return [];
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    return database
-      .prepare('select origin, method, path, body, idempotency_key, created_at from change order by id')
-      .all();
-  } finally {
-    database.close();
-  }
-}
+/** The names of the files of changes. */
+const filesIn = (folder: string): string[] =>
+  existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
+
+/** The changes that are written down, the oldest first. */
+const pendingIn = (folder: string): Record<string, unknown>[] =>
+  filesIn(folder)
+    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')).value)
+    .sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 
 describe('a change that had no answer', () => {
-  it('is written down, for its owner only, and without the token', async () => {
-    const { at, file } = machine();
+  it('is written down in a file of its own, for its owner only, and without the token', async () => {
+    const { at, folder, pending } = machine();
     await at([...create, '--customer', 'cus_1'], serverError);
-    expect(pendingIn(file)).toEqual([
+    expect(pending()).toEqual([
       {
         origin: 'https://licensing.example.com',
         method: 'POST',
         path: '/create-key',
         body: JSON.stringify({ productId: PRODUCT, customerId: 'cus_1' }),
-        idempotency_key: first,
-        created_at: '2026-11-21T12:00:00.000Z',
+        idempotencyKey: first,
+        createdAt: '2026-11-21T12:00:00.000Z',
       },
     ]);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(statSync(dirname(file)).mode & 0o777).toBe(0o700);
-    expect(readFileSync(file, 'latin1')).not.toContain(remote.LKM_TOKEN);
+    const [name = ''] = filesIn(folder);
+    expect(name).toMatch(/^[\da-f]{32}\.json$/);
+    expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(readFileSync(join(folder, name), 'latin1')).not.toContain(remote.LKM_TOKEN);
   });
 
   it('is repeated by the next run of the same command, which says so', async () => {
@@ -125,7 +130,7 @@ describe('a change that had no answer', () => {
       return new Response();
     };
     expect((await at(create, issued, { fetch, stop: controller.signal })).code).toBe(130);
-    expect(pending()).toMatchObject([{ idempotency_key: first }]);
+    expect(pending()).toMatchObject([{ idempotencyKey: first }]);
     expect((await at(create, issued)).keys).toEqual([first]);
   });
 
@@ -216,7 +221,7 @@ it.each([
   expect(pending()).toEqual([]);
 });
 
-describe('the journal', () => {
+describe('the folder of changes without an answer', () => {
   it.each([
     [{ platform: 'linux', env: {} }, '/home/ada/.local/state/lkm'],
     [{ platform: 'linux', env: { XDG_STATE_HOME: 'state' } }, '/home/ada/.local/state/lkm'],
@@ -244,15 +249,17 @@ describe('the journal', () => {
   });
 
   it.each([
-    ['cannot be made', (file: string) => writeFileSync(dirname(file), ''), /cannot write to \S+state\.db \(E\w+\)/],
-    ['is damaged', (file: string) => writeFileSync(file, 'rubbish '.repeat(600)), /state\.db is damaged/],
-    ['is of a newer lkm', (file: string) => query(file, 'pragma user_version = 99'), /was written by a newer lkm/],
-  ])('%s: nothing is sent, and the error says the way out', async (_, spoil, message) => {
+    ['cannot be made', /cannot write to \S+pending \(E\w+\)/],
+    ['has a damaged file', /pending\/\w+\.json is damaged/],
+  ])('%s: nothing is sent, and the error says the way out', async (_, message) => {
     const { at, cwd } = machine();
     const env = { LKM_STATE_DIR: join(cwd, 'state') };
-    const file = join(cwd, 'state/state.db');
-    if (!message.source.startsWith('cannot')) mkdirSync(dirname(file), { mode: 0o700 });
-    spoil(file);
+    const folder = join(cwd, 'state/pending');
+    if (message.source.startsWith('cannot')) writeFileSync(dirname(folder), '');
+    else {
+      await at(create, serverError, { env });
+      for (const name of filesIn(folder)) writeFileSync(join(folder, name), 'rubbish');
+    }
     const refused = await at(create, issued, { env });
     expect(refused).toMatchObject({ code: 13, stdout: '', keys: [] });
     expect(refused.stderr).toMatch(message);
@@ -262,81 +269,73 @@ describe('the journal', () => {
   });
 
   it.each([
-    ['a link to another file', (file: string) => symlinkSync(join(dirname(file), '../victim'), file)],
+    ['a link to another file', (file: string, victim: string) => symlinkSync(victim, file)],
     ['a device', (file: string) => symlinkSync('/dev/zero', file)],
     ['a folder', (file: string) => mkdirSync(file)],
-  ])('is neither read nor written where %s was put in its place', async (_, plant) => {
-    const { at, file } = machine();
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const victim = join(dirname(file), '../victim');
+  ])('is neither read nor written where %s was put in the place of a file', async (_, plant) => {
+    const { at, folder } = machine();
+    await at(create, serverError);
+    const [name = ''] = filesIn(folder);
+    const victim = join(folder, '../victim');
     writeFileSync(victim, 'as it was');
-    plant(file);
+    rmSync(join(folder, name));
+    plant(join(folder, name), victim);
     const ran = await at(create, issued);
     expect(ran).toMatchObject({ code: 13, stdout: '', keys: [] });
-    expect(ran.stderr).toContain(`error: ${file} is not a file of this user alone\n`);
+    expect(ran.stderr).toContain(`error: ${join(folder, name)} is not a file of this user alone\n`);
     expect(readFileSync(victim, 'utf8')).toBe('as it was');
   });
 
   it('is not kept in a folder that others can write to', async () => {
-    const { at, file } = machine();
+    const { at, folder } = machine();
     await at(create, serverError);
-    chmodSync(dirname(file), 0o777);
+    chmodSync(dirname(folder), 0o777);
     const ran = await at(create, issued);
     expect(ran).toMatchObject({ code: 13, keys: [] });
     expect(ran.stderr).toContain('is not safe: others can put files into it\n');
   });
 });
 
-/** Runs a statement on a state, which it makes where there is none. */
-function query(file: string, sql: string): void {
-  const database = new DatabaseSync(file);
-  database.exec(sql);
-  database.close();
-}
-
 describe('a group of changes', () => {
-  const { io } = fakeIo({ cwd: tempFolder() });
+  const cwd = tempFolder();
   const request = { origin: 'https://x.example', method: 'POST', path: '/product', body: '{"name":"a"}' };
-  const begin = (state: State, keys: readonly string[]) => {
-    const left = [...keys];
-    const requests = keys.map(() => request);
-    return beginChanges(state, requests, { ...io, uuid: () => left.shift() ?? '' }).entries;
-  };
-  /** A process that writes changes down, and ends once some of them are done. */
-  const process = (keys: string[], done: (keys: string[]) => string[]) => {
-    const state = openState(io);
-    const entries = begin(state, keys);
-    const isDone = done(entries.map(({ idempotencyKey }) => idempotencyKey));
-    completeChanges(
-      state,
-      entries.filter(({ idempotencyKey }) => isDone.includes(idempotencyKey)),
-    );
-    state.close();
-    return entries.map(({ idempotencyKey, repeats }) => (repeats ? `${idempotencyKey} again` : idempotencyKey));
-  };
+  const open = () => openPending({ ...fakeIo({ cwd }).io, uuid: randomUUID });
+  /** A process that writes so many changes down, and ends once some of them are done. Returns their keys, and who repeats. */
+  function process(count: number, done: readonly number[]) {
+    const pending = open();
+    const { entries } = pending.begin(Array.from({ length: count }, () => request));
+    pending.complete(entries.filter((_, at) => done.includes(at)));
+    pending.close();
+    return {
+      keys: entries.map(({ idempotencyKey }) => idempotencyKey),
+      repeats: entries.map(({ repeats }) => repeats),
+    };
+  }
 
   it('has a key for each, also where two are the same request, in one group or in two', () => {
-    const state = openState(io);
-    const begun = [
-      ['k1', 'k2', 'k3'],
-      ['k4', 'k5'],
-    ].flatMap((keys) => begin(state, keys));
-    expect(begun.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['k1', 'k2', 'k3', 'k4', 'k5']);
-    expect(begun.filter(({ repeats }) => repeats)).toEqual([]);
-    completeChanges(state, begun);
-    state.close();
+    const pending = open();
+    const begun = [3, 2].flatMap((count) => pending.begin(Array.from({ length: count }, () => request)).entries);
+    expect(new Set(begun.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(5);
+    expect(begun.some(({ repeats }) => repeats)).toBe(false);
+    pending.complete(begun);
+    pending.close();
   });
 
   it('is repeated row by row: those that are done are new, the others keep their keys', () => {
-    expect(process(['k1', 'k2', 'k3'], () => ['k2'])).toEqual(['k1', 'k2', 'k3']);
-    expect(process(['n1', 'n2', 'n3'], () => [])).toEqual(['k1 again', 'k3 again', 'n3']);
-    expect(process(['m1', 'm2', 'm3', 'm4'], (all) => all)).toEqual(['k1 again', 'k3 again', 'n3 again', 'm4']);
+    const { keys: first } = process(3, [1]);
+    const second = process(3, []);
+    expect(second.repeats).toEqual([true, true, false]);
+    expect(second.keys.slice(0, 2).toSorted()).toEqual([first[0], first[2]].toSorted());
+    const third = process(4, [0, 1, 2, 3]);
+    expect(third.repeats).toEqual([true, true, true, false]);
+    expect(third.keys.slice(0, 3).toSorted()).toEqual(second.keys.toSorted());
+    expect(process(1, [0]).repeats).toEqual([false]);
   });
 
   it('leaves no lock behind, and removes those of processes that were killed', () => {
-    const locks = join(stateDir(io), 'locks');
-    writeFileSync(join(locks, 'of-a-killed-process'), '', { mode: 0o600 });
-    process(['k1'], (all) => all);
-    expect(readdirSync(locks)).toEqual([]);
+    const folder = join(cwd, '.local/state/lkm/pending');
+    writeFileSync(join(folder, 'of-a-killed-process.lock'), '', { mode: 0o600 });
+    process(1, [0]);
+    expect(readdirSync(folder)).toEqual(['lock']);
   });
 });

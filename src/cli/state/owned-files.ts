@@ -1,0 +1,130 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import {
+  checkPrivateFolder,
+  findStateDir,
+  readPrivateFile,
+  stateDir,
+  syncFolder,
+  writeAtomically,
+} from '../config/files.ts';
+import { CommandError, codeOf, LocalError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import { quote } from '../output/words.ts';
+import { isLocked, type Lock, takeLock, withLock } from './lock.ts';
+
+/** A file of a process; its owner is the name of the lock that the process holds. */
+export interface OwnedFile<T> {
+  readonly name: string;
+  readonly owner: string;
+  readonly value: T;
+}
+
+/** Whether there is such a folder: then something was once written into it. */
+export function hasOwnedFiles(folder: string, io: Io): boolean {
+  const state = findStateDir(io);
+  return state !== null && existsSync(join(state, folder));
+}
+
+/** Small files that processes of this user leave to those after them: in a folder of the state folder, as JSON. */
+export function openOwnedFiles<T extends object>(folder: string, schema: z.ZodType<T>, io: Io) {
+  const path = join(stateDir(io), folder);
+  const Owned = z.object({ owner: z.string(), value: schema });
+  let own: { readonly name: string; readonly lock: Lock } | null = null;
+
+  /** Runs work that reads and changes the files while no other process does. Throws `LocalError` when they cannot be written. */
+  function exclusively<R>(work: () => R, meaning = NOTHING_SENT): R {
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      checkPrivateFolder(stateDir(io), io);
+      checkPrivateFolder(path, io);
+      return withLock(join(path, 'lock'), work);
+    } catch (error) {
+      if (error instanceof CommandError) throw error;
+      const way = ways.get(String(codeOf(error))) ?? 'set LKM_STATE_DIR to a folder that can be written to';
+      throw new LocalError(`cannot write to ${path} (${codeOf(error)})`, [`${meaning} ${way}.`], { cause: error });
+    }
+  }
+
+  /** All files, by their names. Throws `LocalError` for one that is none of them. */
+  const list = (): OwnedFile<T>[] =>
+    readdirSync(path)
+      .filter((name) => name.endsWith('.json'))
+      .sort()
+      .map((name) => ({ name, ...read(join(path, name)) }));
+
+  function read(file: string) {
+    if (!lstatSync(file).isFile()) {
+      throw new LocalError(`${file} is not a file of this user alone`, [
+        'Nothing was sent. Look at what it is, and move it away.',
+      ]);
+    }
+    try {
+      return Owned.parse(JSON.parse(readPrivateFile(file, io)));
+    } catch (error) {
+      if (error instanceof LocalError) throw error;
+      const hints = [
+        'Nothing was sent. It may be of a change that had no answer: look what that has done before you repeat it.',
+        ['Then move it away:', `mv ${quote(file)} ${quote(`${file}.damaged`)}`],
+      ] as const;
+      throw new LocalError(`${file} is damaged`, hints, { cause: error });
+    }
+  }
+
+  /** Writes a file of this process. It is on the disk when this returns. */
+  function write(name: string, value: T): void {
+    writeAtomically(join(path, name), JSON.stringify({ owner: owner(), value }), 0o600, io);
+    syncFolder(path);
+  }
+
+  /** The name of this process, whose lock it holds until it closes the files or ends. */
+  function owner(): string {
+    if (own !== null) return own.name;
+    for (const name of readdirSync(path).filter((one) => one.endsWith('.lock'))) {
+      // That of a process that was killed.
+      if (!isLocked(join(path, name))) rmSync(join(path, name), { force: true });
+    }
+    const name = io.uuid();
+    const lock = takeLock(join(path, `${name}.lock`));
+    if (lock === null) throw new Error(`${name} is the name of another process`);
+    own = { name, lock };
+    return name;
+  }
+
+  /** A lock is made and removed exclusively only: nobody takes one that is about to go. */
+  function close(): void {
+    const held = own;
+    if (held === null) return;
+    try {
+      exclusively(() => {
+        held.lock.release();
+        rmSync(join(path, `${held.name}.lock`), { force: true });
+      });
+    } catch {
+      // The next command removes it.
+    }
+  }
+
+  return {
+    path,
+    exclusively,
+    list,
+    write,
+    remove: (name: string): void => rmSync(join(path, name), { force: true }),
+    /** Whether another process owns a file, and still runs. */
+    isRunning: ({ owner }: Pick<OwnedFile<T>, 'owner'>): boolean =>
+      owner !== own?.name && /^[\w-]+$/.test(owner) && isLocked(join(path, `${owner}.lock`)),
+    /** Whether this process owns a file. */
+    isOwn: ({ owner }: Pick<OwnedFile<T>, 'owner'>): boolean => owner === own?.name,
+    close,
+  };
+}
+
+const NOTHING_SENT = 'Nothing was sent. A change is written down before it is sent:';
+
+const ways = new Map([
+  ['ENOSPC', 'make room there'],
+  ['EDQUOT', 'make room there'],
+  ['ELOCKED', 'wait until the command that writes to it has ended'],
+]);
