@@ -27,7 +27,8 @@ export function spawnOwner(db: string, url?: string): Promise<ChildProcess> {
       rows.accounts.insert({ id: 'acc_1', name: 'acme', createdAt: '2026-11-21T10:00:00.000Z' }));
     ${url === undefined ? '' : `store.publishUrl(${JSON.stringify(url)});`}
     process.stdout.write('ready');
-    setInterval(() => {}, 1_000);
+    // Held, so that its connections are not collected, and closed.
+    setInterval(() => store, 1_000);
   `);
 }
 
