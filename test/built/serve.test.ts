@@ -52,7 +52,7 @@ it('the built command, which has just stored its profile, answers what is in fli
   expect(await exited).toEqual([0, null]);
 });
 
-it('the built command copies a long log in a thread, counts many keys in another, and both end with it', {
+it('the built command copies a long log and counts many keys in a thread, which ends with it', {
   timeout: 60_000,
 }, async () => {
   const home = homeFolder();
@@ -79,7 +79,6 @@ it('the built command copies a long log in a thread, counts many keys in another
   await vi.waitFor(() => expect(look()?.checkpointed).toBeGreaterThan(0), 10_000);
   expect(look()?.log).toBeLessThan(16_000);
   expect(await call('GET', '/key/list?page=1')).toMatchObject({ meta: { total: created } });
-  expect(findThread(child.pid ?? 0, 'lkm-reads')).not.toBeNull();
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
 });
