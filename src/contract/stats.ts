@@ -23,7 +23,6 @@ const Monday = z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2
 const Weeks = z.array(z.looseObject({ week: Monday, count: Count }));
 
 export const Stats = resource('Stats', 'Statistics of keys, devices, sessions and customers', {
-  age: Count.describe('How many seconds ago all of this was counted: 0 for few keys, up to 3 600 for many'),
   keys: z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' }),
   products: z.array(z.looseObject({ productId: shownId(ProductId), ...counts })).describe('The same by product'),
   devices: Count.describe('How many devices hold a slot'),
@@ -42,8 +41,7 @@ export const stats = {
     summary: 'Count keys, devices and sessions',
     description:
       'Counts keys by product and status, devices, sessions and customers, and names the keys that run full or expire ' +
-      'next. A token that is limited to some products gets the statistics of these only. Where there are more than 25 000 ' +
-      'keys, a server counts them every few minutes: `age` says how long ago.',
+      'next. A token that is limited to some products gets the statistics of these only.',
     query: z.object({ productId: ProductId.optional().describe('Only this product') }),
     readsMany: true,
     reply: data('GetStatsResponse', Stats),

@@ -14,7 +14,6 @@ import { listen, type Tls } from './http/transport/listen.ts';
 import { type BackupSchedule, backupJob } from './jobs/backups.ts';
 import { checkpointJob } from './jobs/checkpoints.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
-import { COUNTS, countJob } from './jobs/counts.ts';
 import { DELIVERIES, deliveryCleanupJob, deliveryJob, webhookHealthJob } from './jobs/deliveries.ts';
 import { expiryJob } from './jobs/expiry.ts';
 import { createJobs, type Job, type JobHealth } from './jobs/job.ts';
@@ -188,7 +187,6 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     expiryJob(recording),
     base.numbersInCommit ? null : sequencerJob(store, onRecorded, onNumbered),
     checkpointJob(store, parts),
-    countJob(store, { now: parts.now, steady: base.clocks.steady }),
     deliveryJob(deliverer, !store.isOnlyWriter),
     webhookHealthJob(delivering),
     deliveryCleanupJob(parts),
@@ -199,7 +197,6 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   jobs.start(background.filter((job) => job !== null));
   if (!base.numbersInCommit) jobs.wake(SEQUENCER);
   if (backup !== null) jobs.wake(backup.name);
-  jobs.wake(COUNTS);
   return {
     ...listener,
     metricsUrl: metrics?.url ?? null,

@@ -49,7 +49,6 @@ const tables: readonly Table[] = [
   { name: 'audit', key: ['account_id', 'seq'] },
   { name: 'events', key: ['account_id', 'seq'] },
   { name: 'record_heads', key: ['account_id'] },
-  { name: 'account_counts', key: ['account_id'] },
   { name: 'checkpoints', key: ['account_id', 'seq'] },
   { name: 'product_versions', key: ['account_id', 'id'] },
   { name: 'license_metadata', key: ['account_id', 'name', 'value', 'license_id'] },

@@ -19,7 +19,6 @@ const perWeek = (counts: Readonly<Record<string, number>> = {}) =>
   mondays.map((week) => ({ week, count: counts[week] ?? 0 }));
 
 const empty = {
-  age: 0,
   ...{ keys: none, products: [], devices: 0, sessions: 0, customers: 0, fullest: [], nextToExpire: [] },
   ...{ issuedPerWeek: perWeek(), activatedPerWeek: perWeek() },
 };
@@ -72,7 +71,6 @@ const viewerOnly = {
 const everything = {
   body: ({ editor, viewer }: Shop) => ({
     data: {
-      age: 0,
       keys: all,
       products: expect.arrayContaining([
         { productId: editor, ...ofEditor },

@@ -236,12 +236,4 @@ describe('stats', () => {
     const stats = JSON.parse((await shop.at('stats -P EDITOR --json')).stdout);
     expect(stats).toMatchObject({ keys: { total: 1, trial: 1 }, devices: 0, customers: null });
   });
-
-  it('say how old they are, from a minute on', async () => {
-    const data = JSON.parse((await shop.at('stats --json')).stdout);
-    const counted = async (age: number) =>
-      (await against('stats -o stats.csv', [[200, { data: { ...data, age }, code: 0 }]])).stderr;
-    expect(await counted(125)).toContain('counted 2 minutes ago\n');
-    expect(await counted(59)).not.toContain('counted');
-  });
 });

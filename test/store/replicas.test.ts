@@ -56,11 +56,11 @@ describe('a user of PostgreSQL who lacks rights', () => {
   it.each(ways)('is told so who tries %s', async (_, use) => {
     await using none = await databaseFor();
     const message = expect.stringMatching(
-      /^the user may not SELECT, INSERT, UPDATE, DELETE in the table account_counts of the PostgreSQL/,
+      /^the user may not SELECT, INSERT, UPDATE, DELETE in the table accounts of the PostgreSQL/,
     );
     await expect(use(none.location)).rejects.toMatchObject({ name: 'StartupError', message });
     await using reader = await databaseFor(`select ${onAll}`);
-    const lacking = expect.stringMatching(/^the user may not INSERT, UPDATE, DELETE in the table account_counts/);
+    const lacking = expect.stringMatching(/^the user may not INSERT, UPDATE, DELETE in the table accounts/);
     await expect(use(reader.location)).rejects.toMatchObject({ name: 'StartupError', message: lacking });
   });
 

@@ -49,7 +49,6 @@ export const stats = readCommand({
       empty: '',
       quiet: [String(data.keys.total)],
       secret: true,
-      notes: data.age < 60 ? [] : [{ tone: 'hint', text: `counted ${count(Math.floor(data.age / 60), 'minute')} ago` }],
       draw: async (view) =>
         renderStats(data, (await unlessRefused('scopeMissing', client.products.list()))?.items ?? [], view),
     };

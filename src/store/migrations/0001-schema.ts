@@ -7,11 +7,6 @@ export const schema = ({ clustered, bytewise, unlogged }: Dialect): readonly str
   )`,
   // Replicas that start at once on an empty database must agree on one account.
   `create unique index accounts_by_name on accounts (name)`,
-  // What was counted of accounts with many keys. Decision 0052.
-  `create table account_counts (
-    account_id text primary key references accounts (id), counted_at text not null, customers integer not null,
-    products text not null
-  )`,
   `create table data_keys (
     slot text primary key, id text not null, sealed text not null
   )`,

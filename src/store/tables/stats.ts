@@ -1,10 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { KeyCounts } from '../../contract/stats.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { join, raw, type Sql, sql } from '../engine/sql.ts';
-import { integer, json, type RecordOf, tableOf, text } from '../table.ts';
 import {
   isActive,
   isBlocked,
@@ -23,56 +21,13 @@ export interface StatsScope {
   readonly productId: string | null;
 }
 
-/** What was counted of a product. Weeks are those of the account's counts, oldest first. */
-export interface ProductCounts {
-  readonly productId: string;
-  readonly keys: KeyCounts;
-  readonly devices: number;
-  readonly sessions: number;
-  readonly issuedPerWeek: readonly number[];
-  readonly activatedPerWeek: readonly number[];
-}
-
-const counts = tableOf('account_counts', {
-  accountId: text<AccountId>('account_id'),
-  countedAt: text<Instant>('counted_at'),
-  customers: integer('customers'),
-  products: json<readonly ProductCounts[]>('products'),
-});
-
-/** What was counted of an account, by product. */
-export type AccountCounts = RecordOf<typeof counts.columns>;
-
-/** Read at a time: a server that counts a million keys answers others in between. */
-const BATCH_SIZE = 5_000;
-
-type CountRow = { product_id: string; day: string; last: string } & Record<keyof KeyCounts, unknown>;
+/** How many rows there are of one product, or of one day (UTC, as `2026-11-21`). */
+type Counted<By extends string> = Readonly<Record<By, string>> & { readonly count: number };
 
 /** Statistics of keys, devices and sessions. */
 export const statsRepository = (db: Connection) => ({
-  find: (accountId: AccountId) => counts.find(db, { accountId }),
-
-  /** Puts counts in the place of those before them. */
-  keep: (found: AccountCounts) =>
-    counts.insert(
-      db,
-      found,
-      sql`on conflict (account_id) do update
-        set counted_at = excluded.counted_at, customers = excluded.customers, products = excluded.products`,
-    ),
-
-  forget: (accountId: AccountId) => counts.remove(db, { accountId }),
-
-  hasMoreThan: async (accountId: AccountId, count: number): Promise<boolean> =>
-    (await db.first(
-      sql`select id from licenses where account_id = ${accountId} order by id limit 1 offset ${count}`,
-    )) !== null,
-
-  /**
-   * Counts keys, and the devices and sessions that hold their slots, by product and day (UTC, as `2026-11-21`) of creation,
-   * batch by batch: each key once, as it is when its batch is read.
-   */
-  async *count(accountId: AccountId, { now, until }: { now: Instant; until: Instant }) {
+  /** The keys of each product, by status. */
+  async keysByProduct(scope: StatsScope, { now, until }: { readonly now: Instant; readonly until: Instant }) {
     const conditions: Record<keyof KeyCounts, Sql> = {
       total: sql`1 = 1`,
       active: isActive(now),
@@ -87,37 +42,36 @@ export const statsRepository = (db: Connection) => ({
     const sums = Object.entries(conditions).map(
       ([name, condition]) => sql`sum(case when ${condition} then 1 else 0 end) as ${raw(name)}`,
     );
-    for (let after = ''; ; ) {
-      const keys = await db.all<CountRow>(sql`
-        select product_id, substr(created_at, 1, 10) as day, max(id) as last, ${join(sums)}
-        from (
-          select * from licenses where account_id = ${accountId} and id > ${after} order by id limit ${BATCH_SIZE}
-        ) as licenses
-        group by product_id, substr(created_at, 1, 10)`);
-      const last = keys.reduce((latest, row) => (row.last > latest ? row.last : latest), after);
-      /** How many rows of a table belong to the keys of the batch. */
-      const heldBy = async (table: Sql, day: Sql, condition = sql`1 = 1`) => {
-        const rows = await db.all<{ product_id: string; day: string; count: unknown }>(sql`
-          select product_id, ${day} as day, count(*) as count
-          from ${table} as held join licenses on licenses.account_id = held.account_id and licenses.id = held.license_id
-          where held.account_id = ${accountId} and held.license_id > ${after} and held.license_id <= ${last} and ${condition}
-          group by 1, 2`);
-        return rows.map((row) => ({ productId: row.product_id, day: row.day, count: Number(row.count) }));
-      };
-      yield {
-        keys: keys.map(({ product_id: productId, day, last: _last, ...sums }) => ({
-          productId,
-          day,
-          counts: numbersOf(sums),
-        })),
-        devices: await heldBy(raw('devices'), raw('substr(held.created_at, 1, 10)')),
-        sessions: await heldBy(raw('sessions'), raw(`''`), sql`held.expires_at > ${now}`),
-      };
-      if (keys.reduce((sum, { total }) => sum + Number(total), 0) < BATCH_SIZE) return;
-      after = last;
-      await nextTurn();
-    }
+    const rows = await db.all<{ product_id: string } & Record<keyof KeyCounts, unknown>>(sql`
+      select product_id, ${join(sums)} from licenses where ${isIn(scope)} group by product_id order by product_id`);
+    return rows.map(({ product_id: productId, ...counts }) => ({ productId, ...numbersOf(counts) }));
   },
+
+  /** How many devices hold a slot of these keys. */
+  devices: (scope: StatsScope): Promise<number> => countHeld(db, raw('devices'), scope, sql`1 = 1`),
+
+  /** How many sessions of these keys are leased now. */
+  sessions: (scope: StatsScope, now: Instant): Promise<number> =>
+    countHeld(db, raw('sessions'), scope, sql`held.expires_at > ${now}`),
+
+  /** The keys that were created since an instant, by day. */
+  issuedSince: (scope: StatsScope, from: Instant): Promise<Counted<'day'>[]> =>
+    byDay(
+      db,
+      sql`
+      select substr(created_at, 1, 10) as day, count(*) as count
+      from licenses where ${isIn(scope)} and created_at >= ${from} group by 1`,
+    ),
+
+  /** The devices that were activated since an instant, and still hold their slots, by day. */
+  activatedSince: (scope: StatsScope, from: Instant): Promise<Counted<'day'>[]> =>
+    byDay(
+      db,
+      sql`
+      select substr(held.created_at, 1, 10) as day, count(*) as count
+      from devices as held join licenses on licenses.account_id = held.account_id and licenses.id = held.license_id
+      where ${isHeldIn(scope)} and held.created_at >= ${from} group by 1`,
+    ),
 
   /** Active keys with several slots, the fullest first. */
   fullest: (scope: StatsScope, now: Instant, limit: number): Promise<License[]> => licenses.all(db)`
@@ -129,6 +83,25 @@ export const statsRepository = (db: Connection) => ({
     select * from licenses where ${isIn(scope)} and vendor_disabled = 0 and expires_at > ${now}
     order by expires_at, id limit ${limit}`,
 });
+
+async function byDay(db: Connection, statement: Sql): Promise<Counted<'day'>[]> {
+  const rows = await db.all<{ day: string; count: unknown }>(statement);
+  return rows.map(({ day, count }) => ({ day, count: Number(count) }));
+}
+
+/** How many rows of a table belong to the keys of a scope. */
+async function countHeld(db: Connection, table: Sql, scope: StatsScope, condition: Sql): Promise<number> {
+  const row = await db.first<{ count: unknown }>(sql`
+    select count(*) as count
+    from ${table} as held join licenses on licenses.account_id = held.account_id and licenses.id = held.license_id
+    where ${isHeldIn(scope)} and ${condition}`);
+  return Number(row?.count ?? 0);
+}
+
+const isHeldIn = ({ accountId, productId }: StatsScope): Sql =>
+  productId === null
+    ? sql`held.account_id = ${accountId}`
+    : sql`held.account_id = ${accountId} and licenses.product_id = ${productId}`;
 
 /** The product is in an expression, so that no planner reads all keys of the product for the first of them. */
 const isIn = ({ accountId, productId }: StatsScope): Sql =>
