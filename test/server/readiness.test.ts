@@ -39,6 +39,8 @@ describe('a server on PostgreSQL', () => {
     // The connection that is asked is a new one, which began read-only.
     const renewed = `select pid ${CONNECTIONS} and query like '%pg_advisory_lock_shared%'`;
     await expect.poll(() => database.query(renewed), patient).toHaveLength(1);
+    // So did one for changes, which its pool keeps no longer than for the change that was refused.
+    expect((await running.call('POST', '/product', { name: 'Viewer' })).status).toBeGreaterThanOrEqual(500);
     await database.query(`alter database ${name} reset default_transaction_read_only`);
     await expect.poll(ready, patient).toBe(200);
     expect(await running.call('POST', '/product', { name: 'Editor' })).toMatchObject({ status: 201 });

@@ -58,13 +58,16 @@ async function runOnce<T>(
     return value;
   } catch (error) {
     // After a commit without an answer there is nothing to take back, and nobody may be listening.
-    if (!(error instanceof OutcomeUnknown)) usable = await transaction.rollBack();
+    if (!(error instanceof OutcomeUnknown)) usable = (await transaction.rollBack()) && !isReadOnly(error);
     throw error;
   } finally {
     if (usable) client.release();
     else void releaseOnceAnswered(client, committing, known);
   }
 }
+
+/** `read_only_sql_transaction`: a connection that began while that was set stays so after the setting is gone. */
+const isReadOnly = (error: unknown): boolean => codeOf(causeOf(error)) === '25006';
 
 /** A commit that takes longer may wait for a standby. */
 const SLOW_COMMIT_MS = 2_000;
