@@ -95,7 +95,7 @@ const MAX_WAITING_BYTES = 65_536;
 
 /** Lines are written together, this many bytes or after this time: a write for each would cost more than a request. */
 const WRITE_BYTES = 4_096;
-const WRITE_MS = 50;
+const WRITE_MS = 10;
 
 /** Writes to an open file, pipe or terminal by another thread, and tries again where that fails. */
 export function createLogSink(fd: number, maxWaitingBytes = MAX_WAITING_BYTES): LogSink {
