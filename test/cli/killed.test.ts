@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -105,6 +105,28 @@ describe('a command that is killed while it waits for its answer', () => {
     expect(keys.slice(1).filter((key) => key === keys[0])).toHaveLength(1);
     expect(new Set(keys).size).toBe(4);
     await Promise.all([running, ...repeats].map(kill));
+  });
+});
+
+it('a command waits for others that write their changes down, as a hundred that begin at once do', async () => {
+  await using service = await silentService();
+  service.answerFromNow();
+  const home = tempFolder();
+  const lock = join(import.meta.dirname, '../../src/cli/state/lock.ts');
+  const folder = join(home, '.local/state/lkm/pending');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const script = `
+    import { takeLock } from ${JSON.stringify(lock)};
+    const lock = takeLock(${JSON.stringify(join(folder, 'lock'))});
+    process.stdout.write('taken');
+    setTimeout(() => lock.release(), 4_500);`;
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(holder.stdout, 'data');
+  expect(await finish(start(['keys', 'create', '--expires', '1y'], home, service.env))).toMatchObject({
+    code: 0,
+    stdout: `${KEY}\n`,
   });
 });
 

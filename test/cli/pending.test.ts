@@ -332,9 +332,11 @@ describe('a group of changes', () => {
     expect(process(1, [0]).repeats).toEqual([false]);
   });
 
-  it('leaves no lock behind, and removes those of processes that were killed', () => {
+  it('leaves no lock behind, and removes what processes left that were killed', () => {
     const folder = join(cwd, '.local/state/lkm/pending');
-    writeFileSync(join(folder, 'of-a-killed-process.lock'), '', { mode: 0o600 });
+    for (const name of ['of-a-killed-process.lock', 'change.json.of-a-killed-process.tmp']) {
+      writeFileSync(join(folder, name), '', { mode: 0o600 });
+    }
     process(1, [0]);
     expect(readdirSync(folder)).toEqual(['lock']);
   });

@@ -3,42 +3,53 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } f
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { toInstant } from '../../domain/time.ts';
-import { checkPrivateFolder, findStateDir, readPrivateFile, stateDir, writeAtomically } from '../config/files.ts';
+import {
+  checkPrivateFolder,
+  findStateDir,
+  readPrivateFile,
+  stateDir,
+  syncFolder,
+  writeAtomically,
+} from '../config/files.ts';
 import type { Settings } from '../config/settings.ts';
-import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
+import { LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { moment } from '../output/words.ts';
+import { explainUnwritable } from '../state/owned-files.ts';
 import { isRepeatable } from '../state/pending.ts';
 import type { BulkOperation } from './operation.ts';
-import type { Run } from './run.ts';
+import { type Run, runOf } from './run.ts';
 
-/** What this machine remembers of a run: `runs/<id>.json` in the folder of what is under way. */
+/** What this machine knows of a run: the file `runs/<id>.json` in the state folder. */
 const Marker = z.object({
   startedAt: z.string(),
-  /** Whether each row was done, and its reader has the results. */
+  /** How often it was begun once more with `--restart`. */
+  restarts: z.int(),
+  /** Whether all rows were done and the results were printed or written. */
   isEnded: z.boolean(),
-  /** By path, the SHA-256 of what the run has written there. */
+  /** The SHA-256 of each file that the run has written, by the path of the file. */
   outputs: z.record(z.string(), z.string()),
 });
 type Marker = z.output<typeof Marker>;
 
-/** How long the marker of a run that has ended is kept, which tells its own file of `-o` from another one. */
+/** How long the marker of an ended run is kept. */
 const KEPT_MS = 30 * 86_400_000;
 
 /**
- * Opens the marker of a run. Throws `UsageError` for one that rests on the idempotency records of the service and was begun too long
- * ago for them, unless it is to be restarted.
+ * Opens the marker of a run. The service repeats its answers for a day: a run that is older is refused with `UsageError`, or begun
+ * once more with `restart`. A run whose operation repeats safely is never refused, and needs no marker.
  */
-export function openMarker(run: Run, operation: BulkOperation, restart: boolean, io: Io) {
-  const { done, isRepeatable: isSafe = false } = operation;
-  const state = isSafe ? findStateDir(io) : stateDir(io);
+export function openMarker(run: Run, { done, repeatsSafely = false }: BulkOperation, restart: boolean, io: Io) {
+  const state = repeatsSafely ? findStateDir(io) : stateDir(io);
   const folder = state === null ? null : join(state, 'runs');
   const path = folder === null ? null : join(folder, `${run.id}.json`);
   const known = path === null ? null : read(path, io);
-  const isFresh = known === null || restart;
-  if (!isFresh && !isSafe && !isRepeatable(known.startedAt, io.now())) throw tooLate(known, done);
+  const isTooLate = known !== null && !repeatsSafely && !isRepeatable(known.startedAt, io.now());
+  if (isTooLate && !restart) throw tooLate(known, done);
+  const restarts = (known?.restarts ?? 0) + (isTooLate ? 1 : 0);
   let marker: Marker = {
-    startedAt: isFresh ? toInstant(io.now()) : known.startedAt,
+    startedAt: known === null || isTooLate ? toInstant(io.now()) : known.startedAt,
+    restarts,
     isEnded: false,
     outputs: known?.outputs ?? {},
   };
@@ -46,33 +57,43 @@ export function openMarker(run: Run, operation: BulkOperation, restart: boolean,
   function write(changes: Partial<Marker>): void {
     marker = { ...marker, ...changes };
     if (folder === null || path === null) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    checkPrivateFolder(folder, io);
+    writeAtomically(path, JSON.stringify(marker), 0o600, io);
+    syncFolder(folder);
+  }
+
+  /** After the rows were sent: what cannot be written makes a repeat of the command more careful, and no result is lost. */
+  function tryToWrite(changes: Partial<Marker>): void {
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      checkPrivateFolder(folder, io);
-      writeAtomically(path, JSON.stringify(marker), 0o600, io);
-    } catch (error) {
-      // What is issued under a reference is issued once wherever it is sent from.
-      if (isSafe) return;
-      if (error instanceof LocalError) throw error;
-      const hints = [
-        'Nothing was sent. A run is written down before it is sent; set LKM_STATE_DIR to a folder that can be written to.',
-      ];
-      throw new LocalError(`cannot write to ${path} (${codeOf(error)})`, hints, { cause: error });
+      write(changes);
+    } catch {
+      // The folder is full, or was removed.
     }
   }
 
   return {
     isKnown: known !== null,
-    /** To be called before anything is sent. */
+    /** The run with the idempotency keys of its last restart. */
+    run: restarts === 0 ? run : { ...run, digest: runOf(run.digest, restarts).digest },
+    /** To be called before anything is sent. Throws `LocalError` where a marker is needed and cannot be written. */
     begin(): void {
       if (folder !== null) removeOld(folder, io.now());
-      write({});
+      if (repeatsSafely) {
+        tryToWrite({});
+        return;
+      }
+      try {
+        write({});
+      } catch (error) {
+        throw explainUnwritable(error, String(path), 'Nothing was sent. A run is written down before it is sent:');
+      }
     },
-    /** To be called when the reader has the results of a run of which each row was done. */
-    end: () => write({ isEnded: true }),
+    /** To be called when all rows were done and the results were printed or written. */
+    end: () => tryToWrite({ isEnded: true }),
     /** Notes what is about to be written to the file of `-o`, so that a repeat knows its own file. */
     keepOutput: (output: string, text: string) =>
-      write({ outputs: { ...marker.outputs, [resolve(io.cwd, output)]: hash('sha256', text) } }),
+      tryToWrite({ outputs: { ...marker.outputs, [resolve(io.cwd, output)]: hash('sha256', text) } }),
     /** Throws `LocalError` for a file of `-o` that is there, unless it is as this run has written it. */
     refuseTakenOutput({ output, force }: Settings): void {
       if (output === null || force) return;
@@ -98,27 +119,30 @@ const tooLate = ({ isEnded, startedAt }: Marker, done: string): UsageError =>
         ['Or do all of it, once more:', 'add --restart'],
       ]);
 
-/** What is known of a run; null for nothing. Throws `LocalError` for a marker that cannot be read: it may be of an unfinished run. */
+/** Reads a marker; null where there is none. Throws `LocalError` for one that is damaged: its run may not have ended. */
 function read(path: string, io: Io): Marker | null {
   if (!existsSync(path)) return null;
   try {
     return Marker.parse(JSON.parse(readPrivateFile(path, io)));
   } catch (error) {
     if (error instanceof LocalError) throw error;
-    const hints = [`Nothing was sent. It says what is known of this run; look, and remove it.`];
+    const hints = [
+      'Nothing was sent. This file says how far the run has come: see what was done, then remove the file.',
+    ];
     throw new LocalError(`${path} is damaged`, hints, { cause: error });
   }
 }
 
-/** Removes markers of runs that ended long ago; those of unfinished runs stay. */
+/** Removes the markers of runs that ended long ago. Those of runs that did not end are kept. */
 function removeOld(folder: string, now: number): void {
-  try {
-    for (const name of readdirSync(folder)) {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    try {
       const path = join(folder, name);
       const { isEnded, startedAt } = Marker.parse(JSON.parse(readFileSync(path, 'utf8')));
       if (isEnded && Date.parse(startedAt) < now - KEPT_MS) rmSync(path);
+    } catch {
+      // Another command has removed it, or it is no marker.
     }
-  } catch {
-    // The next run removes them.
   }
 }

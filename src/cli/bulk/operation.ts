@@ -13,13 +13,13 @@ export type Mode = Readonly<Record<string, boolean>>;
 /** The body of a request, as JSON has it. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/**
- * What the results show of a row that was done; `status` when it is another word than that of the operation. `isOld`: it had been
- * done before. `warning`: what is not as it was asked for.
- */
+/** What was done with a row; the results show its other fields. */
 export type Outcome = Readonly<Record<string, unknown>> & {
+  /** In place of `done` of the operation. */
   readonly status?: string;
+  /** Whether an earlier request had done it. */
   readonly isOld?: boolean;
+  /** How the result differs from the request. */
   readonly warning?: string | undefined;
 };
 
@@ -43,7 +43,7 @@ export interface BulkOperation {
   /** The body as `schema` can check it: with a placeholder for what a look-up has still to find. */
   toCheck?(body: Body): Body;
   /** Whether sending a row twice does no more than sending it once, also when the service has forgotten the first time. */
-  readonly isRepeatable?: boolean;
+  readonly repeatsSafely?: boolean;
   /** The body of a row with its own reference within the run, where the service keeps one. */
   withReference?(body: Body, reference: string): Body;
   /** What the results show besides number, status and error, from the body or the outcome. */

@@ -42,7 +42,7 @@ export const bulkOptions = {
 
 export const restartOption = flag(
   '--restart',
-  'with -f: do all rows once more, of a run that was begun a day ago or earlier and did not end',
+  'with -f: begin a run once more that did not end, when it is too late to repeat it (23h)',
 );
 
 export const isBulk = ({ file, count }: Written['options']): boolean => file !== undefined || count !== undefined;

@@ -71,7 +71,7 @@ interface Preparing {
   readonly operation: BulkOperation;
   readonly mode: Mode;
   readonly needs: Needs;
-  /** The ids of what is there. */
+  /** The ids of the needs that exist already. */
   readonly found: ReadonlyMap<string, string>;
 }
 

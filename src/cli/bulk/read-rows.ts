@@ -20,10 +20,11 @@ export interface ReadRows {
   readonly warnings: readonly string[];
 }
 
-/** Options that say how a run is done, and not what it does. */
+/** Options that do not change what the rows ask for. The product has a place of its own, however it was named. */
 const ignoredOptions = [
   'file',
   'count',
+  'product',
   'run',
   'restart',
   'concurrency',
@@ -75,7 +76,7 @@ async function readRowsOfFile(
   let row = 0;
   for await (const raw of source.rows) {
     const body = bodies.read(raw);
-    // A row that is left out keeps its number: that of the others does not change once it can be sent.
+    // Rows that are left out are counted too: the numbers of the others stay the same when such a row is corrected.
     row += 1;
     if (problems.skipped.has(raw.line)) continue;
     rows.push({ row, line: raw.line, body });

@@ -41,7 +41,7 @@ function resultRow(
 
 const SHOWN_WARNINGS = 20;
 
-/** What the service says of rows that were done before in another way than is asked for now. */
+/** The warnings of the service: a key that existed already may differ from what the row asks for. */
 function warningsOf(sent: readonly SentRow[]): Note[] {
   const texts = sent.flatMap(({ row, line, outcome }) =>
     outcome?.warning ? [`${line === null ? `row ${row}` : `line ${line}`}: ${outcome.warning}`] : [],

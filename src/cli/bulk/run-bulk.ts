@@ -31,7 +31,7 @@ export interface BulkRequest extends Writing {
   readonly mode?: Mode;
   /** Asks whether a run that is new may begin; nothing is sent unless it resolves. */
   confirm?(rows: number): Promise<void>;
-  /** What should be known of what was sent. */
+  /** Notes about the rows that were sent. */
   notesOn?(bodies: readonly Body[]): readonly Note[];
 }
 
@@ -65,7 +65,15 @@ export async function runBulk(
   marker.refuseTakenOutput(settings);
   if (!marker.isKnown) await request.confirm?.(rows.length);
   marker.begin();
-  const sent = await sendRows(context, { run, operation, mode, rows, needs, found, concurrency: request.concurrency });
+  const sent = await sendRows(context, {
+    run: marker.run,
+    operation,
+    mode,
+    rows,
+    needs,
+    found,
+    concurrency: request.concurrency,
+  });
   const result = resultOf(operation, sent);
   const isWhole = result.exitCode === undefined;
   return {

@@ -35,7 +35,7 @@ interface Sending {
   readonly mode: Mode;
   readonly rows: readonly Row[];
   readonly needs: Needs;
-  /** The ids of what the rows need, as far as it is there. */
+  /** The ids of the needs that exist already. */
   readonly found: ReadonlyMap<string, string>;
   readonly concurrency: number | undefined;
 }
@@ -54,7 +54,7 @@ export async function sendRows(context: CommandContext, sending: Sending): Promi
   const lane = openLane(concurrency, io);
   const bar = showBar({ word: done, total: rows.length, settled: 0, failed: 0 }, settings, io);
   const trace = traced(settings, io);
-  /** Keys whose answer was one to an earlier command. */
+  /** Idempotency keys that an earlier command had used: the service has repeated its answer. */
   const replayed = new Set<string>();
   const onAttempt: typeof trace.onAttempt = (event) => {
     trace.onAttempt(event);
@@ -86,10 +86,10 @@ export async function sendRows(context: CommandContext, sending: Sending): Promi
   return sent;
 }
 
-/** So often a row is sent under another key: once more each time that the same command is given, after a refusal. */
+/** The most keys that a row is sent under: a repeated command needs one more for each refusal of the day. */
 const MAX_ATTEMPTS = 20;
 
-/** Errors that tell only that an earlier request had this key: whether it did something, the row does not know. */
+/** Errors of an idempotency key that was used before: whether that request did something is not known. */
 const unknownCodes = ['idempotency_key_reused', 'legacy_record', 'stored_response_missing'];
 
 /** Sends one row. Throws errors that are not of this row alone. */
@@ -110,7 +110,7 @@ async function sendRow(
       const code = codeOfRefusal(error);
       const isUnknown = unknownCodes.includes(code);
       // The service repeats a refusal too: what was refused the last time may be possible now.
-      const isWorthAnother = isUnknown ? operation.isRepeatable : replayed.delete(idempotencyKey);
+      const isWorthAnother = isUnknown ? operation.repeatsSafely : replayed.delete(idempotencyKey);
       if (isWorthAnother && attempt < MAX_ATTEMPTS) continue;
       const message = error.fields.length === 0 ? error.message : `${error.message}: ${error.fields.join(', ')}`;
       return { outcome: null, error: { code, status: error.status, message }, isUnknown };

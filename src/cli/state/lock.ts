@@ -22,9 +22,10 @@ export function takeLock(path: string, waitMs = 0): Lock | null {
   }
 }
 
-const LOCK_TIMEOUT_MS = 3_000;
+/** Longer than a hundred commands that begin at once take one after the other. */
+const LOCK_TIMEOUT_MS = 15_000;
 
-/** Runs `work` under the lock of a file. Throws an error with the code `ELOCKED` when another process holds it for seconds. */
+/** Runs `work` under the lock of a file. Throws an error with the code `ELOCKED` when other processes hold it for so long. */
 export function withLock<T>(path: string, work: () => T): T {
   const lock = takeLock(path, LOCK_TIMEOUT_MS);
   if (lock === null) throw Object.assign(new Error(`${path} is held by another process`), { code: 'ELOCKED' });

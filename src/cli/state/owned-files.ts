@@ -14,7 +14,7 @@ import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 import { isLocked, type Lock, takeLock, withLock } from './lock.ts';
 
-/** A file of a process; its owner is the name of the lock that the process holds. */
+/** A file that a process has written; `owner` is the name of the lock that the process holds while it runs. */
 export interface OwnedFile<T> {
   readonly name: string;
   readonly owner: string;
@@ -27,7 +27,7 @@ export function hasOwnedFiles(folder: string, io: Io): boolean {
   return state !== null && existsSync(join(state, folder));
 }
 
-/** Small files that processes of this user leave to those after them: in a folder of the state folder, as JSON. */
+/** Files of JSON in a folder of the state folder, which commands of this user leave for later commands. */
 export function openOwnedFiles<T extends object>(folder: string, schema: z.ZodType<T>, io: Io) {
   const path = join(stateDir(io), folder);
   const Owned = z.object({ owner: z.string(), value: schema });
@@ -41,13 +41,11 @@ export function openOwnedFiles<T extends object>(folder: string, schema: z.ZodTy
       checkPrivateFolder(path, io);
       return withLock(join(path, 'lock'), work);
     } catch (error) {
-      if (error instanceof CommandError) throw error;
-      const way = ways.get(String(codeOf(error))) ?? 'set LKM_STATE_DIR to a folder that can be written to';
-      throw new LocalError(`cannot write to ${path} (${codeOf(error)})`, [`${meaning} ${way}.`], { cause: error });
+      throw explainUnwritable(error, path, meaning);
     }
   }
 
-  /** All files, by their names. Throws `LocalError` for one that is none of them. */
+  /** All files, sorted by name. Throws `LocalError` for a file that is damaged. */
   const list = (): OwnedFile<T>[] =>
     readdirSync(path)
       .filter((name) => name.endsWith('.json'))
@@ -81,9 +79,10 @@ export function openOwnedFiles<T extends object>(folder: string, schema: z.ZodTy
   /** The name of this process, whose lock it holds until it closes the files or ends. */
   function owner(): string {
     if (own !== null) return own.name;
-    for (const name of readdirSync(path).filter((one) => one.endsWith('.lock'))) {
-      // That of a process that was killed.
-      if (!isLocked(join(path, name))) rmSync(join(path, name), { force: true });
+    // What processes left that were killed: locks, and files that they had not put in their place.
+    for (const name of readdirSync(path)) {
+      const isLeft = name.endsWith('.lock') ? !isLocked(join(path, name)) : name.endsWith('.tmp');
+      if (isLeft) rmSync(join(path, name), { force: true });
     }
     const name = io.uuid();
     const lock = takeLock(join(path, `${name}.lock`));
@@ -92,7 +91,7 @@ export function openOwnedFiles<T extends object>(folder: string, schema: z.ZodTy
     return name;
   }
 
-  /** A lock is made and removed exclusively only: nobody takes one that is about to go. */
+  /** Removes the lock of this process, while no other process tries to take it. */
   function close(): void {
     const held = own;
     if (held === null) return;
@@ -119,6 +118,13 @@ export function openOwnedFiles<T extends object>(folder: string, schema: z.ZodTy
     isOwn: ({ owner }: Pick<OwnedFile<T>, 'owner'>): boolean => owner === own?.name,
     close,
   };
+}
+
+/** The error for something in the state folder that cannot be written; an error of the command itself as it is. */
+export function explainUnwritable(error: unknown, path: string, meaning: string): unknown {
+  if (error instanceof CommandError) return error;
+  const way = ways.get(String(codeOf(error))) ?? 'set LKM_STATE_DIR to a folder that can be written to';
+  return new LocalError(`cannot write to ${path} (${codeOf(error)})`, [`${meaning} ${way}.`], { cause: error });
 }
 
 const NOTHING_SENT = 'Nothing was sent. A change is written down before it is sent:';

@@ -24,12 +24,12 @@ const Pending = z.object({
 });
 export type Pending = z.output<typeof Pending>;
 
-/** The place of a request among the pending ones: the key to send it under. */
+/** A request with the idempotency key that it is sent under. */
 export interface Entry {
   readonly idempotencyKey: string;
   /** Whether an earlier process may have sent the request under this key. */
   readonly repeats: boolean;
-  /** The names of its files; none where the key was given and nobody has written it down. */
+  /** The names of the files that are removed with it: none where the key was given and no file has it. */
   readonly files: readonly string[];
 }
 
@@ -87,13 +87,13 @@ export function openPending(io: Io) {
       files.exclusively(() => {
         const all = files.list().toSorted(byAge);
         for (const { name } of outdated(all, io.now())) files.remove(name);
-        const left = all.filter((file) => !files.isOwn(file) && !files.isRunning(file));
+        const left = all.filter((file) => !files.isOwn(file));
         const taken = new Set(all.map(({ name }) => name));
         const repeated: Pending[] = [];
         const tooOld: Pending[] = [];
         const entries = requests.map((request): Entry => {
           for (;;) {
-            const at = left.findIndex(({ value }) => hashOf(value) === hashOf(request));
+            const at = left.findIndex((file) => hashOf(file.value) === hashOf(request) && !files.isRunning(file));
             const [found] = at === -1 ? [] : left.splice(at, 1);
             if (found === undefined) return add(request, taken);
             const { name, value } = found;
@@ -108,7 +108,7 @@ export function openPending(io: Io) {
         });
         return { entries, repeated, tooOld };
       }),
-    /** Removes those that the reader has the answers of. */
+    /** Removes changes whose answers the reader has. */
     complete: (entries: readonly Entry[]): void =>
       files.exclusively(() => {
         for (const name of entries.flatMap((entry) => entry.files)) files.remove(name);

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { toInstant } from '../../../src/domain/time.ts';
 import { openInstance } from '../../../src/server/runtime.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from '../fake-io.ts';
 
@@ -54,13 +55,11 @@ export async function bulkShop() {
     /** What the service answers to a request. */
     through: (request: Request) => instance.fetch(request),
     write: (name: string, text: string | Buffer) => writeFileSync(join(cwd, name), text),
-    /** Lets time pass, for the service and for commands; after a day the service has forgotten all idempotency keys. */
+    /** Lets time pass, for the service and for commands. The service forgets idempotency keys that are a day old. */
     pass: (hours: number) => {
       now += hours * 3_600_000;
-      if (hours < 24) return;
-      const database = new DatabaseSync(join(cwd, 'lkm.db'));
-      database.exec('DELETE FROM idempotency');
-      database.close();
+      using database = new DatabaseSync(join(cwd, 'lkm.db'));
+      database.prepare('DELETE FROM idempotency WHERE created_at < ?').run(toInstant(now - 24 * 3_600_000));
     },
     meddle: (next: Meddle) => {
       meddle = next;

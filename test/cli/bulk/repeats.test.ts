@@ -73,6 +73,16 @@ describe('a file of orders', () => {
     expect(await shop.keys()).toHaveLength(40);
   });
 
+  it('is the same however its product is named', async () => {
+    await using shop = await bulkShop();
+    shop.write('orders.csv', ORDERS);
+    const first = await shop.at(issue);
+    for (const product of [shop.product, 'Engine Pro']) {
+      expect(await shop.at([...issue, '-P', product])).toMatchObject({ code: 0, stdout: first.stdout });
+    }
+    expect(await shop.keys()).toHaveLength(40);
+  });
+
   it('keeps the numbers of its rows when one of them is left out', async () => {
     await using shop = await bulkShop();
     shop.write('orders.csv', 'seats\n1\nx\n3\n');
@@ -144,7 +154,26 @@ describe('keys that are renewed by a file', () => {
     expect(late.stderr).toContain('add --restart\n');
     expect(await shop.years()).toEqual(['2027', '2027', '2028']);
     expect((await shop.at([...renew, '--restart'])).code).toBe(0);
-    expect(await shop.years()).toEqual(hours > 0 ? ['2028', '2028', '2029'] : ['2028', '2028', '2028']);
+    expect(await shop.years()).toEqual(['2028', '2028', '2029']);
+  });
+
+  it('are renewed once more by a restart, however often that is stopped and given again', async () => {
+    await using shop = await withKeys();
+    const stopAfter = async (rows: number, ...more: string[]) => {
+      const before = shop.sent.length;
+      shop.meddle((_, number) => (number - before > rows ? unauthorized() : null));
+      expect((await shop.at([...renew, ...more])).code).toBe(4);
+      shop.meddle(() => null);
+    };
+    await stopAfter(1);
+    // The service still knows the first row, and then no longer.
+    shop.pass(23.5);
+    await stopAfter(1, '--restart');
+    shop.pass(20);
+    expect((await shop.at([...renew, '--restart'])).code).toBe(0);
+    shop.pass(1);
+    expect((await shop.at(renew)).code).toBe(0);
+    expect(await shop.years()).toEqual(['2028', '2028', '2029']);
   });
 
   it('are not sent where the marker of their run is damaged', async () => {

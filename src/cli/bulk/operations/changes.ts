@@ -11,7 +11,7 @@ export const updateKeys = bulkOperation({
   done: 'updated',
   noun: 'key',
   schema: UpdateKeyRequest,
-  isRepeatable: true,
+  repeatsSafely: true,
   fields: [{ name: 'key' }],
   send: async (client, { customerId, newCustomer, ...input }, call) => {
     await client.keys.update({ ...input, ...(newCustomer ? { newCustomer } : { customerId }) }, call);
@@ -32,7 +32,7 @@ export const blockKeys = bulkOperation({
   done: 'blocked',
   noun: 'key',
   schema: BlockKeyRequest,
-  isRepeatable: true,
+  repeatsSafely: true,
   fields: [{ name: 'key' }],
   send: async (client, input, call) => void (await client.keys.block(input, call)),
 });

@@ -67,7 +67,7 @@ export const createKeys = bulkOperation({
   noun: 'key',
   schema: CreateKeyRequest,
   // The service gives the key of a reference that has one.
-  isRepeatable: true,
+  repeatsSafely: true,
   withReference: (body, reference) => ({ reference, ...body, ifAbsent: true }),
   preparation: namedInRows,
   fields: [{ name: 'reference' }, { name: 'key' }],

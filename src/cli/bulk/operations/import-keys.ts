@@ -74,7 +74,7 @@ export const importKeys = bulkOperation({
   schema: ImportKeyRequest,
   preparation: productsOfKeys,
   // A key that is there already is refused, whatever the service remembers.
-  isRepeatable: true,
+  repeatsSafely: true,
   fields: [{ name: 'key' }, { name: 'id' }],
 
   toCheck: withProductId,
