@@ -20,7 +20,7 @@ interface LogLine {
   (message: string): void;
 }
 
-/** Logs a line with its fields, an error as `err`. A type of our own: programs that run the server do not have those of pino. */
+/** Writes log lines with fields; an error is the field `err`. Not the type of pino, which programs that run the server do not have. */
 export interface Logger {
   readonly info: LogLine;
   readonly warn: LogLine;
@@ -127,5 +127,5 @@ export function createLogSink(fd: number, maxWaitingBytes = MAX_WAITING_BYTES): 
   };
 }
 
-/** No more than our own type: that of pino may have a `then`, which an async function cannot return. */
+/** Narrows the type: an async function cannot return the type of pino, which may have a `then`. */
 const asLogger = (log: Logger): Logger => log;

@@ -1,4 +1,4 @@
-/** Why a request is refused that would have been served at another time: too many others are. The database is well. */
+/** The reason of a refusal when too many requests wait; nothing is wrong with the database. */
 export class Overload extends Error {
   override readonly name = 'Overload';
 }

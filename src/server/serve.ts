@@ -142,7 +142,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   opened.defer(() => uses.flush().catch(() => {}));
 
   const jobs = createJobs({ store, log, testClock: parts.testClock });
-  // What was recorded is numbered, and then webhooks get it.
+  // Changes that are recorded get their numbers first, and are then sent to webhooks.
   const onNumbered = () => jobs.wake(DELIVERIES);
   const onRecorded = gather(base.numbersInCommit ? onNumbered : () => jobs.wake(SEQUENCER));
   const reading = store.file && hasReadingThread() ? createReadingThread(store.file, masterKey) : undefined;

@@ -21,15 +21,15 @@ export interface List<T> {
   map<U>(show: (item: T) => U | Promise<U>): List<U>;
 }
 
-/** What limits the rows of a list. */
+/** Which rows a list has. */
 export interface Filters {
-  /** Each row meets all of them. They name columns with their tables. */
+  /** Conditions that each row meets; columns are named with their tables. */
   readonly conditions?: readonly Sql[] | undefined;
-  /** A query that finds few rows by what the list is sorted by, in a column `id`; some may be found more than once. */
+  /** A query that finds the ids of few rows, in a column `id`, perhaps some of them twice. */
   readonly found?: Sql | undefined;
 }
 
-/** What is read to find the rows of a list: `by` is what the list is sorted by. */
+/** The parts of a query for the rows of a list, which is sorted by `by`. */
 interface Selection {
   readonly from: Sql;
   readonly by: Sql;

@@ -37,7 +37,7 @@ export interface ReadResult {
   readonly replayed: false;
 }
 
-/** A request that reads, as {@link AppParts.reading} takes it. */
+/** An authorised request that only reads. */
 export type AuthorizedRead = Pick<AuthorizedRequest, 'route' | 'httpRequest' | 'caller' | 'now' | 'ipAddress'>;
 
 /** Performs a read within the concurrency limit, on what is durable. What may read many rows is read in a thread, if there is one. */

@@ -5,7 +5,7 @@ import type { IpAddress } from '../../domain/ip-address.ts';
 import { causeOf, StorageError } from '../../store/errors.ts';
 import type { MasterKey } from '../../store/secret-box.ts';
 
-/** An authorised request that reads, as the thread gets it. */
+/** An authorised read, as it is sent to the thread. */
 export interface ReadJob {
   /** The name of the operation: `keys.list`. */
   readonly operation: string;
@@ -16,31 +16,31 @@ export interface ReadJob {
   readonly ipAddress: IpAddress;
 }
 
-/** What the thread is started with. */
+/** The data that the thread starts with. */
 export interface ThreadData {
   /** The absolute path of the database. */
   readonly path: string;
   readonly masterKey: MasterKey | null;
 }
 
-/** What the thread is told: to copy the log; or by the number of a read, to begin it, to go on with it, or to give it up. */
+/** A message to the thread: copy the log; or, for a read by its number: begin it, send its next part, or stop it. */
 export type Message = 'copyLog' | { readonly id: number; readonly next: ReadJob | 'part' | 'nothing' };
 
-/** A part of a response. Its status counts with the first one. */
+/** A part of a response. The status of the first part is the status of the response. */
 export interface Part {
   readonly status: number;
   readonly text: string;
   readonly isLast: boolean;
 }
 
-/** The thread's answer to a message that asks for a part. */
+/** The answer of the thread: a part, or why there is none. */
 export type Answer = { readonly id: number } & (
   | { readonly part: Part }
   | { readonly refusal: { readonly reason: Reason; readonly message: string; readonly fields: readonly string[] } }
   | { readonly failure: Failure }
 );
 
-/** An error as data. Of an error of the database, its codes say what an operator can do. */
+/** An error as data. The codes of a database error are kept: the operator is told what to do by them. */
 interface Failure {
   readonly isOfDatabase: boolean;
   readonly message: string;
@@ -49,7 +49,7 @@ interface Failure {
   readonly errcode?: unknown;
 }
 
-/** An error as it crosses the border between the threads. */
+/** Turns an error into data, which can be sent to the other thread. */
 export function errorToData(error: unknown): Pick<Answer & { refusal: object }, 'refusal'> | { failure: Failure } {
   if (error instanceof ApiError && error.reason !== null) {
     const { reason, message, fields } = error;
@@ -61,7 +61,7 @@ export function errorToData(error: unknown): Pick<Answer & { refusal: object }, 
   return { failure: { isOfDatabase: error instanceof StorageError, message, stack, code, errcode } };
 }
 
-/** The part of an answer. Throws the error that the thread has sent instead. */
+/** Returns the part of an answer. Throws the error, if the thread has sent one. */
 export function partOf(answer: Answer): Part {
   if ('part' in answer) return answer.part;
   if ('refusal' in answer) {

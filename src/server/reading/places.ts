@@ -1,10 +1,10 @@
 import { apiError } from '../../contract/errors.ts';
 import { Overload } from '../overload.ts';
 
-/** How many reads the thread is given at one time: in all, and of one token. */
+/** How many reads the thread works on at one time: in all, and for one token. */
 const [MAX_PLACES, MAX_PLACES_OF_TOKEN] = [8, 2];
 
-/** How many wait for a place: fewer than requests may run, which others need, and not all of one token. */
+/** How many reads wait at most: in all, fewer than the requests that may run, and for one token. */
 const [MAX_WAITING, MAX_WAITING_OF_TOKEN] = [128, 32];
 
 interface Waiting {
@@ -12,10 +12,10 @@ interface Waiting {
   begin(): void;
 }
 
-/** Calls a function when the caller of a request has closed its connection; at once when it has already. */
+/** Calls a function when the connection of the caller closes, or at once when it is closed already. */
 export type OnClose = (work: () => void) => void;
 
-/** Limits how many parts of responses are read at one time. The others wait: those of each token for its own places only. */
+/** Limits how many parts of responses are read at one time, in all and for each token. Further ones wait in a queue. */
 export function createPlaces() {
   const taken: string[] = [];
   const waiting: Waiting[] = [];
@@ -28,7 +28,7 @@ export function createPlaces() {
     if (next !== -1) waiting.splice(next, 1)[0]?.begin();
   }
 
-  /** Resolves with a place. A caller that hangs up waits no more. */
+  /** Resolves when a place is free. A caller that closes its connection leaves the queue. */
   async function enter(token: string, onClose?: OnClose): Promise<void> {
     if (isFree(token)) return void taken.push(token);
     const own = waiting.filter((one) => one.token === token).length;

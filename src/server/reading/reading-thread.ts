@@ -11,7 +11,7 @@ import type { AuthorizedRead, ReadResult } from '../http/execute.ts';
 import { type Answer, type Message, type Part, partOf, type ReadJob, type ThreadData } from './job.ts';
 import { createPlaces } from './places.ts';
 
-/** As the system lists it; it has room for 15 characters. */
+/** The name in lists of the system, which shows 15 characters. */
 const THREAD_NAME = 'lkm-reader';
 
 /** How long a read waits for the log to begin anew, and how often it looks whether it has, in milliseconds. */
@@ -72,7 +72,7 @@ export function createReadingThread(file: SqliteFileInUse, masterKey: MasterKey 
   file.copyLogBy(() => tell('copyLog'));
 
   return {
-    /** Performs a read. Its parts are read as the caller takes them, each in a place of its token. */
+    /** Performs a read. The next part is read when the caller has taken the one before it. */
     async read({ httpRequest, route, ...request }: AuthorizedRead, input: unknown): Promise<ReadResult> {
       const { caller, now, ipAddress } = request;
       const id = reads++;
@@ -99,7 +99,7 @@ export function createReadingThread(file: SqliteFileInUse, masterKey: MasterKey 
       };
       return { status, body, replayed: false };
     },
-    /** Ends the thread, and what it reads; to be called before the database is closed. */
+    /** Ends the thread with all its reads. Call it before the database is closed. */
     async close(): Promise<void> {
       isClosed = true;
       await worker?.terminate();
@@ -112,5 +112,5 @@ const script = import.meta.url.endsWith('.ts')
   ? new URL('./thread.ts', import.meta.url)
   : join(dirname(findPackageJSON(import.meta.url) ?? '.'), 'dist/server/reading-thread.cjs');
 
-/** Whether the thread can be started: a program that has bundled the server has no script of it, and reads without. */
+/** Whether the script of the thread is there. A program that has bundled the server does not have it, and reads without the thread. */
 export const hasReadingThread = (): boolean => isSea() || existsSync(script);

@@ -3,12 +3,12 @@ import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import type { Instant } from '../../contract/scalars.ts';
 import { StartupError } from '../errors.ts';
 
-/** What the file beside a backup says about it. */
+/** The manifest of a backup, a file beside it. */
 export interface Manifest {
   readonly format: typeof FORMAT;
   readonly takenAt: Instant;
   readonly bytes: number;
-  /** Of the whole backup, in hexadecimal digits. */
+  /** SHA-256 of the whole backup, in hexadecimal digits. */
   readonly sha256: string;
 }
 

@@ -135,7 +135,7 @@ function send(
     if (!isHead) stream(response, body, fail);
     else {
       response.end();
-      // Nobody takes the chunks: their source lets go of what it holds.
+      // HEAD sends no chunks: tell their source that it can stop.
       void body[Symbol.asyncIterator]().return?.();
     }
     return;

@@ -19,7 +19,7 @@ const grant =
 const trust =
   'name the authority that has signed it with sslrootcert=FILE in the address; sslmode=no-verify trusts anybody';
 
-/** Of a server, a database or a user that takes no changes. */
+/** The problem of a server, database or user that takes no changes, and a hint. */
 export const READ_ONLY = [
   'is read-only',
   'see default_transaction_read_only of the server, database and user',

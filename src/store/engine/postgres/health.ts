@@ -4,8 +4,8 @@ import { READ_ONLY } from './explain.ts';
 import { nameOf } from './hosts.ts';
 
 /**
- * Of a user without pg_read_all_stats, `sync_state` is hidden: then any standby that is connected counts. What was set for the
- * user or the database holds for new connections, and not for this one.
+ * A user without pg_read_all_stats does not see `sync_state`: any connected standby then counts. The settings of the user and of
+ * the database are read from the catalog, since this connection keeps the settings of its start.
  */
 const CONDITION = `
   select pg_is_in_recovery() as is_standby, coalesce((
@@ -24,7 +24,7 @@ const CONDITION = `
 /**
  * Asks PostgreSQL whether a change would work, without one. Throws StorageError, with a StartupError that names the cause.
  *
- * @param renew has the next question asked on a new connection
+ * @param renew called for a read-only database: the next check needs a new connection
  */
 export async function checkCondition(
   query: (text: string) => Promise<QueryResult>,

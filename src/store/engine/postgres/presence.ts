@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 1_000;
 export interface Presence {
   /** Runs a statement within a second, or fails. */
   query(text: string): Promise<QueryResult>;
-  /** Goes on with a new connection, whose settings are those of now. */
+  /** Replaces the connection: a new one has the settings of today. */
   renew(): void;
   leave(): Promise<void>;
 }

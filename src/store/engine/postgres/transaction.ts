@@ -66,7 +66,7 @@ async function runOnce<T>(
   }
 }
 
-/** `read_only_sql_transaction`: a connection that began while that was set stays so after the setting is gone. */
+/** `read_only_sql_transaction`. A connection that began while the database was read-only stays read-only for ever. */
 const isReadOnly = (error: unknown): boolean => codeOf(causeOf(error)) === '25006';
 
 /** A commit that takes longer may wait for a standby. */

@@ -124,7 +124,7 @@ export function rememberFiles({ path, id }: LocatedFile): () => void {
 export const maxLogPages = (freeBytes: number): number =>
   Math.max(1_000, Math.min(16_000, Math.floor(freeBytes / 8 / 4_096)));
 
-/** SQLite waits so long for others that have the file open, such as a backup tool that reads it. */
+/** How long SQLite waits for other programs that use the file, such as a backup tool. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
 /** A commit of one change needs a few pages of 4 KiB. */

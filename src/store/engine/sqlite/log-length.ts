@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 /** How full the log is when it is to be copied. The commits that come meanwhile then fit into what is left. */
 const NEARLY_FULL = 7 / 8;
 
-/** From this length on, a log is too long: it was to begin anew at its full size, and somebody reads an old state of it. */
+/** A log of this length, in full sizes, is too long: a reader of an old state keeps it from beginning anew. */
 const TOO_LONG = 9 / 8;
 
 /**
@@ -22,13 +22,13 @@ export function watchLog(writer: DatabaseSync, reader: DatabaseSync) {
   const tooLong = full.wal_autocheckpoint * TOO_LONG;
   const look = reader.prepare('PRAGMA wal_checkpoint(NOOP)');
   let copy: (() => void) | null = null;
-  /** How long the log was when it was to be copied last; 0 when it has begun anew since. */
+  /** The length of the log when the copy was last asked for; 0 when the log has begun anew since. */
   let copiedAt = 0;
-  /** How long the log was when it was looked at last. */
+  /** The length of the log at the last look, in pages. */
   let length = 0;
 
   return {
-    /** Has the log copied when it is nearly full, or has grown by as much again; to be called with each commit. */
+    /** Asks for a copy of the log when it is nearly full, and each time it has grown by as much again. Call it with each commit. */
     look(): void {
       if (copy === null) return;
       try {
@@ -39,7 +39,7 @@ export function watchLog(writer: DatabaseSync, reader: DatabaseSync) {
         copiedAt = log;
         copy();
       } catch {
-        // The system has no room for a thread; or the log cannot be read, which shows at the commit.
+        // No room for a thread, or a log that cannot be read: the next commit shows the second.
       }
     },
     /** Whether the log was too long at the last commit. */

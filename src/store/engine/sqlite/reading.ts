@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { connect } from './connection.ts';
 import { BUSY_TIMEOUT_MS } from './file.ts';
 
-/** SQLite syncs the file only in a pass beside which no commit came; a commit would have to wait for that sync later. */
+/** How often the copy is tried: SQLite syncs the file only after a copy during which nobody committed. */
 const PASSES = 5;
 
 /** Opens a database that this process has open already, for a thread of its own: to read it, and to copy its log. */
