@@ -115,9 +115,14 @@ export const mutates = ({ method, onlyReads }: Pick<AnyEndpoint, 'method' | 'onl
 
 /** Every error the endpoint may return. */
 export const reasonsOf = (endpoint: AnyEndpoint): readonly Reason[] => [
+  ...commonReasonsOf(endpoint),
+  ...endpoint.errors,
+];
+
+/** The errors that an endpoint shares with others of its kind. */
+export const commonReasonsOf = (endpoint: AnyEndpoint): readonly Reason[] => [
   ...(endpoint.scope === 'public' ? commonReasons.filter((reason) => !needToken.includes(reason)) : commonReasons),
   ...(mutates(endpoint) ? mutationReasons : []),
-  ...endpoint.errors,
 ];
 
 /** Errors of endpoints that need a token. */

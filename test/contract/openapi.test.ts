@@ -12,6 +12,15 @@ import { createWorld, type Parsed } from '../support/world.ts';
 
 const document: Parsed = toOpenApi();
 
+/** What stands in `components` for a reference; anything else as it is. */
+const resolve = (value: Parsed): Parsed =>
+  value.$ref === undefined
+    ? value
+    : value.$ref
+        .slice(2)
+        .split('/')
+        .reduce((part: Parsed, name: string) => part[name], document);
+
 const operations: readonly { readonly path: string; readonly method: string; readonly operation: Parsed }[] =
   Object.entries<object>(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -51,7 +60,8 @@ describe('the OpenAPI document', () => {
   });
 
   it.each(known)('lists the statuses and the parameters of $name, and no others', ({ endpoint }) => {
-    const { responses, parameters } = document.paths[endpoint.path][endpoint.method.toLowerCase()];
+    const { responses, ...operation } = document.paths[endpoint.path][endpoint.method.toLowerCase()];
+    const parameters = parametersOf(operation);
     const guarded = endpoint.scope === 'public' ? [] : [401, 403];
     const ofMutations = mutates(endpoint) ? [409, 413, 415] : [];
     const own = endpoint.errors.map((reason) => apiErrors[reason].status);
@@ -71,7 +81,9 @@ const contentOf = (content: Record<string, Parsed>): Parsed => Object.values(con
 describe('what generators make of the document', () => {
   it('has a name for every request and every reply', () => {
     const anonymous = operations.flatMap(({ operation }) => {
-      const bodies = [operation.requestBody, ...Object.values<Parsed>(operation.responses)].filter(Boolean);
+      const bodies = [operation.requestBody, ...Object.values<Parsed>(operation.responses).map(resolve)].filter(
+        Boolean,
+      );
       return bodies.filter(({ content }) => contentOf(content).schema.$ref === undefined);
     });
     expect(anonymous).toEqual([]);
@@ -129,7 +141,8 @@ describe('what generators make of the document', () => {
 describe('the headers of responses', () => {
   it.each(operations)('are listed for each response of $method $path', ({ operation }) => {
     const changes = parametersOf(operation).some(({ name }) => name === 'Idempotency-Key');
-    for (const [status, { headers }] of Object.entries<Parsed>(operation.responses)) {
+    for (const [status, response] of Object.entries<Parsed>(operation.responses)) {
+      const { headers } = resolve(response);
       expect(headers['X-Request-Id']).toEqual({ $ref: '#/components/headers/X-Request-Id' });
       expect('RateLimit' in headers && 'RateLimit-Policy' in headers).toBe(true);
       expect('WWW-Authenticate' in headers).toBe(status === '401');
@@ -154,7 +167,7 @@ describe('the headers of responses', () => {
     ] as const;
     const ours = Object.keys(responseHeaders).filter((name) => name !== 'Cache-Control');
     for (const [path, method, { status, headers }] of answers) {
-      const documented = Object.keys(document.paths[path][method].responses[status].headers);
+      const documented = Object.keys(resolve(document.paths[path][method].responses[status]).headers);
       const sent = ours.filter((name) => name.toLowerCase() in headers);
       expect(documented).toEqual(expect.arrayContaining(sent));
       expect(sent).toContain('X-Request-Id');
@@ -172,7 +185,7 @@ describe('the envelope', () => {
   });
 });
 
-const parametersOf = (operation: Parsed): readonly Parsed[] => operation.parameters;
+const parametersOf = (operation: Parsed): readonly Parsed[] => operation.parameters.map(resolve);
 
 /** Every object in a document that passes. */
 function collect(value: unknown, passes: (object: Parsed) => boolean): Parsed[] {

@@ -87,7 +87,9 @@ function fieldSchemas(): ReadonlyMap<string, Readonly<Record<string, unknown>>> 
   for (const operation of Object.values<object>(paths).flatMap((path) => Object.values(path))) {
     const { operationId, parameters = [], requestBody } = operation;
     const body = resolve(requestBody?.content?.['application/json']?.schema);
-    const query = parameters.map(({ name, schema }: { name: string; schema: unknown }) => [name, schema]);
+    const query = parameters
+      .filter((one: { in?: string }) => one.in === 'query')
+      .map(({ name, schema }: { name: string; schema: unknown }) => [name, schema]);
     const fields = [...Object.entries(Object(body).properties ?? {}), ...query];
     found.set(operationId, Object.fromEntries(fields.map(([name, schema]) => [name, resolve(schema)])));
   }

@@ -3,7 +3,7 @@ import { apiErrors, type Reason } from '../errors.ts';
 import { apiVersion, listEndpoints, resources } from '../index.ts';
 import { headersOfError, headersOfSuccess, responseHeaders } from './headers.ts';
 import type { Json, JsonSchema } from './json-schema.ts';
-import { aliasOperation, operation } from './operations.ts';
+import { aliasOperation, operation, sharedParameters, sharedResponses } from './operations.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** The OpenAPI 3.1 document of the service, made from the contract. It shows what is on the wire. */
@@ -40,7 +40,9 @@ export function toOpenApi(): Json {
           description: 'A token of this service, as `Authorization: Bearer …`',
         },
       },
+      parameters: sharedParameters,
       headers: usedHeaders(),
+      responses: sharedResponses(listEndpoints().map(({ endpoint }) => endpoint)),
       examples: errorExamples(),
       schemas: { ...schemas, IdempotencyKey: idempotencyKeySchema, Error: errorSchema },
     },

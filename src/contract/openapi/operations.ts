@@ -1,23 +1,28 @@
 import type { z } from 'zod';
-import { type AnyEndpoint, mutates, reasonsOf } from '../endpoint.ts';
-import { apiErrors } from '../errors.ts';
+import { type AnyEndpoint, commonReasonsOf, mutates, reasonsOf } from '../endpoint.ts';
+import { apiErrors, type Reason } from '../errors.ts';
 import { type Example, exampleOf } from './examples.ts';
 import { headersOfError, headersOfSuccess } from './headers.ts';
 import { type Json, type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 
-/** The headers of a request that changes something; either will do. Source: API description, "Common behavior". */
-const idempotencyHeaders = ['Idempotency-Key', 'X-Idempotency-Key'];
-
-const idempotencyParameter = (header: string, operation: string) => ({
-  name: header,
+const idempotencyParameter = (name: string) => ({
+  name,
   in: 'header',
   required: false,
   description:
     'Names this change. A retry with the same key and the same request gets the first response again, for 24 hours; ' +
     'another request with the same key is refused.',
   schema: { $ref: '#/components/schemas/IdempotencyKey' },
-  example: exampleKey(operation),
 });
+
+/** Parameters that operations share. Source: API description, "Common behavior". */
+export const sharedParameters = { 'X-Idempotency-Key': idempotencyParameter('X-Idempotency-Key') };
+
+/** The headers of a request that changes something; either will do. */
+const idempotencyParameters = (operation: string): Json[] => [
+  { ...idempotencyParameter('Idempotency-Key'), example: exampleKey(operation) },
+  { $ref: '#/components/parameters/X-Idempotency-Key' },
+];
 
 /** A UUID (v4) of its own for each operation: whoever tries two of them must not send one key for both. */
 function exampleKey(operation: string): string {
@@ -42,7 +47,7 @@ export function operation(name: string, endpoint: AnyEndpoint, schemas: Record<s
     ...(endpoint.retirement && { deprecated: true }),
     parameters: [
       ...(query ? parametersOf(query, example.query, schemas) : []),
-      ...(mutates(endpoint) ? idempotencyHeaders.map((header) => idempotencyParameter(header, name)) : []),
+      ...(mutates(endpoint) ? idempotencyParameters(name) : []),
     ],
     ...(body && { requestBody: { required: true, content: content(body, example.body) } }),
     responses: {
@@ -117,24 +122,45 @@ function parametersOf(query: z.ZodType, written: Example['query'], schemas: Reco
 const typed = (written: string, { type }: Json): unknown =>
   type === 'integer' || type === 'boolean' ? JSON.parse(written) : type === 'array' ? written.split(',') : written;
 
-/** One response per status, with an example for each of its errors. */
-function errorResponses(endpoint: AnyEndpoint): Record<string, Json> {
-  const byStatus = Map.groupBy(reasonsOf(endpoint), (reason) => String(apiErrors[reason].status));
-  const responses = [...byStatus].map(([status, reasons]) => [
-    status,
-    {
-      description: reasons.map((reason) => `code ${apiErrors[reason].code}: ${apiErrors[reason].message}`).join('; '),
-      headers: references('headers', headersOfError(endpoint, reasons)),
-      content: {
-        'application/json': {
-          schema: { $ref: '#/components/schemas/Error' },
-          examples: references('examples', reasons),
-        },
-      },
-    },
-  ]);
+/** One response per status. Responses without an error of the operation's own are references to `sharedResponses`. */
+const errorResponses = (endpoint: AnyEndpoint): Record<string, Json> =>
+  Object.fromEntries(
+    byStatus(reasonsOf(endpoint)).map(([status, reasons]) => {
+      const name = reasons.some((reason) => endpoint.errors.includes(reason)) ? null : sharedName(endpoint, reasons);
+      return [status, name === null ? errorResponse(endpoint, reasons) : { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+
+/** The error responses that every operation may return, or every operation that changes something, by name. */
+export function sharedResponses(endpoints: readonly AnyEndpoint[]): Record<string, Json> {
+  const responses = endpoints.flatMap((endpoint) =>
+    byStatus(commonReasonsOf(endpoint)).map(([, reasons]) => [
+      sharedName(endpoint, reasons),
+      errorResponse(endpoint, reasons),
+    ]),
+  );
   return Object.fromEntries(responses);
 }
+
+/** `InvalidToken`, and for an operation that changes something `InvalidTokenOnChange`, which has further headers. */
+const sharedName = (endpoint: AnyEndpoint, [first = '']: readonly string[]): string =>
+  `${first.charAt(0).toUpperCase()}${first.slice(1)}${mutates(endpoint) ? 'OnChange' : ''}`;
+
+const byStatus = (reasons: readonly Reason[]): [string, Reason[]][] => [
+  ...Map.groupBy(reasons, (reason) => String(apiErrors[reason].status)),
+];
+
+/** A response with an example for each of its errors. */
+const errorResponse = (endpoint: AnyEndpoint, reasons: readonly Reason[]): Json => ({
+  description: reasons.map((reason) => `code ${apiErrors[reason].code}: ${apiErrors[reason].message}`).join('; '),
+  headers: references('headers', headersOfError(endpoint, reasons)),
+  content: {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/Error' },
+      examples: references('examples', reasons),
+    },
+  },
+});
 
 const references = (kind: 'headers' | 'examples', names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]));
