@@ -37,7 +37,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
     checkFields(command, values);
   }
   const overwrites = settings.force || (command.ownsOutput?.(written.options) ?? false);
-  const destination = settings.output === null ? null : await openDestination(settings.output, overwrites, io);
+  const destination = settings.output === null ? null : openDestination(settings.output, overwrites, io);
   state.destination = destination;
   const result = await command.run(values, context).catch((error: unknown) => {
     // The error is printed by `fail` and counts as delivered, except after a signal.
@@ -47,7 +47,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const rerun = (key: string) => rerunLine(state, key);
   if (destination === null && !result.file && result.secrets) await maskInLog(result.secrets, io);
   const file = globals.output === undefined ? result.file : null;
-  if (file) state.destination = await openDestination(file.path, true, io);
+  if (file) state.destination = openDestination(file.path, true, io);
   const isTaken = await writeResult(result, {
     settings: file ? { ...settings, output: file.path, fileFormat: file.format } : settings,
     io,

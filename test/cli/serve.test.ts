@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
@@ -9,16 +9,9 @@ import { occupiedPort } from '../support/ports.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { absentIds } from '../support/requests.ts';
-import { lkm, NOW, tempFolder } from './fake-io.ts';
+import { lkm, tempFolder } from './fake-io.ts';
 import { scriptedService } from './scripted-service.ts';
 import { started } from './started.ts';
-
-/** The files of the servers that are on record on a machine. */
-const recordsIn = (cwd: string): string[] => globSync(join(cwd, '.local/state/lkm/servers/*.json'));
-
-/** The databases of these servers. */
-const servers = (cwd: string): string[] =>
-  recordsIn(cwd).map((file) => JSON.parse(readFileSync(file, 'utf8')).value.db);
 
 const profilesIn = (cwd: string) => JSON.parse(readFileSync(join(cwd, '.config/lkm/config.json'), 'utf8'));
 
@@ -41,7 +34,7 @@ describe('lkm serve', () => {
     await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
-  it('keeps the token of each new database in a profile of its own, and finds it again: of one that was removed too', async () => {
+  it('keeps the token of each new database, also of one that was removed, and finds it again', async () => {
     const cwd = tempFolder();
     const names = [];
     for (const db of ['a.db', 'b.db', 'a.db', 'removed', 'a.db']) {
@@ -53,51 +46,61 @@ describe('lkm serve', () => {
         await stop();
       }
     }
-    expect(names).toEqual(['local', 'local-2', 'local', 'local-3']);
-    const { local, 'local-2': second, 'local-3': third } = profilesIn(cwd).profiles;
-    expect([local.db, second.db, third.db]).toEqual(['a.db', 'b.db', 'a.db'].map((db) => join(cwd, db)));
-    expect(new Set([local, second, third].map(({ token }) => token)).size).toBe(3);
+    expect(names).toEqual(['local', 'local', 'local', 'local']);
+    const { local, ...others } = profilesIn(cwd).profiles;
+    const stored = [local, ...Object.values<typeof local>(others)];
+    expect(stored.map(({ db }) => db).sort()).toEqual(['a.db', 'a.db', 'b.db'].map((db) => join(cwd, db)));
+    expect(new Set(stored.map(({ token }) => token)).size).toBe(3);
   });
 
-  it('is found as local while it runs, the newest first, each with its own token', async () => {
+  it('is local while it runs, the newest in place of others, each with its own token', async () => {
     const cwd = tempFolder();
-    const first = await started(['--db', 'a.db'], { cwd, now: NOW - 1 });
+    const first = await started(['--db', 'a.db'], { cwd });
     const second = await started(['--db', 'b.db'], { cwd });
-    const create = (name: string) => lkm(['-p', 'local', 'products', 'create', '--name', name], { cwd });
-    expect((await create('newest')).code).toBe(0);
+    const create = (name: string, profile: string) =>
+      lkm(['-p', profile, 'products', 'create', '--name', name], { cwd });
+    expect((await create('newest', 'local')).code).toBe(0);
+    expect((await create('older', 'local-2')).code).toBe(0);
     await second.stop();
-    expect((await create('older')).code).toBe(0);
+    expect((await create('older still', 'local-2')).code).toBe(0);
+    expect(await create('none', 'local')).toMatchObject({
+      code: 13,
+      stderr: `error: the server of profile local is not running\n  Nothing was sent.\n  Start it:    lkm serve --db ${join(cwd, 'b.db')}\n  Without it:  --db ${join(cwd, 'b.db')}\n`,
+    });
     await first.stop();
     const names = async (db: string) =>
       (await lkm(['products', 'list', '--db', db, '--fields', 'name'], { cwd })).stdout.trim();
-    expect([await names('a.db'), await names('b.db')]).toEqual(['older', 'newest']);
-    expect(servers(cwd)).toEqual([]);
+    expect([await names('a.db'), await names('b.db')]).toEqual(['older\nolder still', 'newest']);
   });
 
-  it('is told apart from one that has ended, whose port may be of another user', async () => {
+  it('leaves no profile without a token when it ends, and its token goes to no other program at its port', async () => {
     const cwd = tempFolder();
-    const { stop } = await started(['--db', 'a.db'], { cwd });
-    for (const file of recordsIn(cwd)) {
-      writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), owner: 'of-a-killed-process' }));
-    }
-    const ended = await lkm(['-p', 'local', 'products', 'list'], { cwd });
-    expect(ended).toMatchObject({ code: 13, stdout: '' });
-    const [, last = ''] =
-      /^error: the server of profile local is not running, last at (http:\S+)/.exec(ended.stderr) ?? [];
-    // What comes from elsewhere needs nothing of it; its token goes to no other program at that port.
-    const { fetch, seen } = scriptedService([200, { action: 'products.list', status: true, data: [], code: 0 }]);
-    const ask = (url: string, env: Record<string, string>) =>
-      lkm(['products', 'list', '--base-url', url], { cwd, env, fetch });
-    expect(await ask('https://shop.example', { LKM_TOKEN: 'lkm_scoped_one' })).toMatchObject({ code: 0 });
-    expect(await ask(last, {})).toMatchObject({ code: 13, stderr: expect.stringContaining('is not running') });
-    expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer lkm_scoped_one']);
-    // The next server removes what one that was killed has left on record.
-    const next = await started(['--db', 'b.db'], { cwd });
-    expect(servers(cwd)).toEqual([join(cwd, 'b.db')]);
-    await next.stop();
+    const { printed, stop } = await started(['--db', 'a.db', '--json'], { cwd });
+    const { url } = JSON.parse(printed.stdout);
     await stop();
-    const none = await lkm(['-p', 'local', 'products', 'list']);
+    const { fetch, seen } = scriptedService([200, { action: 'products.list', status: true, data: [], code: 0 }]);
+    const ask = (env: Record<string, string>) => lkm(['products', 'list', '--base-url', url], { cwd, env, fetch });
+    expect(await ask({})).toMatchObject({ code: 4, stderr: expect.stringContaining('a server that has ended') });
+    expect(await ask({ LKM_TOKEN: 'lkm_scoped_one' })).toMatchObject({ code: 0 });
+    expect(seen.map(({ authorization }) => authorization)).toEqual(['Bearer lkm_scoped_one']);
+    await lkm(['auth', 'logout', 'local'], { cwd });
+    await (await started(['--db', 'a.db'], { cwd })).stop();
+    expect(profilesIn(cwd)).toMatchObject({ currentProfile: null, profiles: {} });
+    const none = await lkm(['-p', 'local', 'products', 'list'], { cwd });
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('no server of this user is running') });
+  });
+
+  it('is said not to run where one that was killed has left its profile', async () => {
+    const cwd = tempFolder();
+    const { printed, stop } = await started(['--db', 'a.db', '--json'], { cwd });
+    const left = profilesIn(cwd);
+    await stop();
+    writeFileSync(join(cwd, '.config/lkm/config.json'), JSON.stringify(left));
+    const db = join(cwd, 'a.db');
+    expect(await lkm(['-p', 'local', 'products', 'list', '--max-retries', '0'], { cwd })).toMatchObject({
+      code: 11,
+      stderr: `error: no server runs at ${JSON.parse(printed.stdout).url}\n  Nothing was sent.\n  Start it:    lkm serve --db ${db}\n  Without it:  --db ${db}\n`,
+    });
   });
 
   it('serves a new database where its token cannot be stored, and says how to make one', async () => {

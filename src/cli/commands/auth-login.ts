@@ -3,7 +3,14 @@ import type { Token } from '../../contract/tokens.ts';
 import { command, flag, yes } from '../command.ts';
 import { type Config, configFile, readConfig } from '../config/config-file.ts';
 import { keyringOf } from '../config/keyring.ts';
-import { addProfile, changeProfile, namedProfile, originOf, switchProfile } from '../config/profiles.ts';
+import {
+  addProfile,
+  changeProfile,
+  namedProfile,
+  originOf,
+  placeOfService,
+  switchProfile,
+} from '../config/profiles.ts';
 import { placeOf, readToken, readTokenFile, tokenIn } from '../config/token.ts';
 import type { CommandContext } from '../context.ts';
 import { NoTokenError, UsageError } from '../failure/errors.ts';
@@ -61,7 +68,7 @@ async function chooseAddress({ profiles, currentProfile }: Config, { flags, io, 
   if (flags.baseUrl) return checkScheme(flags.baseUrl, '--base-url');
   if (io.env.LKM_BASE_URL) return checkScheme(io.env.LKM_BASE_URL, 'LKM_BASE_URL');
   const known = profiles[namedProfile(flags, io) ?? currentProfile ?? ''];
-  if (known) return known.baseUrl;
+  if (known?.baseUrl) return known.baseUrl;
   if (settings.interactive) {
     return checkScheme((await io.prompter(settings).type('address of the service:')).trim(), '--base-url');
   }
@@ -112,19 +119,19 @@ function chooseName({ profiles }: Config, baseUrl: string, token: string, { flag
   const name = flags.profile ?? (same || host.replaceAll(':', '-'));
   const known = profiles[name];
   if (known === undefined || originOf(known.baseUrl) === origin) return name;
-  throw new UsageError(`profile ${name} is of another service, ${known.baseUrl}`, [
+  throw new UsageError(`profile ${name} is of another service, ${placeOfService(known)}`, [
     ['Take another name:', '--profile NAME'],
     ['Or forget it:', `lkm auth logout ${name}`],
   ]);
 }
 
 /** A token that still works is replaced only with consent. */
-async function confirmReplacing({ profiles }: Config, { name, token }: Login, context: CommandContext) {
+async function confirmReplacing({ profiles }: Config, { name, baseUrl, token }: Login, context: CommandContext) {
   const known = profiles[name];
   const before = known && tokenIn(known, context.io);
   if (!before || before === token) return;
   try {
-    await identify({ baseUrl: known.baseUrl, token: { token: before, from: 'login' } }, context);
+    await identify({ baseUrl, token: { token: before, from: 'login' } }, context);
   } catch (error) {
     if (error instanceof NoTokenError) return;
     throw error;

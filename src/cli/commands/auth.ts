@@ -3,8 +3,8 @@ import { argument, command } from '../command.ts';
 import { readConfig } from '../config/config-file.ts';
 import { keyringOf } from '../config/keyring.ts';
 import { isPostgres, withoutPassword } from '../config/location.ts';
-import { namedProfile, removeProfile, switchProfile } from '../config/profiles.ts';
-import { findToken, hasToken } from '../config/token.ts';
+import { hasToken, namedProfile, placeOfService, removeProfile, switchProfile } from '../config/profiles.ts';
+import { findToken } from '../config/token.ts';
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
@@ -93,8 +93,9 @@ export const authSwitch = command({
 
   async run({ name }, context) {
     const profile = name ?? (await pickProfile(context));
-    const { baseUrl } = await switchProfile(context.io, profile);
-    return did(profile, { profile, baseUrl }, `profile ${profile} is the current one: ${baseUrl}`);
+    const stored = await switchProfile(context.io, profile);
+    const { baseUrl } = stored;
+    return did(profile, { profile, baseUrl }, `profile ${profile} is the current one: ${placeOfService(stored)}`);
   },
 });
 
@@ -103,7 +104,7 @@ async function pickProfile({ io, settings }: CommandContext): Promise<string> {
   if (!settings.interactive || names.length === 0) {
     throw new UsageError('which profile? Its name is not given', [['See them:', 'lkm auth list']]);
   }
-  const choices = names.map(([value, { baseUrl }]) => ({ value, name: sanitise(`${value}  ${baseUrl}`) }));
+  const choices = names.map(([value, stored]) => ({ value, name: sanitise(`${value}  ${placeOfService(stored)}`) }));
   return io.prompter(settings).choose('which profile?', choices);
 }
 
@@ -120,7 +121,8 @@ export const authLogout = command({
   async run({ name }, { flags, io, say }) {
     const chosen = name ?? namedProfile(flags, io) ?? (await readConfig(io)).currentProfile;
     if (chosen === null) throw new UsageError('there is no current profile', [['See them:', 'lkm auth list']]);
-    const { baseUrl, db, keyring } = await removeProfile(io, chosen);
+    const removed = await removeProfile(io, chosen);
+    const { baseUrl, db, keyring } = removed;
     if (keyring !== undefined && !keyringOf(io)?.remove(keyring)) {
       const text = 'the keyring did not let its token go: remove the entry of lkm there by hand';
       await say({ tone: 'warning', text });
@@ -129,6 +131,6 @@ export const authLogout = command({
     const when = isPostgres(db ?? '') ? '' : ', while no server has the file';
     const create = `; a new one${when}: lkm tokens create --kind admin --name NAME --db ${quote(db ?? '')}`;
     const hint = `its token still works until it is revoked${db === undefined ? ': lkm tokens revoke ID' : create}`;
-    return did(chosen, { profile: chosen, baseUrl }, `forgot profile ${chosen} of ${baseUrl}`, hint);
+    return did(chosen, { profile: chosen, baseUrl }, `forgot profile ${chosen} of ${placeOfService(removed)}`, hint);
   },
 });

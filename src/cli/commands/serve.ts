@@ -23,7 +23,7 @@ import {
   parseSeed,
   parseWaitSeconds,
 } from '../values/scalars.ts';
-import { recordRunningServer, storeAccess } from './serving/access.ts';
+import { storeAccess } from './serving/access.ts';
 import { datesProblem, readTls, reloadOnHangup } from './serving/tls.ts';
 import { signatureHeader } from './webhooks/signature-header.ts';
 
@@ -106,8 +106,7 @@ export const serve = command({
     if (tls) reloadOnHangup(values, server, context);
     const { url, port, secrets, metricsUrl } = server;
     const db = withoutPassword(location);
-    const access = await storeAccess({ url, db, adminToken, isShared: isPostgres(db) }, io);
-    await recordRunningServer({ url, db }, context);
+    const access = await storeAccess({ url, db, adminToken, isShared: isPostgres(db) }, context);
     const details = [
       `  database  ${db}${isNew ? ' (new)' : ''}`,
       ...(metricsUrl === null ? [] : [`  metrics   ${metricsUrl}`]),

@@ -15,7 +15,8 @@ const StoredSettings = z.record(z.string(), z.string());
 /** A stored account: where its service is, and the token that belongs to it. */
 export type Profile = Readonly<z.infer<typeof Profile>>;
 const Profile = z.object({
-  baseUrl: z.string(),
+  /** Null for a server of this machine that has ended. */
+  baseUrl: z.string().nullable(),
   /** Null where it is in the keyring, or where none is stored. */
   token: z.string().nullable(),
   keyring: z.string().optional(),

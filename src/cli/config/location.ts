@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Hint, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
+import { quote } from '../output/words.ts';
 
 export const isPostgres = (text: string): boolean => /^postgres(ql)?:\/\//.test(text);
 
@@ -62,3 +63,10 @@ export function checkExists(location: string, hints: readonly Hint[] = []): void
   if (isPostgres(location) || existsSync(location)) return;
   throw new LocalError(`${location} does not exist`, ['Check the path of the database.', ...hints]);
 }
+
+/** What to do where the server of a database does not run. */
+export const waysWithoutServer = (db: string): readonly Hint[] => [
+  'Nothing was sent.',
+  ['Start it:', `lkm serve --db ${quote(db)}`],
+  ['Without it:', `--db ${quote(db)}`],
+];

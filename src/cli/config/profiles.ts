@@ -1,10 +1,8 @@
 import { LocalError, UsageError } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import { quote } from '../output/words.ts';
-import { runningServers } from '../state/servers.ts';
 import { type Config, changeConfig, type Profile, readConfig } from './config-file.ts';
-import { isPostgres } from './location.ts';
+import { waysWithoutServer } from './location.ts';
 
 /** Where the token of a profile is: here, or under this name in the keyring. */
 export type StoredToken = Pick<Profile, 'token' | 'keyring'>;
@@ -13,62 +11,37 @@ export interface NamedProfile extends Profile {
   readonly name: string;
   /** Named by `--profile`: then its token goes before those of the environment. */
   readonly explicit: boolean;
-  /** A server of this machine that does not run: neither its address nor its token may be used. */
-  readonly isStopped?: boolean;
 }
 
-/** The profile of the newest running server of this user, whatever is stored under the name. */
+/** The profile that `lkm serve` writes. */
 const LOCAL = 'local';
 
 /** The profile that is named, or the current one; null when there is none. Throws `UsageError` for an unknown name. */
 export async function chooseProfile(flags: GlobalFlags, io: Io): Promise<NamedProfile | null> {
-  const config = await readConfig(io);
+  const { profiles, currentProfile } = await readConfig(io);
   const named = namedProfile(flags, io);
-  const name = named ?? config.currentProfile;
-  if (name === null) return null;
-  const explicit = flags.profile !== undefined;
-  const found = config.profiles[name];
-  const servers = name === LOCAL || found?.db !== undefined ? runningServers(io) : [];
-  const [newest] = servers;
-  if (name === LOCAL && newest !== undefined) {
-    const { token = null, keyring } = profileOf(newest.db, config) ?? {};
-    return { baseUrl: newest.url, db: newest.db, token, keyring, name, explicit };
-  }
-  if (found === undefined && named === null) return null;
-  if (found === undefined && name === LOCAL) {
+  const name = named ?? currentProfile;
+  if (name === null || (named === null && profiles[name] === undefined)) return null;
+  if (name === LOCAL && profiles[name] === undefined) {
     throw new UsageError('no server of this user is running on this machine', [['Start one:', 'lkm serve']]);
   }
-  const profile = stored(name, config.profiles);
-  // Its server may listen at another port than when the profile was stored.
-  const server = servers.find(({ db }) => db === profile.db);
-  const isStopped = server === undefined && isServedHere(profile);
-  return { ...profile, ...(server && { baseUrl: server.url }), name, explicit, isStopped };
+  return { ...stored(name, profiles), name, explicit: flags.profile !== undefined };
 }
 
 /** The name that is given in place of the current profile's; null for none. An empty variable counts as none. */
 export const namedProfile = (flags: GlobalFlags, { env }: Pick<Io, 'env'>): string | null =>
   flags.profile ?? (env.LKM_PROFILE || null);
 
-/** The profile of a database: the one stored last, since a file may have been made anew. */
-export function profileOf(db: string, { profiles }: Config): ({ readonly name: string } & Profile) | undefined {
-  const found = Object.entries(profiles).findLast(([, profile]) => profile.db === db);
-  return found && { name: found[0], ...found[1] };
-}
+/** The origin of an address; null for the profile of a server that has ended. */
+export const originOf = (url: string | null): string | null =>
+  url !== null && URL.canParse(url) ? new URL(url).origin : url;
 
-export const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);
+/** Where the service of a profile is, in words. */
+export const placeOfService = ({ baseUrl }: Profile): string => baseUrl ?? 'a server that has ended';
 
-/** Whether the service of a profile is a server of this machine; when it has ended, its port may be another user's. */
-const isServedHere = ({ db, baseUrl }: Profile): boolean =>
-  db !== undefined && !isPostgres(db) && /^http:\/\/(127\.|localhost|\[::1\])/.test(baseUrl);
-
-export function checkRunning({ name, db = '', baseUrl, isStopped }: NamedProfile): void {
-  if (!isStopped) return;
-  throw new LocalError(`the server of profile ${name} is not running, last at ${baseUrl}`, [
-    'Nothing was sent.',
-    ['Start it:', `lkm serve --db ${quote(db)}`],
-    ['Without it:', `--db ${quote(db)}`],
-  ]);
-}
+/** The error for the profile of a server that has ended. */
+export const serverEnded = ({ name, db = '' }: NamedProfile): LocalError =>
+  new LocalError(`the server of profile ${name} is not running`, waysWithoutServer(db));
 
 /**
  * Stores a new profile under `name`, or under `name-2`, `name-3` … where that is taken: what is stored is never
@@ -77,11 +50,50 @@ export function checkRunning({ name, db = '', baseUrl, isStopped }: NamedProfile
 export const addProfile = (io: Io, name: string, profile: Profile): Promise<string> =>
   changeConfig(io, (config) => {
     const { profiles, currentProfile } = config.store;
-    let free = name;
-    for (let number = 2; free in profiles; number++) free = `${name}-${number}`;
+    const free = freeName(name, profiles);
     config.set({ profiles: { ...profiles, [free]: profile }, currentProfile: currentProfile ?? free });
     return free;
   });
+
+/**
+ * Makes `local` the profile of a server that has started, with its new token or the one that is stored for its database.
+ * Another profile of that name gets a free one. Throws `LocalError` as `readConfig` does.
+ */
+export const startLocalProfile = (io: Io, { url, db, token }: Served): Promise<Profile> =>
+  changeConfig(io, (config) => {
+    const { currentProfile, ...before } = config.store;
+    const profiles = { ...before.profiles };
+    const known = token === null ? Object.keys(profiles).findLast((name) => profiles[name]?.db === db) : undefined;
+    const profile = { token, ...(known && profiles[known]), baseUrl: url, db };
+    if (known !== undefined) delete profiles[known];
+    const { [LOCAL]: displaced, ...others } = profiles;
+    if (displaced !== undefined) others[freeName(LOCAL, profiles)] = displaced;
+    const current = currentProfile === known ? LOCAL : currentProfile;
+    config.set({ profiles: { ...others, [LOCAL]: profile }, currentProfile: current ?? LOCAL });
+    return profile;
+  });
+
+/** Removes the profile of a server that has ended; one with a token stays, without an address. */
+export const endLocalProfile = (io: Io, url: string): Promise<void> =>
+  changeConfig(io, (config) => {
+    const { profiles, currentProfile } = config.store;
+    const left = Object.entries(profiles).flatMap(([name, profile]): [string, Profile][] => {
+      if (profile.baseUrl !== url || profile.db === undefined) return [[name, profile]];
+      return hasToken(profile) ? [[name, { ...profile, baseUrl: null }]] : [];
+    });
+    const kept = Object.fromEntries(left);
+    const isKept = currentProfile !== null && Object.hasOwn(kept, currentProfile);
+    config.set({ profiles: kept, currentProfile: isKept ? currentProfile : null });
+  });
+
+interface Served {
+  readonly url: string;
+  readonly db: string;
+  /** The first token of a new database. */
+  readonly token: string | null;
+}
+
+export const hasToken = ({ token, keyring }: StoredToken): boolean => token !== null || keyring !== undefined;
 
 export const changeProfile = (io: Io, name: string, change: (profile: Profile) => Profile): Promise<void> =>
   changeConfig(io, (config) => {
@@ -106,6 +118,12 @@ export const removeProfile = (io: Io, name: string): Promise<Profile> =>
     config.set({ profiles, currentProfile: current === name ? null : current });
     return profile;
   });
+
+function freeName(name: string, taken: Config['profiles']): string {
+  let free = name;
+  for (let number = 2; free in taken; number++) free = `${name}-${number}`;
+  return free;
+}
 
 function stored(name: string, profiles: Config['profiles']): Profile {
   const { [name]: profile } = profiles;

@@ -6,7 +6,7 @@ import type { RemoteTarget } from '../request/target.ts';
 import { readText } from '../values/files.ts';
 import { readPrivateFile } from './files.ts';
 import { keyringOf } from './keyring.ts';
-import { checkRunning, type NamedProfile, originOf, type StoredToken } from './profiles.ts';
+import { hasToken, type NamedProfile, originOf, type StoredToken } from './profiles.ts';
 
 /** The token for a service: flag, named profile, environment, current profile. A stored one goes to its own origin only. */
 export async function findToken(flags: GlobalFlags, target: RemoteTarget, io: Io): Promise<TokenWithOrigin> {
@@ -36,8 +36,6 @@ export function readToken(text: string, from: string): TokenWithOrigin {
   ]);
 }
 
-export const hasToken = ({ token, keyring }: StoredToken): boolean => token !== null || keyring !== undefined;
-
 /** The token of a profile; null when the keyring does not give it. */
 export const tokenIn = ({ token, keyring }: StoredToken, io: Io): string | null =>
   keyring === undefined ? token : (keyringOf(io)?.read(keyring) ?? null);
@@ -49,9 +47,11 @@ function storedToken({ baseUrl }: RemoteTarget, profile: NamedProfile, io: Io): 
   const { name, keyring } = profile;
   const [asked, own] = [originOf(baseUrl), originOf(profile.baseUrl)];
   if (asked !== own) {
-    throw new NoTokenError(`the token of profile ${name} belongs to ${own} and is not sent to ${asked}`, waysToGiveOne);
+    throw new NoTokenError(
+      `the token of profile ${name} belongs to ${own ?? 'a server that has ended'} and is not sent to ${asked}`,
+      waysToGiveOne,
+    );
   }
-  checkRunning(profile);
   const token = tokenIn(profile, io);
   if (token !== null) return { token, from: placeOf(name, keyring) };
   throw new NoTokenError(`the keyring does not give the token of profile ${name}: it is locked, or the token is gone`, [

@@ -9,6 +9,8 @@ export interface Situation {
   readonly baseUrl: string | null;
   /** Where the token came from, in words; null as long as there is none. */
   readonly tokenFrom: string | null;
+  /** The database of a server of this machine, of which the profile is. */
+  readonly servedDb?: string | undefined;
   readonly now: number;
   /** The command line with another idempotency key, or another value of an option. */
   rerun(value: string, option?: string): string;

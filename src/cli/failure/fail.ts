@@ -29,6 +29,7 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
   const explained = toReport(interruption(state) ?? failureOf(error, context) ?? error, {
     baseUrl: context?.connection?.baseUrl ?? null,
     tokenFrom: context?.connection?.token?.from ?? null,
+    servedDb: context?.connection?.servedDb,
     now: io.now(),
     rerun: (value, option) => rerunLine(state, value, option),
   });

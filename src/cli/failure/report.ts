@@ -8,6 +8,7 @@ import {
   ProtocolError,
 } from '../../client/errors.ts';
 import { ApiError, addressReasons } from '../../contract/errors.ts';
+import { waysWithoutServer } from '../config/location.ts';
 import { firstLower } from '../output/words.ts';
 import { addressIn, adviseOn, explainConnection, type Situation } from './advice.ts';
 import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
@@ -64,7 +65,7 @@ function explainCall(error: CallError, situation: Situation): Report {
   const isForeign = error instanceof ProtocolError && error.foreign;
   if (!isForeign && outcomeUnknown(error)) return explainUnknown(error, situation);
   if (error instanceof ApiError) return explainRefusal(error, situation);
-  if (error instanceof NetworkError) return explainNetwork(error);
+  if (error instanceof NetworkError) return explainNetwork(error, situation);
   const hint = isForeign
     ? `There is no lkm service at this address: is ${addressIn(situation)} that of the service, with its path?`
     : `Is ${addressIn(situation)} the address of the service?`;
@@ -73,8 +74,11 @@ function explainCall(error: CallError, situation: Situation): Report {
   return { ...report, request: attemptsLine(error), retryable: !isForeign };
 }
 
-function explainNetwork(error: NetworkError): Report {
+function explainNetwork(error: NetworkError, { servedDb, baseUrl }: Situation): Report {
   const known = error.sent ? null : explainConnection(error);
+  if (servedDb !== undefined && known?.message.endsWith('(ECONNREFUSED)')) {
+    return newReport('network', `no server runs at ${baseUrl}`, exitCodes.network, waysWithoutServer(servedDb));
+  }
   const hint = error.sent
     ? 'This request only reads; it is safe to run it again.'
     : `Nothing was sent. ${known?.hint ?? 'Check the address and the network.'}`;

@@ -92,7 +92,7 @@ const texts = {
       'a key or token, prints that whole, and ends with exit code 13.',
     "  lkm keys list --jq '.[] | select(.activations == 0) | .key'",
     '-o FILE writes the result to a file, whole or not at all, readable by its owner only when it holds a secret. ' +
-      'A file that exists is kept unless --force is given; a FIFO or a device is written to as it is.',
+      'A file that exists is kept unless --force is given.',
     'A table leaves out what does not fit a narrow terminal, and says so on stderr. Outside of a table an instant is ' +
       'ISO 8601 in UTC, and null is empty. Characters that control a terminal are shown as \\u{1b}. In csv a text that ' +
       'begins with = + - or @ gets an apostrophe before it, since a spreadsheet would run it.',

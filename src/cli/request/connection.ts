@@ -24,6 +24,8 @@ export interface Connection {
   readonly maxUnreachableMs?: number | undefined;
   /** How long a call that fails is repeated, or waits, at most; as long as the client does unless given. */
   readonly maxElapsedMs?: number | undefined;
+  /** The database behind it, where the profile is that of a server of this machine. */
+  readonly servedDb?: string | undefined;
   /** Why the database in this process failed last, in words; null when it did not. */
   failure?(): Error | null;
   close(): Promise<void>;
@@ -46,10 +48,11 @@ export async function openConnection(
   if (target.kind === 'remote') {
     const { findToken } = await import('../config/token.ts');
     const token = needsToken ? await findToken(flags, target, io) : null;
-    const { baseUrl } = target;
+    const { baseUrl, profile } = target;
+    const servedDb = profile?.baseUrl === baseUrl ? profile.db : undefined;
     const isWatched = io.stderr.isTTY && isLoopback(baseUrl);
     const { maxUnreachableMs = isWatched ? LOOPBACK_TIMEOUT_MS : undefined } = needs;
-    return { baseUrl, fetch: io.fetch, token, maxUnreachableMs, close: async () => {} };
+    return { baseUrl, fetch: io.fetch, token, maxUnreachableMs, servedDb, close: async () => {} };
   }
   const { tokenFile } = flags;
   const token = tokenFile

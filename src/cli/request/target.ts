@@ -24,10 +24,11 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
   const db = namedDatabase(flags, io);
   if (db !== null) return { kind: 'database', db };
   // Loaded late: a database needs no configuration.
-  const { checkRunning, chooseProfile } = await import('../config/profiles.ts');
+  const { chooseProfile, serverEnded } = await import('../config/profiles.ts');
   const profile = await chooseProfile(flags, io);
   const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
   const baseUrl = given ? checkScheme(given, flags.baseUrl ? '--base-url' : 'LKM_BASE_URL') : profile?.baseUrl;
+  if (!given && profile?.baseUrl === null) throw serverEnded(profile);
   if (!baseUrl) {
     throw new UsageError('there is no service to talk to', [
       ['See it work:', 'lkm quickstart'],
@@ -35,7 +36,6 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
       ['A service:', '--base-url URL, with its token in LKM_TOKEN'],
     ]);
   }
-  if (!given && profile !== null) checkRunning(profile);
   return { kind: 'remote', baseUrl, profile };
 }
 

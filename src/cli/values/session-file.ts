@@ -45,7 +45,7 @@ export async function readSession(path: string, io: Io): Promise<FiledSession> {
       const full = resolve(io.cwd, path);
       if (path === '-' || !statSync(full).isFile()) return { write: async () => {}, discard: () => {} };
       // Behind a link the file itself is replaced.
-      const destination = await openDestination(realpathSync(full), true, io);
+      const destination = openDestination(realpathSync(full), true, io);
       const write: WriteSession = async (changes) => {
         const text = `${JSON.stringify({ ...session, ...changes }, null, 2)}\n`;
         await destination.write(text, { secret: true }).catch((cause: unknown) => {
