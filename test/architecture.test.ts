@@ -52,7 +52,6 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'license-file.ts': ['new Date', 'generateKeyPairSync'],
   'webhooks.ts': ['new Date'],
   'server/runtime.ts': ['Date.now', 'process', 'randomBytes', 'randomUUID', 'generateKeyPairSync'],
-  'server/http/transport/connections.ts': ['performance.now'],
   'server/metrics.ts': ['performance.now'],
   'service/context.ts': ['randomFillSync'],
   'store/backup/files.ts': ['process'],

@@ -238,6 +238,7 @@ export const webhookDeliveries = {
       cursor: integerField(0, MAX_SEQ).optional().describe('Only those below this number: `meta.next`'),
     }),
     reply: partList('ListDeliveriesResponse', Delivery, CursorMeta),
+    readsMany: true,
     example: { state: 'delivered' },
     errors: ['webhookNotFound'],
   }),

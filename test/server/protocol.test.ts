@@ -1,12 +1,9 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { contract, listEndpoints } from '../../src/contract/index.ts';
 import { readInput } from '../../src/server/http/input.ts';
-import type { HttpRequest } from '../../src/server/http/messages.ts';
-import { createNodeListener } from '../../src/server/http/transport/node-adapter.ts';
 import { test as it } from '../support/fixtures.ts';
 import { exchange, openConnection, postHead, statusOf } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
@@ -200,24 +197,6 @@ describe('a body', () => {
     expect((await first()).status).toBe(401);
     expect((await second()).status).toBe(201);
     expect((await world.contents()).customers).toHaveLength(1);
-  });
-
-  it('counts as held from when it comes, byte for byte', async () => {
-    let held = 0;
-    const app = async ({ readBody }: HttpRequest) => {
-      await readBody();
-      return { status: 200, headers: {}, body: String(held) };
-    };
-    const hold = (_: unknown, bytes: number) => {
-      held += bytes;
-    };
-    const listener = createNodeListener(app, { isHostAllowed: () => true, hold, fail: () => {} });
-    const server = createServer(listener).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const answer = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: 'x'.repeat(50_000) });
-    expect(await answer.text()).toBe('50000');
-    server.close();
   });
 
   it('gives the fields of the contract, whatever others were sent', () => {

@@ -54,10 +54,10 @@ export async function listen(app: App, options: ListenOptions) {
   const server = tls
     ? createHttpsServer({ ...OPTIONS, ...tls, handshakeTimeout: HANDSHAKE_MS })
     : createHttpServer(OPTIONS);
+  server.maxConnections = limits.maxConnections;
   limitConnections(server, connections);
   const serve = createNodeListener(app, {
     isHostAllowed: options.isHostAllowed ?? (() => true),
-    hold: connections.hold,
     fail: options.onFailure ?? (() => {}),
   });
   // Whether a body is wanted is decided when it is read: until then `Expect: 100-continue` gets no answer.
@@ -80,7 +80,7 @@ export async function listen(app: App, options: ListenOptions) {
   };
 }
 
-/** Lets in what is within the limits, and refuses what is no HTTP. */
+/** Refuses a crowd of one address, and what is no HTTP. */
 function limitConnections(server: Server, connections: Connections): void {
   server.prependListener('connection', (socket: Socket) => {
     if (connections.admit(socket)) return;

@@ -10,19 +10,16 @@ import { refusal } from '../respond.ts';
 interface AdapterOptions {
   /** Whether a request may name this host, in its target or in `Host`. */
   isHostAllowed(host: string): boolean;
-  /** Counts the bytes that are held for the request of a connection. */
-  hold(socket: IncomingMessage['socket'], bytes: number): void;
   fail(error: unknown): void;
 }
 
 /** Serves messages of `node:http` by the app. */
 export function createNodeListener(
   app: App,
-  { isHostAllowed, hold, fail }: AdapterOptions,
+  { isHostAllowed, fail }: AdapterOptions,
 ): (message: IncomingMessage, response: ServerResponse) => void {
   return async (message, response) => {
-    const holdBytes = (bytes: number) => hold(message.socket, bytes);
-    const request = readIncoming(message, response, isHostAllowed, holdBytes);
+    const request = readIncoming(message, response, isHostAllowed);
     // Where a request that cannot be read ends, and the next one begins, cannot be trusted.
     if (request instanceof Error) response.shouldKeepAlive = false;
     let answer: HttpResponse;
@@ -33,7 +30,7 @@ export function createNodeListener(
       answer = refusal(apiError('serverError'));
     }
     try {
-      send(response, answer, holdBytes, fail);
+      send(response, answer, fail);
     } catch (error) {
       response.destroy();
       fail(error);
@@ -52,7 +49,6 @@ function readIncoming(
   message: IncomingMessage,
   response: ServerResponse,
   isHostAllowed: (host: string) => boolean,
-  hold: (bytes: number) => void,
 ): HttpRequest | ApiError {
   const { method = '', url = '', headersDistinct: lines, httpVersion } = message;
   if (url.length > MAX_TARGET_LENGTH) return apiError('uriTooLong');
@@ -76,15 +72,10 @@ function readIncoming(
   // Node.js decodes `chunked` only: a body with another transfer coding would stay compressed.
   if (!/^(chunked)?$/i.test(headers.get('transfer-encoding') ?? '')) return apiError('invalidParams');
   const onClose = (work: () => void) => void (response.closed ? work() : response.once('close', work));
-  return { method, target, headers, peer, readBody: () => readBody(message, response, headers, hold), onClose };
+  return { method, target, headers, peer, readBody: () => readBody(message, response, headers), onClose };
 }
 
-function readBody(
-  message: IncomingMessage,
-  response: ServerResponse,
-  headers: RequestHeaders,
-  hold: (bytes: number) => void,
-): Promise<Uint8Array> {
+function readBody(message: IncomingMessage, response: ServerResponse, headers: RequestHeaders): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const leave = (cause = new Error('connection closed')) => reject(apiError('invalidParams', {}, { cause }));
     // The client may have closed the connection while its token was looked up, before a listener was set.
@@ -93,7 +84,6 @@ function readBody(
     // A request that was refused before this point is not asked for its body.
     if (headers.get('expect')?.toLowerCase() === '100-continue') response.writeContinue();
     message.on('data', (chunk: Uint8Array) => {
-      hold(chunk.length);
       try {
         body.add(chunk);
       } catch (error) {
@@ -117,15 +107,9 @@ const LINGER_MS = 1_000;
 /**
  * Sends a response, no faster than the other side takes it.
  *
- * @param hold called with the number of bytes that are kept until then
  * @param fail called when the chunks of a body cannot be had; the connection is then closed in the middle of it
  */
-function send(
-  response: ServerResponse,
-  { status, headers, body }: HttpResponse,
-  hold: (bytes: number) => void,
-  fail: (error: unknown) => void,
-): void {
+function send(response: ServerResponse, { status, headers, body }: HttpResponse, fail: (error: unknown) => void): void {
   const { req: request } = response;
   // Closing at once could cost the caller its response; reading for ever would let it send without end.
   if (!request.complete) setTimeout(() => request.complete || request.socket.destroy(), LINGER_MS).unref();
@@ -144,7 +128,6 @@ function send(
   // 304 has no body, and a length would be that of the response it stands for.
   response.writeHead(status, status === 304 ? headers : { ...headers, 'Content-Length': length });
   if (isHead) return void response.end();
-  hold(length);
   if (length <= AT_ONCE_BYTES) response.end(body);
   else stream(response, split(typeof body === 'string' ? Buffer.from(body) : body), fail);
 }
