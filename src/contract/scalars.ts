@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MIN_PRODUCT_ID } from './limits.ts';
+import { MIN_IMPORTED_KEY, MIN_PRODUCT_ID } from './limits.ts';
 
 /*
  * The patterns here are printed in the OpenAPI document, for programs in many languages: no flags and no `\p{…}`. What
@@ -45,8 +45,12 @@ export const Slug = text(1, MIN_PRODUCT_ID - 1, /^[a-z0-9]+(-[a-z0-9]+)*$/).meta
   examples: ['engine-pro'],
 });
 
-/** A licence key in full, 23 to 256 characters. Source: API description, "Limits". */
-export const LicenseKey = identifier<'LicenseKey'>('A licence key, in full', '7KQ2M-X9D4R-HTB31-0WVJ6-85SB5', 23);
+/** A licence key in full. The service refuses texts of 6 to 22 characters that are no imported key. Decision 0002. */
+export const LicenseKey = identifier<'LicenseKey'>(
+  'A licence key, in full: 23 to 256 characters, or from 6 where it was imported',
+  '7KQ2M-X9D4R-HTB31-0WVJ6-85SB5',
+  MIN_IMPORTED_KEY,
+);
 export type LicenseKey = z.output<typeof LicenseKey>;
 
 /** Identifier of a device, opaque, 1 to 64 characters. Source: API description, "Limits". */

@@ -36,7 +36,7 @@ export function isTypo(text: string): boolean {
   return hasKeyShape(key) && syndromeOf(key.replaceAll('-', '')) !== 0;
 }
 
-/** A key as the caller may see it; masked, with its last section or four characters. Source: API description, GET /key. */
+/** A key as the caller may see it; masked, with its last section or at most four characters. Source: API description, GET /key. */
 export const showKey = (key: LicenseKey, seesSecrets: boolean): ShownKey => shown(seesSecrets ? key : maskKey(key));
 
 /** A key in full, for the reply that issues it, whatever the caller's rights. Source: API description, POST /create-key. */
@@ -44,14 +44,19 @@ export const revealKey = (key: LicenseKey): ShownKey => shown(key);
 
 const shown = (text: string): ShownKey => text as ShownKey;
 
+/** At least so many characters of a key of another format are hidden, or all where it has no more. */
+const MIN_HIDDEN = 8;
+
 function maskKey(key: string): string {
   if (hasKeyShape(key)) return `*****-*****-*****-*****-${key.slice(-5)}`;
   const symbols = Array.from(key);
-  return '*'.repeat(symbols.length - 4) + symbols.slice(-4).join('');
+  const shown = Math.max(0, Math.min(4, symbols.length - MIN_HIDDEN));
+  return '*'.repeat(symbols.length - shown) + symbols.slice(symbols.length - shown).join('');
 }
 
 /** Whether a text is a key as it is shown masked. A key of another format may have stars of its own. */
-export const isMaskedKey = (text: string): boolean => /^(?:(?:\*{5}-){4}.{5}|\*{8,}.{4})$/su.test(text);
+export const isMaskedKey = (text: string): boolean =>
+  /^(?:(?:\*{5}-){4}.{5}|\*{6,7}|\*{8}.{0,4}|\*{9,}.{4})$/su.test(text);
 
 /**
  * The sum of the symbols over GF(32), the last one weighted α⁰, the one before it α¹, and so on: 0 for a whole key.

@@ -7,8 +7,7 @@ import { type Action, decide, type Facts } from '../domain/rules.ts';
 import { type SlotPromise, slotYearOf } from '../domain/slots.ts';
 import type { LicenseCustomer } from '../store/tables/keys/licenses.ts';
 import type { Context } from './context.ts';
-import { byKey } from './keys/find.ts';
-import { found } from './operation.ts';
+import { byKey, foundByKey } from './keys/find.ts';
 import { licenseEvent, RecordedRefusal } from './record.ts';
 
 interface LicenseUse {
@@ -37,7 +36,7 @@ export async function loadFacts(
   const looked = await byKey(context, licenseKey, (key) =>
     repositories.keys.findWithCustomer(caller.accountId, productId, { licenseKey: key }),
   );
-  const { license, customer } = found(looked, absent);
+  const { license, customer } = foundByKey(looked, licenseKey, absent);
   const looksAtSlot = action === 'activate' || action === 'sign' || action === 'deactivate';
   const named = looksAtSlot && hostId !== null ? await repositories.devices.find(license, hostId) : null;
   const device = named ?? (await knownByFingerprint(context, license, fingerprint));

@@ -1,6 +1,9 @@
 import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
+import { MIN_LICENSE_KEY } from '../contract/limits.ts';
+import type { LicenseKey, ProductId } from '../contract/scalars.ts';
 import type { keySessions, sessions } from '../contract/sessions.ts';
+import { canAccessProduct } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { expiryIfUsed, graceWarning, isWaiting, type License } from '../domain/license.ts';
 import { canonicalKey } from '../domain/license-key.ts';
@@ -8,7 +11,7 @@ import { acceptRequest, type NextNonces } from '../domain/session.ts';
 import { addSeconds } from '../domain/time.ts';
 import type { Session } from '../store/tables/sessions.ts';
 import type { Context } from './context.ts';
-import { findLicense } from './keys/find.ts';
+import { byKey, findLicense, foundByKey } from './keys/find.ts';
 import { productsOf } from './keys/lists.ts';
 import { showSession } from './keys/show.ts';
 import { readList } from './lists.ts';
@@ -85,10 +88,13 @@ export const sessionOperations: Operations<typeof sessions> = {
   list: {
     // Lists only what is of its products.
     authorize: anyone,
-    async perform({ repositories, caller, now }, { page, limit, productId, licenseKey }) {
+    async perform(context, { page, limit, productId, licenseKey }) {
+      const { repositories, caller, now } = context;
       const { sessions } = repositories;
       const { accountId } = caller;
       const key = licenseKey && canonicalKey(licenseKey);
+      if (key !== undefined && key.length < MIN_LICENSE_KEY)
+        foundByKey(await productOfKey(context, key), key, 'sessionNotFound');
       const filters = { productIds: productsOf(caller, productId), licenseKey: key };
       return readList({ page, limit }, sessions.list(accountId, now, filters).map(showSession));
     },
@@ -106,6 +112,15 @@ export const sessionOperations: Operations<typeof sessions> = {
     },
   },
 };
+
+/** The product of a key, where the caller may see it; else null. */
+async function productOfKey(context: Context, licenseKey: LicenseKey): Promise<ProductId | null> {
+  const { repositories, caller } = context;
+  const product = await byKey(context, licenseKey, (key) =>
+    repositories.keys.findProduct(caller.accountId, { licenseKey: key }),
+  );
+  return product !== null && canAccessProduct(caller, product) ? product : null;
+}
 
 /** Holds the session that has signed a request. Throws ApiError `licenseNotFound`, `sessionNotFound` or `signatureRefused`. */
 async function authenticateSession(

@@ -26,7 +26,8 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
   (
     [
       ['productId', ['p'.repeat(21), ...textUpTo(256)]],
-      ['licenseKey key', ['k'.repeat(22), ...textUpTo(256)]],
+      ['licenseKey', ['k'.repeat(22), 'k'.repeat(5), ...textUpTo(256)]],
+      ['key', ['k'.repeat(5), ...textUpTo(256)]],
       [
         'customerId versionId tokenId sessionId webhookId planId plan resourceId account id userIdentifier',
         textUpTo(256),

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { namesIn } from '../../src/contract/field-names.ts';
 import { type Contract, listEndpoints } from '../../src/contract/index.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
@@ -28,6 +29,19 @@ describe('every endpoint', () => {
       const { status, text } = await ask(world, 'admin', named, await furnish(world));
       expect({ status, text }).toEqual({ status: named.endpoint.reply.status, text });
     });
+
+    it.for(listEndpoints().filter(({ endpoint }) => namesIn(endpoint.query ?? endpoint.body).includes('licenseKey')))(
+      '$name succeeds with an imported key of 14 characters, and refuses a text of 22 that is no key',
+      async (named, { world }) => {
+        const own = await furnish(world, 'admin', 'zoe@example.com', 'ABCD-1234-EFGH');
+        const other = { ...own, licenseKey: 'ABCD-1234-EFGH-5678-90' };
+        const refused = await ask(world, 'admin', named, other);
+        expect([refused.status, refused.body]).toEqual([400, invalidBody(named.endpoint, refused)]);
+        expect(refused.headers['lkm-invalid-fields']).toBe('licenseKey');
+        const { status, text } = await ask(world, 'admin', named, own);
+        expect({ status, text }).toEqual({ status: named.endpoint.reply.status, text });
+      },
+    );
 
     it.for(listEndpoints())(
       '$name refuses a request without a field that it requires',

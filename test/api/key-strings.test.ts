@@ -4,7 +4,7 @@ import { engineOf, engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { query } from '../support/postgres.ts';
 import { checkOut, signedBy } from '../support/sessions.ts';
-import type { Address, Answer, World } from '../support/world.ts';
+import { type Address, type Answer, type As, createWorld, type World } from '../support/world.ts';
 
 const taken = { status: 409, body: { message: 'This key exists already', code: 9 } };
 const ended = { status: 409, body: { message: 'This key was revoked: it is never given again', code: 21 } };
@@ -102,6 +102,47 @@ describe.each(engines)('a key string, on $name,', (engine) => {
       expect((await world.license(address)).key).toBe(address.licenseKey);
       expect(await importKey(world, address)).toMatchObject(taken);
     }
+  });
+
+  it('of 6 to 22 characters is one where it was imported, and nowhere else', async ({ world, productId }) => {
+    const given = { productId, licenseKey: 'ABC123' };
+    const look = (as: As, query: Record<string, string>) => world.call(as, 'GET', `/key?${new URLSearchParams(query)}`);
+    const unknown = { status: 400, body: { code: 1 } };
+    expect(await look('admin', { ...given })).toMatchObject(unknown);
+    expect(await importKey(world, { productId, licenseKey: 'ABC12' })).toMatchObject(unknown);
+    expect(await importKey(world, given)).toMatchObject({ status: 200, body: { key: 'ABC123' } });
+    expect(await importKey(world, given)).toMatchObject(taken);
+    expect(await look('read-only', { licenseKey: 'ABC123' })).toMatchObject({
+      body: { data: { license: { key: '******' } } },
+    });
+    // Neither another account's nor another product's key can be told from an absent one.
+    expect(await look('other admin', { ...given })).toMatchObject(unknown);
+    const limited = {
+      scopes: ['license:read'],
+      productIds: [(await world.product('Other')).id],
+    } as const;
+    expect(await look(limited, { licenseKey: 'ABC123' })).toMatchObject(unknown);
+    const sessions = (as: As) => world.call(as, 'GET', '/session/list?licenseKey=ABC123');
+    expect([await sessions('admin'), await sessions('other admin')]).toMatchObject([{ status: 200 }, unknown]);
+    const next = await reissue(world, given, 'P7D');
+    expect((await world.license(given)).key).toBe(next.licenseKey);
+    await change(world, '/key/revoke', given, { reason: 'refunded' });
+    await remove(world, next);
+    expect(await importKey(world, given)).toMatchObject(ended);
+  });
+
+  it('of 6 to 22 characters cannot be guessed any faster than a longer one', async () => {
+    await using world = await createWorld({ engine, lookupsPerMinute: 5 });
+    const { id: productId } = await world.product();
+    const bodies = Array.from({ length: 6 }, (_, at) => ({ productId, licenseKey: `KEY-${at}0`, hostId: 'host-1' }));
+    const activated = [];
+    for (const body of bodies) activated.push((await world.call('client', 'POST', '/key/activate', body)).status);
+    expect(activated).toEqual([400, 400, 400, 400, 400, 429]);
+    const listed = [];
+    for (const { licenseKey } of bodies) {
+      listed.push((await world.call('admin', 'GET', `/session/list?licenseKey=${licenseKey}`)).status);
+    }
+    expect(listed).toEqual([400, 400, 400, 400, 400, 429]);
   });
 
   it('is found in any case wherever a key is taken, also an earlier one', async ({ world, productId }) => {

@@ -15,8 +15,8 @@ import { type As, createWorld, type World } from '../support/world.ts';
 /** A test here makes many requests one after the other, which a busy machine takes long for. */
 const MANY_REQUESTS_MS = 120_000;
 
-/** A key of another format; one that has the sections of ours, and a letter that ours never have. */
-const foreignKeys = ['SHOP/2026/QWERTY-ZXCVB7H2K9', 'ABCDU-12345-67890-BCDFG-HJKMN'] as const;
+/** A key of another format; one that has the sections of ours, and a letter that ours never have; a short one. */
+const foreignKeys = ['SHOP/2026/QWERTY-ZXCVB7H2K9', 'ABCDU-12345-67890-BCDFG-HJKMN', 'QK-77-4ZXW'] as const;
 
 const ADDRESS = '198.51.100.77';
 
@@ -105,7 +105,7 @@ describe.each(engines)('a caller that sees keys masked, on $name', { timeout: MA
     const find = async (as: As, text: string) =>
       (await world.call(as, 'GET', `/key/list?${new URLSearchParams({ text })}`)).body.data.length;
     for (const key of [own.licenseKey, ...foreignKeys]) {
-      const shown = key === own.licenseKey ? 5 : 4;
+      const shown = key === own.licenseKey ? 5 : key.length < 12 ? 2 : 4;
       expect(await find('read-only', key)).toBe(1);
       for (const length of [3, 4, 5, 6, 7]) {
         expect(await find('read-only', key.slice(-length)), `${length} of ${key}`).toBe(length === shown ? 1 : 0);

@@ -155,7 +155,7 @@ describe('a command line that is wrong', () => {
   it.each<[line: string, says: string]>([
     ['keys creat', "unknown command 'creat'. Did you mean create?\n"],
     ['keys list key', "too many arguments for 'list'. Expected 0 arguments but got 1\n"],
-    ['keys renew K --for 1y', 'KEY is shorter than 23 characters\n'],
+    ['keys renew K --for 1y', 'KEY is shorter than 6 characters\n'],
     [`${create} --max-activation 3`, 'Did you mean --max-activations?\n'],
     ['keys create', '--product is required\n  Give it:  -P, --product ID\n  Or set:   export LKM_PRODUCT=…\n'],
     ['tokens create', '--name and --kind are required\n  Give it:  --name NAME\n  Give it:  --kind KIND\n'],

@@ -30,6 +30,9 @@ export type Belongings = Readonly<Record<keyof typeof absentIds, string>>;
 
 type MakeRequest = (own: Belongings) => ScenarioRequest;
 
+/** An end as that of a key that is issued when a world begins. */
+const NEXT_MONTH = '2026-12-21T10:00:00.000Z';
+
 /** The ids in the examples of the contract. */
 const exampleIds: Partial<Belongings> = {
   ...exampleOf(contract.keys.get).query,
@@ -118,19 +121,26 @@ export function ask(
   return world.call(as, endpoint.method, pathWith(endpoint, query), body, headers);
 }
 
-/** Gives an account one of everything. */
+/** Gives an account one of everything. `importedKey` is the key of its licence, which is minted unless given. */
 export async function furnish(
   world: Pick<World, 'call'>,
   as: As = 'admin',
   email = 'zoe@example.com',
+  importedKey?: string,
 ): Promise<Belongings> {
   const create = async (path: string, body: unknown): Promise<Parsed> =>
     bodyOf(await world.call(as, 'POST', path, body));
   const productId = (await create('/product', { name: 'Editor' })).data.id;
   const customerId = (await create('/customer', { name: 'Zoë', email })).data.id;
-  const licenseKey = (
-    await create('/create-key', { productId, customerId, licenseType: 'floating', customerCanSelfReset: true })
-  ).key;
+  const floating = { productId, licenseType: 'floating', customerCanSelfReset: true };
+  const { key: licenseKey } = await (importedKey === undefined
+    ? create('/create-key', { ...floating, customerId })
+    : create('/key/import', {
+        ...floating,
+        key: importedKey,
+        customer: { id: customerId },
+        expirationDate: NEXT_MONTH,
+      }));
   const { privateKey, publicKey } = createDeviceKey();
   const { file } = await create('/key/sign', { productId, licenseKey, hostId: 'host-1', publicKey });
   const proof = createDeactivationProof(file, privateKey);

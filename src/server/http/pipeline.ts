@@ -65,7 +65,9 @@ export async function handleRequest<R extends AnsweredRoute>(
   }
   const { status } = response;
   const { tokenId, accountId } = request.caller;
-  if (status === 404 && !isCopy && route.looksUpKey && tokenId !== null) {
+  // Without a key that exists: a short text is invalid where no key of that name was imported.
+  const isMiss = status === 404 || response.headers['LKM-Invalid-Fields'] === 'licenseKey';
+  if (isMiss && !isCopy && route.looksUpKey && tokenId !== null) {
     await parts.limiter?.takeMiss(tokenId, ipAddress);
   }
   const ms = parts.monotonic() - started;

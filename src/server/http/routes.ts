@@ -1,5 +1,6 @@
-import { type AnyEndpoint, aliasesOf, reasonsOf } from '../../contract/endpoint.ts';
+import { type AnyEndpoint, aliasesOf } from '../../contract/endpoint.ts';
 import type { Reason } from '../../contract/errors.ts';
+import { namesIn } from '../../contract/field-names.ts';
 import { listEndpoints } from '../../contract/index.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { Context } from '../../service/context.ts';
@@ -36,7 +37,7 @@ export function listRoutes(): Route[] {
     const route = {
       name,
       endpoint,
-      looksUpKey: reasonsOf(endpoint).some((reason) => reason === 'licenseNotFound' || reason === 'deviceNotFound'),
+      looksUpKey: namesIn(endpoint.query ?? endpoint.body).includes('licenseKey'),
       maxAgeSeconds: endpoint.headers?.includes('Cache-Control') ? PUBLIC_MAX_AGE_SECONDS : 0,
       perform,
       authorize,

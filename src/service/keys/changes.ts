@@ -17,12 +17,12 @@ import { mintKey, revealKey, showKey } from '../../domain/license-key.ts';
 import { addDuration, expiryAfter } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { holdOrAddCustomer } from '../customers.ts';
-import { found, type Operation, type Operations, onProduct, sameForAll } from '../operation.ts';
+import { type Operation, type Operations, onProduct, sameForAll } from '../operation.ts';
 import { usablePlan } from '../plans.ts';
 import { checkVersion } from '../products.ts';
 import { licenseEvent, refuseStale, sessionEvent, type UseCaseEvent, writeChanges } from '../record.ts';
 import { settleSlots } from '../slots.ts';
-import { byKey } from './find.ts';
+import { byKey, foundByKey } from './find.ts';
 import { linksOf, showLicense } from './show.ts';
 
 export const changeOperations: Operations<typeof keyChanges> = {
@@ -155,7 +155,7 @@ async function lockAny(context: Context, { productId, licenseKey, ifUpdatedAt }:
   const named = await byKey(context, licenseKey, (key) =>
     repositories.keys.findLocked(caller.accountId, productId, key),
   );
-  const license = found(named, 'licenseNotFound');
+  const license = foundByKey(named, licenseKey, 'licenseNotFound');
   refuseStale(license, ifUpdatedAt);
   return license;
 }

@@ -1,3 +1,5 @@
+import { apiError, type Reason } from '../../contract/errors.ts';
+import { MIN_LICENSE_KEY } from '../../contract/limits.ts';
 import type { LicenseKey, ProductId } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import { canonicalKey } from '../../domain/license-key.ts';
@@ -23,12 +25,22 @@ export async function byKey<T>(
   }
 }
 
-/** The licence that product and key name together. Throws ApiError `licenseNotFound`. */
+/**
+ * What was looked up by a key. Throws ApiError when there is none: `invalidParams` for a text that is too short for a key that
+ * was not imported, else the one of `reason`. Source: API description, "Limits".
+ */
+export function foundByKey<T>(value: T | null, licenseKey: LicenseKey, reason: Reason): T {
+  if (value === null && licenseKey.length < MIN_LICENSE_KEY)
+    throw apiError('invalidParams', { fields: ['licenseKey'] });
+  return found(value, reason);
+}
+
+/** The licence that product and key name together. Throws ApiError `licenseNotFound`, or as {@link foundByKey}. */
 export async function findLicense(
   context: Finding,
   { productId, licenseKey }: { readonly productId: ProductId; readonly licenseKey: LicenseKey },
 ): Promise<License> {
   const { repositories, caller } = context;
   const license = await byKey(context, licenseKey, (key) => repositories.keys.find(caller.accountId, productId, key));
-  return found(license, 'licenseNotFound');
+  return foundByKey(license, licenseKey, 'licenseNotFound');
 }

@@ -6,7 +6,7 @@ import type { KeyAddress } from '../../store/tables/keys/keys.ts';
 import { listFiles } from '../license-files.ts';
 import { anyone, found, type Operations, onProduct } from '../operation.ts';
 import { loadFacts } from '../rules.ts';
-import { byKey } from './find.ts';
+import { byKey, foundByKey } from './find.ts';
 import { countIssue, issue, issueUnlessThere, revealExisting } from './issue.ts';
 import { linksOf, showLicense, showSession } from './show.ts';
 
@@ -38,10 +38,10 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
       }
       // Staff find a licence also by a key that has ended.
       const at = { ...context, now: seesWholeLicense(caller) ? EPOCH : now };
-      const named = await (licenseKey === undefined
-        ? find({ reference })
-        : byKey(at, licenseKey, (key) => find({ licenseKey: key })));
-      const { license, customer, hasFiles } = found(named, 'licenseNotFound');
+      const { license, customer, hasFiles } =
+        licenseKey === undefined
+          ? found(await find({ reference }), 'licenseNotFound')
+          : foundByKey(await byKey(at, licenseKey, (key) => find({ licenseKey: key })), licenseKey, 'licenseNotFound');
       // Most keys of a vendor that are asked for have neither devices nor files, and then one statement is all.
       const devices = license.activations === 0 ? [] : await repositories.devices.list(license);
       const shown = showLicense(license, devices, caller, await linksOf(context, license));

@@ -163,7 +163,7 @@ describe('a file with problems', () => {
         'error: keys.csv has 3 problems; nothing was ',
         "  line 2: maxActivations: 'x' is neither a wh",
         "  line 2: createdAt: 'yesterday' is not a date",
-        '  line 2: key is shorter than 23 characters',
+        '  line 2: key is shorter than 6 characters',
         '',
       ].map((line) => line.slice(0, 44)),
     );

@@ -50,13 +50,13 @@ export const tailOf = (key: Sql | string): Sql => sql`lower(substr(${key}, lengt
 
 /**
  * How many characters a masked key shows: the last section of one of ours (`domain/license-key.ts`, of the symbols of
- * `domain/crockford.ts`), else the last four.
+ * `domain/crockford.ts`), else the last four, or fewer of a key below 12 characters.
  */
 export const shownLength = (key: Sql | string): Sql => sql`case
   when ${key} like '_____-_____-_____-_____-_____'
     and length(replace(${key}, '-', '')) = 25
     and ltrim(${key}, '-0123456789ABCDEFGHJKMNPQRSTVWXYZ') = ''
-  then 5 else 4 end`;
+  then 5 when length(${key}) < 8 then 0 when length(${key}) < 12 then length(${key}) - 8 else 4 end`;
 
 /** A condition that finds a key by that index. */
 export const isKey = (key: string, column = 'license_key'): Sql =>
