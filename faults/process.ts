@@ -10,6 +10,7 @@ import { finished } from 'node:stream/promises';
 export interface Child {
   readonly pid: number;
   readonly stdout: Readable;
+  readonly stderr: Readable;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
   /** The last that it said on stderr. */
@@ -67,6 +68,7 @@ export function start(argv: readonly string[], { hasStdin, isQuiet, ...options }
   return {
     pid: child.pid ?? 0,
     stdout: child.stdout as Readable,
+    stderr: child.stderr as Readable,
     ended,
     said: () => said,
     signal: (signal) => void child.kill(signal),

@@ -122,7 +122,7 @@ async function play({ run: { sabotage }, report, random, index }: Round, world: 
   const there = new Set((await here('keys', 'list', '-q')).split('\n'));
   const customers = (await here('customers', 'list', '-q')).split('\n').length;
   report.acknowledged += keys.length;
-  if (results.some((line, at) => !line.startsWith(`${at + 1},`))) fail(report, 'wrong', 'rows are out of order');
+  if (results.some((line, at) => !line.startsWith(`${lines[at]},`))) fail(report, 'wrong', 'rows are out of order');
   for (const key of keys) if (!there.has(key)) fail(report, 'lost', `${key} is in the results, and is not there`);
   if (keys.length !== ROWS) fail(report, 'lost', `${keys.length} of ${ROWS} rows have a result`);
   if (new Set(keys).size !== keys.length) fail(report, 'doubled', 'two rows have the same key');

@@ -5,8 +5,8 @@ import type { ListedLicense } from '../../contract/keys/lists.ts';
 import { isMaskedKey } from '../../domain/license-key.ts';
 import { UsageError } from '../failure/errors.ts';
 import { unlessRefused } from '../request/look-ups.ts';
+import { guard } from '../values/spreadsheet.ts';
 import { trimmed } from '../values/text.ts';
-import { guard } from './read-file.ts';
 
 interface Export {
   readonly productId: string | undefined;

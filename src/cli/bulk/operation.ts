@@ -46,7 +46,7 @@ export interface BulkOperation {
   readonly repeatsSafely?: boolean;
   /** The body of a row with its own reference within the run, where the service keeps one. */
   withReference?(body: Body, reference: string): Body;
-  /** What the results show besides number, status and error, from the body or the outcome. */
+  /** What the results show between status and error. */
   readonly fields: readonly Field[];
   send(client: Client, body: unknown, call: CallOptions, mode: Mode): Sending;
 }

@@ -3,7 +3,7 @@ import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { dateFormats } from '../values/date-format.ts';
 import { parseWhole } from '../values/scalars.ts';
-import { parseEncoding } from '../values/text.ts';
+import { parseEncoding, trimmed } from '../values/text.ts';
 
 export const bulkOptions = {
   file: option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each'),
@@ -15,7 +15,7 @@ export const bulkOptions = {
   }),
   encoding: option(
     '--encoding <NAME>',
-    'with -f: how its letters are written, such as windows-1252; UTF-8 unless given',
+    'with -f: its encoding, such as windows-1250; UTF-8, UTF-16 and Windows-1252 are recognised',
     {
       parse: parseEncoding,
     },
@@ -50,7 +50,7 @@ export const isBulk = ({ file, count }: Written['options']): boolean => file !==
 function parseMapping(text: string): readonly [column: string, field: string] {
   const at = text.lastIndexOf('=');
   if (at < 1) throw new UsageError(`'${text.slice(0, 40)}' is not COLUMN=FIELD`);
-  return [text.slice(0, at), text.slice(at + 1).trim()];
+  return [trimmed(text.slice(0, at)), text.slice(at + 1).trim()];
 }
 
 function parseRunName(text: string): string {
@@ -64,11 +64,14 @@ export function parseConcurrency(text: string): number {
   return parseWhole(text, 1, MAX_CONCURRENCY);
 }
 
+export const errorField: Field = { name: 'error', of: ({ error }) => Object(error).message ?? null, cuts: true };
+
+/** The results of rows; those of a file begin with its columns, and their number and line are shown when they are chosen. */
 export const resultFields = (fields: readonly Field[]): readonly Field[] => [
   { name: 'row', isNumber: true },
   { name: 'status' },
   ...fields,
-  { name: 'error', of: ({ error }) => Object(error).message ?? null, cuts: true },
+  errorField,
   { name: 'line', isNumber: true, shown: 'chosen' },
 ];
 

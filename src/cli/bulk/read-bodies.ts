@@ -8,10 +8,9 @@ import { explainIssue } from '../values/check-fields.ts';
 import { type DateFormat, formatsOf, isoDate } from '../values/date-format.ts';
 import { trimmed } from '../values/text.ts';
 import { type Column, findColumn, isObject, setAt, valueAt } from './columns.ts';
-import { createDateNotes } from './date-notes.ts';
 import type { Body, BulkOperation } from './operation.ts';
-import type { Problems } from './problems.ts';
-import type { RawRow } from './read-file.ts';
+import { createDateNotes, type Problems } from './problems.ts';
+import type { RawRow } from './raw-row.ts';
 
 /** By their names in a file, the columns that it has; null for one that is left out, or cannot be used. */
 type NamedColumns = ReadonlyMap<string, Column | null>;

@@ -3,6 +3,7 @@ import { UsageError } from '../failure/errors.ts';
 import type { Body, BulkOperation } from './operation.ts';
 import { Needs } from './preparation.ts';
 import { Problems } from './problems.ts';
+import type { Layout } from './raw-row.ts';
 import { issuesOf, readBodies } from './read-bodies.ts';
 import { readFile } from './read-file.ts';
 import type { BulkRequest } from './run-bulk.ts';
@@ -16,6 +17,7 @@ export interface ReadRows {
   readonly identity: readonly unknown[];
   readonly needs: Needs;
   readonly problems: Problems;
+  readonly layout: Layout;
   /** What should be known of rows that can be sent. */
   readonly warnings: readonly string[];
 }
@@ -57,8 +59,12 @@ export async function readRows(
   const [issue] = issuesOf(body, operation);
   if (issue !== undefined) throw new UsageError(`the options do not go together: ${issue}`, ['Nothing was sent.']);
   needs.add(body, null);
-  const rows = Array.from({ length: count }, (_, at): Row => ({ row: at + 1, line: null, body }));
-  return { rows, file: null, identity: [...identity, count], needs, problems: new Problems(), warnings: [] };
+  const rows = Array.from({ length: count }, (_, at): Row => {
+    const row = at + 1;
+    return { row, line: null, body, input: [['row', row]] };
+  });
+  const layout: Layout = { names: ['row'], isByPlace: true, delimiter: ',', mark: '' };
+  return { rows, file: null, identity: [...identity, count], needs, problems: new Problems(), layout, warnings: [] };
 }
 
 async function readRowsOfFile(
@@ -79,7 +85,7 @@ async function readRowsOfFile(
     // Rows that are left out are counted too: the numbers of the others stay the same when such a row is corrected.
     row += 1;
     if (problems.skipped.has(raw.line)) continue;
-    rows.push({ row, line: raw.line, body });
+    rows.push({ row, line: raw.line, body, input: raw.written });
     needs.add(body, raw.line);
   }
   bodies.end();
@@ -89,6 +95,9 @@ async function readRowsOfFile(
   }
   // Where rows need nothing, no service has to be asked to tell all problems.
   if (problems.count > 0 && needs.all.size === 0) throw problems.error(source.name, operation.columns, dryRun);
-  const warnings = [...problems.skippedNotes(), ...bodies.dateNotes(operation.noun)];
-  return { rows, file: source.name, identity: [...identity, source.digest()], needs, problems, warnings };
+  const guessed = source.guessedEncoding();
+  const encoding = guessed === null ? [] : [`${source.name} is read as ${guessed}; if it is not: --encoding NAME`];
+  const warnings = [...encoding, ...problems.skippedNotes(), ...bodies.dateNotes(operation.noun)];
+  const identified = [...identity, source.digest()];
+  return { rows, file: source.name, identity: identified, needs, problems, layout: source.layout(), warnings };
 }

@@ -5,12 +5,11 @@ import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
 import type { DateFormat } from '../values/date-format.ts';
 import { openLane } from './lane.ts';
-import { openMarker } from './marker.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
 import type { Writing } from './read-file.ts';
 import { type ReadRows, readRows } from './read-rows.ts';
 import { resultOf } from './results.ts';
-import { runOf } from './run.ts';
+import { openMarker, runOf } from './run.ts';
 import { sendRows } from './send-rows.ts';
 
 export interface BulkRequest extends Writing {
@@ -33,6 +32,8 @@ export interface BulkRequest extends Writing {
   confirm?(rows: number): Promise<void>;
   /** Notes about the rows that were sent. */
   notesOn?(bodies: readonly Body[]): readonly Note[];
+  /** Called when the results are written, with the keys or ids of the rows that were done. */
+  whenWritten?(ids: readonly string[]): Promise<void>;
 }
 
 const MAX_LOOKUPS_AT_ONCE = 16;
@@ -65,7 +66,7 @@ export async function runBulk(
   marker.refuseTakenOutput(settings);
   if (!marker.isKnown) await request.confirm?.(rows.length);
   marker.begin();
-  const sent = await sendRows(context, {
+  const sent = sendRows(context, {
     run: marker.run,
     operation,
     mode,
@@ -74,19 +75,16 @@ export async function runBulk(
     found,
     concurrency: request.concurrency,
   });
-  const result = resultOf(operation, sent);
-  const isWhole = result.exitCode === undefined;
-  return {
-    ...result,
-    notes: [...result.notes, ...(request.notesOn?.(rows.map(({ body }) => body)) ?? [])],
-    beforeFile: async (text) => {
-      if (settings.output !== null) marker.keepOutput(settings.output, text);
+  return resultOf(operation, read, sent, context, {
+    notes: request.notesOn?.(rows.map(({ body }) => body)) ?? [],
+    beforeFile: (digest) => {
+      if (settings.output !== null) marker.keepOutput(settings.output, digest);
     },
-    afterwards: async () => {
+    afterwards: async (isWhole, ids) => {
       if (isWhole) marker.end();
+      await request.whenWritten?.(ids);
     },
-    ...(isWhole && problems.skipped.size > 0 && { exitCode: exitCodes.partial }),
-  };
+  });
 }
 
 function previewRun(

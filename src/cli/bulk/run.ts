@@ -1,4 +1,23 @@
 import { hash } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { toInstant } from '../../domain/time.ts';
+import {
+  checkPrivateFolder,
+  findStateDir,
+  readPrivateFile,
+  stateDir,
+  syncFolder,
+  writeAtomically,
+} from '../config/files.ts';
+import type { Settings } from '../config/settings.ts';
+import { LocalError, UsageError } from '../failure/errors.ts';
+import type { Io } from '../io.ts';
+import { moment } from '../output/words.ts';
+import { explainUnwritable } from '../state/owned-files.ts';
+import { isRepeatable } from '../state/pending.ts';
+import type { BulkOperation } from './operation.ts';
 
 /** A bulk run: the same command, file, options and product are the same run, on any machine and at any time. */
 export interface Run {
@@ -28,3 +47,131 @@ export const preparationKey = ({ id, digest }: Run, made: readonly string[]): st
   `run-${id}-${hashOf([digest, ...made]).slice(0, 16)}`;
 
 const hashOf = (value: unknown): string => hash('sha256', JSON.stringify(value));
+
+/** What this machine knows of a run: the file `runs/<id>.json` in the state folder. */
+const Marker = z.object({
+  startedAt: z.string(),
+  /** How often it was begun once more with `--restart`. */
+  restarts: z.int(),
+  /** Whether all rows were done and the results were printed or written. */
+  isEnded: z.boolean(),
+  /** The SHA-256 of each file that the run has written, by the path of the file. */
+  outputs: z.record(z.string(), z.string()),
+});
+type Marker = z.output<typeof Marker>;
+
+/** How long the marker of an ended run is kept. */
+const KEPT_MS = 30 * 86_400_000;
+
+/**
+ * Opens the marker of a run. The service repeats its answers for a day: a run that is older is refused with `UsageError`, or begun
+ * once more with `restart`. A run whose operation repeats safely is never refused, and needs no marker.
+ */
+export function openMarker(run: Run, { done, repeatsSafely = false }: BulkOperation, restart: boolean, io: Io) {
+  const state = repeatsSafely ? findStateDir(io) : stateDir(io);
+  const folder = state === null ? null : join(state, 'runs');
+  const path = folder === null ? null : join(folder, `${run.id}.json`);
+  const known = path === null ? null : read(path, io);
+  const isTooLate = known !== null && !repeatsSafely && !isRepeatable(known.startedAt, io.now());
+  if (isTooLate && !restart) throw tooLate(known, done);
+  const restarts = (known?.restarts ?? 0) + (isTooLate ? 1 : 0);
+  let marker: Marker = {
+    startedAt: known === null || isTooLate ? toInstant(io.now()) : known.startedAt,
+    restarts,
+    isEnded: false,
+    outputs: known?.outputs ?? {},
+  };
+
+  function write(changes: Partial<Marker>): void {
+    marker = { ...marker, ...changes };
+    if (folder === null || path === null) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    checkPrivateFolder(folder, io);
+    writeAtomically(path, JSON.stringify(marker), 0o600, io);
+    syncFolder(folder);
+  }
+
+  /** After the rows were sent: what cannot be written makes a repeat of the command more careful, and no result is lost. */
+  function tryToWrite(changes: Partial<Marker>): void {
+    try {
+      write(changes);
+    } catch {
+      // The folder is full, or was removed.
+    }
+  }
+
+  return {
+    isKnown: known !== null,
+    /** The run with the idempotency keys of its last restart. */
+    run: restarts === 0 ? run : { ...run, digest: runOf(run.digest, restarts).digest },
+    /** To be called before anything is sent. Throws `LocalError` where a marker is needed and cannot be written. */
+    begin(): void {
+      if (folder !== null) removeOld(folder, io.now());
+      if (repeatsSafely) {
+        tryToWrite({});
+        return;
+      }
+      try {
+        write({});
+      } catch (error) {
+        throw explainUnwritable(error, String(path), 'Nothing was sent. A run is written down before it is sent:');
+      }
+    },
+    /** To be called when all rows were done and the results were printed or written. */
+    end: () => tryToWrite({ isEnded: true }),
+    /** Notes what is about to be written to the file of `-o`, so that a repeat knows its own file. */
+    /** Takes the SHA-256 of a file that the run is about to write. */
+    keepOutput: (output: string, digest: string) =>
+      tryToWrite({ outputs: { ...marker.outputs, [resolve(io.cwd, output)]: digest } }),
+    /** Throws `LocalError` for a file of `-o` that is there, unless it is as this run has written it. */
+    refuseTakenOutput({ output, force }: Settings): void {
+      if (output === null || force) return;
+      const target = resolve(io.cwd, output);
+      if (!lstatSync(target, { throwIfNoEntry: false })?.isFile()) return;
+      const own = marker.outputs[target];
+      if (own === hash('sha256', readFileSync(target))) return;
+      const what = own === undefined ? 'exists' : 'was changed after this run wrote it';
+      throw new LocalError(`${output} ${what}`, ['Nothing was sent. Name another file, or overwrite it with --force.']);
+    },
+  };
+}
+
+const tooLate = ({ isEnded, startedAt }: Marker, done: string): UsageError =>
+  isEnded
+    ? new UsageError(`this run was done on ${moment(startedAt)}`, [
+        'Nothing was sent. The service no longer repeats its answers, and would do all of it a second time.',
+        ['To do it once more:', 'add --run NAME'],
+      ])
+    : new UsageError(`this run was begun on ${moment(startedAt)} and did not end`, [
+        `Nothing was sent. The service no longer repeats its answers: rows that were ${done} would be so a second time.`,
+        'See what was done, and send the rest as a file of its own.',
+        ['Or do all of it, once more:', 'add --restart'],
+      ]);
+
+/** Reads a marker; null where there is none. Throws `LocalError` for one that is damaged: its run may not have ended. */
+function read(path: string, io: Io): Marker | null {
+  if (!existsSync(path)) return null;
+  try {
+    return Marker.parse(JSON.parse(readPrivateFile(path, io)));
+  } catch (error) {
+    if (error instanceof LocalError) throw error;
+    const hints = [
+      'Nothing was sent. This file says how far the run has come: see what was done, then remove the file.',
+    ];
+    throw new LocalError(`${path} is damaged`, hints, { cause: error });
+  }
+}
+
+/** Removes the markers of runs that ended long ago. Those of runs that did not end are kept. */
+function removeOld(folder: string, now: number): void {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    try {
+      const path = join(folder, name);
+      const { isEnded, startedAt } = Marker.parse(JSON.parse(readFileSync(path, 'utf8')));
+      if (isEnded && Date.parse(startedAt) < now - KEPT_MS) rmSync(path);
+    } catch {
+      // Another command has removed it, or it is no marker.
+    }
+  }
+}

@@ -3,6 +3,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { codeOfRefusal } from '../failure/report.ts';
 import { showBar } from '../output/progress.ts';
+import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
 import { isRefusal } from '../request/changes.ts';
 import { openClient } from '../request/connection.ts';
@@ -10,6 +11,7 @@ import { traced } from '../request/observe.ts';
 import { openLane } from './lane.ts';
 import type { Body, BulkOperation, Mode, Outcome } from './operation.ts';
 import { type Needs, prepare } from './preparation.ts';
+import type { RawRow } from './raw-row.ts';
 import { type Run, rowKey, rowReference } from './run.ts';
 
 /** A row of a run, before it is sent. */
@@ -19,6 +21,8 @@ export interface Row {
   /** Its line in the file; null where there is no file. */
   readonly line: number | null;
   readonly body: Body;
+  /** Its names and values as the file has them. */
+  readonly input: RawRow['written'];
 }
 
 /** The last word of the service on a row: what was done, or why it was not. */
@@ -44,15 +48,21 @@ const DEFAULT_CONCURRENCY = 96;
 /** A run can wait longer than a person: for a rate limit that is counted in minutes. */
 const MAX_WAIT_MS = 600_000;
 
-/** Sends all rows. One that the service refuses is noted, and the others go on; other errors end the run. */
-export async function sendRows(context: CommandContext, sending: Sending): Promise<readonly SentRow[]> {
+/**
+ * Sends all rows and returns each, in their order, when it and those before it are settled. One that the service refuses is noted,
+ * and the others go on; other errors end the run, and so does a caller who takes no more rows.
+ */
+export async function* sendRows(context: CommandContext, sending: Sending): AsyncGenerator<SentRow> {
   const { run, operation, rows, concurrency = DEFAULT_CONCURRENCY } = sending;
   const { io, settings } = context;
-  const { done, noun } = operation;
+  const leave = new AbortController();
+  const stop = AbortSignal.any([io.stop, leave.signal]);
   // A run outlasts a restart of the service, whoever watches.
   const connection = { ...(await context.connect()), maxUnreachableMs: undefined };
-  const lane = openLane(concurrency, io);
-  const bar = showBar({ word: done, total: rows.length, settled: 0, failed: 0 }, settings, io);
+  const lane = openLane(concurrency, { ...io, stop });
+  // Rows on the same terminal would be written over.
+  const draws = settings.draws && (settings.output !== null || settings.fileFormat === 'table' || !io.stdout.isTTY);
+  const bar = showBar({ word: operation.done, total: rows.length, settled: 0, failed: 0 }, { ...settings, draws }, io);
   const trace = traced(settings, io);
   /** Idempotency keys that an earlier command had used: the service has repeated its answer. */
   const replayed = new Set<string>();
@@ -66,25 +76,44 @@ export async function sendRows(context: CommandContext, sending: Sending): Promi
   };
   const limits = { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS };
   const client = await openClient(connection, { ...trace, onAttempt }, limits, io);
-  const sent: SentRow[] = [];
-  try {
-    const fill = await prepare(sending, client, lane, io.stop);
+  const settled = rows.map(() => Promise.withResolvers<SentRow>());
+  let succeeded = 0;
+
+  async function sendAll(): Promise<void> {
+    const fill = await prepare(sending, client, lane, stop);
     await lane.each(rows.entries(), async ([at, row]) => {
       const body = operation.withReference?.(row.body, rowReference(run, row.row)) ?? row.body;
-      const answer = await sendRow(sending, { ...row, body: fill(body) }, client, replayed, io.stop);
-      sent[at] = { ...row, body, ...answer };
+      const answer = await sendRow(sending, { ...row, body: fill(body) }, client, replayed, stop);
+      if (answer.error === null) succeeded += 1;
       bar.add(answer.error === null);
+      settled[at]?.resolve({ ...row, body, ...answer });
     });
+  }
+
+  const all = sendAll();
+  all.catch((error: unknown) => {
+    for (const { promise, reject } of settled) {
+      promise.catch(() => {});
+      reject(error);
+    }
+  });
+  try {
+    for (const { promise } of settled) yield await promise;
   } catch (error) {
     await bar.end();
-    const settled = sent.filter((row) => row?.error === null).length;
-    const text = `stopped: ${done} ${settled} of ${count(rows.length, noun)}\nthe same command goes on`;
-    await context.say({ tone: 'warning', text });
+    await context.say(stoppedNote(operation, succeeded, rows.length));
     throw error;
+  } finally {
+    leave.abort();
+    await all.catch(() => {});
+    await bar.end();
   }
-  await bar.end();
-  return sent;
 }
+
+export const stoppedNote = ({ done, noun }: BulkOperation, succeeded: number, total: number): Note => ({
+  tone: 'warning',
+  text: `stopped: ${done} ${succeeded} of ${count(total, noun)}\nthe same command goes on`,
+});
 
 /** The most keys that a row is sent under: a repeated command needs one more for each refusal of the day. */
 const MAX_ATTEMPTS = 20;

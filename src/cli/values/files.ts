@@ -19,9 +19,9 @@ export async function readText(path: string, io: Io): Promise<string> {
 
 /** The text of a file, or of stdin for `-`, as it is. */
 export async function readWholeText(path: string, io: Io): Promise<string> {
-  if (path !== '-') return openDecoder(path)(readLocalBytes(path, io), true);
+  if (path !== '-') return openDecoder(path).decode(readLocalBytes(path, io), true);
   if (io.stdin.isTTY) throw new UsageError('- reads stdin, and stdin is a terminal: pipe something into it');
-  return openDecoder('stdin')(Buffer.concat(await Array.fromAsync(io.stdin.chunks())), true);
+  return openDecoder('stdin').decode(Buffer.concat(await Array.fromAsync(io.stdin.chunks())), true);
 }
 
 /** The text of a file, or undefined when there is no such file. */

@@ -7,51 +7,113 @@ const ends = new RegExp(`^${BLANK}|${BLANK}$`, 'g');
 /** A text without what nobody sees at its ends. */
 export const trimmed = (text: string): string => text.replace(ends, '');
 
+interface Options {
+  /** The encoding of text without a byte order mark; UTF-8 unless given. */
+  readonly encoding?: string | undefined;
+  /** Whether UTF-16 and Windows-1252 are recognised by their bytes, where no encoding is given. */
+  readonly guesses?: boolean;
+}
+
 /**
- * Decodes text that comes in parts: as its byte order mark says, else in `encoding`, else in UTF-8. Throws `UsageError` for
- * bytes that are no such text, with their line.
+ * Decodes text that comes in parts: as its byte order mark says, else in the given encoding. Throws `UsageError` for bytes that
+ * are no such text, with their line.
  */
-export function openDecoder(path: string, encoding = 'utf-8') {
+export function openDecoder(path: string, { encoding, guesses = false }: Options = {}) {
   let decoder: InstanceType<typeof TextDecoder> | undefined;
-  let start = Buffer.alloc(0);
+  let isMarked = false;
+  /** The bytes of the start, then those that the decoder has kept of a character that is not complete. */
+  let held = Buffer.alloc(0);
   let line = 1;
+  let isAscii = true;
+  let guessed: string | null = null;
 
-  return (next: Uint8Array, isLast: boolean): string => {
-    let part = next;
+  function begin(start: Buffer): InstanceType<typeof TextDecoder> {
+    const marked = markedEncoding(start);
+    isMarked = marked !== null;
+    if (marked === null && encoding === undefined && guesses) guessed = utf16Without(start);
+    return new TextDecoder(marked ?? guessed ?? encoding ?? 'utf-8', { fatal: true });
+  }
+
+  function decode(next: Uint8Array, isLast: boolean): string {
+    let part = Buffer.from(next);
     if (decoder === undefined) {
-      start = Buffer.concat([start, next]);
-      if (start.length < 2 && !isLast) return '';
-      decoder = new TextDecoder(markedEncoding(start) ?? encoding, { fatal: true });
-      part = start;
+      part = Buffer.concat([held, part]);
+      if (part.length < START_BYTES && !isLast) {
+        held = part;
+        return '';
+      }
+      held = Buffer.alloc(0);
+      decoder = begin(part);
     }
-    let text: string;
-    try {
-      text = decoder.decode(part, { stream: !isLast });
-    } catch (cause) {
-      const loose = new TextDecoder(decoder.encoding).decode(part);
-      throw undecodable(line + breaksIn(loose.replace(/\ufffd.*/s, '')), part.includes(0), cause);
-    }
-    if (text.includes('\0')) throw undecodable(line + breaksIn(text.replace(/\0.*/s, '')), true);
+    const text = tryToDecode(part, isLast);
+    if (text.includes('\0')) throw undecodable(text.replace(/\0.*/s, ''), true);
+    if (guessed === WINDOWS && !isWestern(text)) throw undecodable(text.replace(/[^\0-\x7f].*/s, ''), false);
     line += breaksIn(text);
+    isAscii &&= /^[\0-\x7f]*$/.test(text);
     return text;
-  };
+  }
 
-  function undecodable(at: number, hasZeros: boolean, cause?: unknown): UsageError {
-    const name = decoder?.encoding.toUpperCase();
+  function tryToDecode(part: Buffer, isLast: boolean): string {
+    const bytes = Buffer.concat([held, part]);
+    held = bytes.subarray(bytes.findLastIndex((byte) => byte < 0x80) + 1);
+    try {
+      return decoder?.decode(part, { stream: !isLast }) ?? '';
+    } catch (cause) {
+      const isOpen = guesses && encoding === undefined && !isMarked && guessed === null && isAscii;
+      const windows = new TextDecoder(WINDOWS);
+      if (isOpen && !bytes.includes(0) && isWestern(windows.decode(bytes))) {
+        guessed = WINDOWS;
+        decoder = windows;
+        return windows.decode(bytes);
+      }
+      const loose = new TextDecoder(decoder?.encoding).decode(part);
+      throw undecodable(loose.replace(/\ufffd.*/s, ''), part.includes(0), cause);
+    }
+  }
+
+  function undecodable(before: string, hasZeros: boolean, cause?: unknown): UsageError {
+    const name = (guessed === WINDOWS ? 'utf-8' : decoder?.encoding)?.toUpperCase();
     const seen = hasZeros ? 'looks like UTF-16 without a byte order mark' : 'has other bytes';
     const way = hasZeros ? 'Name what it is: --encoding utf-16le' : 'Name what it is, such as --encoding windows-1252';
+    const at = line + breaksIn(before);
     return new UsageError(`${path} is not ${name} text: line ${at} ${seen}`, [`${way}; or save it as UTF-8.`], {
       cause,
     });
   }
+
+  return {
+    decode,
+    /** The encoding that was recognised by the bytes; null where a mark or an option says it, or it is UTF-8. */
+    guessed: (): string | null => guessed,
+    /** Whether a program that reads the text as UTF-8 without a mark would take it for another encoding. */
+    needsMark: (): boolean => isMarked || guessed !== null || (encoding ?? 'utf-8') !== 'utf-8',
+  };
 }
+
+const START_BYTES = 4;
+const WINDOWS = 'windows-1252';
 
 const breaksIn = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0;
 
-function markedEncoding([first, second]: Uint8Array): string | undefined {
+function markedEncoding([first, second, third]: Uint8Array): string | null {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
-  return first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : null;
 }
+
+/** UTF-16 without a mark whose first two characters are of ASCII: text in another encoding has no zero bytes. */
+function utf16Without([a, b, c, d]: Uint8Array): string | null {
+  if (a !== 0 && b === 0 && c !== 0 && d === 0) return 'utf-16le';
+  return a === 0 && b !== 0 && c === 0 && d !== 0 ? 'utf-16be' : null;
+}
+
+/**
+ * Whether text that was read as Windows-1252 can be nothing else: letters of western languages, of which no three stand in a row as
+ * in Cyrillic or Greek, and signs that do not stand between letters as those of DOS and Macintosh would.
+ */
+const isWestern = (text: string): boolean =>
+  /^[\0-\x7f\u00a0¡£§©«®°´·»¿À-ÁÄ-ÏÑ-ÖØ-ÜßÀàáâäåæçèéêëìíîïñòóôöøùúûüÿŒœ€‚„“”‘’–—•…™]*$/.test(text) &&
+  !/[^\0-\x7f€‚„“”‘’–—•…™]{3}|\p{L}[€‚„“”‘–—•…™]\p{L}/u.test(text);
 
 /** The name of an encoding as `TextDecoder` knows it. Throws `UsageError`. */
 export function parseEncoding(name: string): string {

@@ -107,13 +107,19 @@ describe('the delimiter', () => {
 
 describe('bytes that are no text', () => {
   it.each<[string, Buffer, RegExp]>([
-    ['Windows-1252', Buffer.from('a\r\nx\rcaf\xe9\n', 'latin1'), /^stdin is not UTF-8 text: line 3 has other bytes$/],
     [
-      'UTF-16 LE without a mark',
-      Buffer.from('a\nb\n', 'utf16le'),
-      /line 1 looks like UTF-16 without a byte order mark/,
+      'Windows-1250',
+      Buffer.from('a\r\nx\rca\xb3\xe9\n', 'latin1'),
+      /^stdin is not UTF-8 text: line 3 has other bytes$/,
     ],
-    ['UTF-16 BE without a mark', Buffer.from('ä\nb\n', 'utf16le').swap16(), /looks like UTF-16/],
+    [
+      'Windows-1251',
+      Buffer.from('a\n\xc8\xe2\xe0\xed\n', 'latin1'),
+      /^stdin is not UTF-8 text: line 2 has other bytes$/,
+    ],
+    ['DOS', Buffer.from('a\nB\x84r\n', 'latin1'), /^stdin is not UTF-8 text: line 2 has other bytes$/],
+    ['UTF-8 and Windows-1252', Buffer.from('é\nx\ncaf\xe9\n').fill(0xe9, 8, 9), /line 3 has other bytes/],
+    ['UTF-16 of other letters', Buffer.from('яж\nb\0\n', 'utf16le'), /looks like UTF-16 without a byte order mark/],
     [
       'half of a UTF-16 unit',
       Buffer.from([0xff, 0xfe, 0x61, 0, 0x0a, 0, 0x62]),
@@ -121,6 +127,23 @@ describe('bytes that are no text', () => {
     ],
   ])('are refused with their line: %s', async (_, bytes, message) => {
     await expect(rowsOf(bytes)).rejects.toThrow(message);
+  });
+
+  it.each<[string, Buffer]>([
+    ['windows-1252', Buffer.from('Größe,b\nL\x92Oréal,café \x80\n', 'latin1')],
+    ['utf-16le', Buffer.from('Größe,b\nL’Oréal,café €\n', 'utf16le')],
+    ['utf-16be', Buffer.from('Größe,b\nL’Oréal,café €\n', 'utf16le').swap16()],
+  ])('are read as %s where they can be nothing else, in parts of any size', async (encoding, bytes) => {
+    for (const size of [1, 2, 3, 7, 1_000]) {
+      const { io } = fakeIo();
+      const chunks = async function* () {
+        for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+      };
+      const source = readFile('-', {}, expect.fail, { ...io, stdin: { ...io.stdin, chunks } });
+      const rows = await Array.fromAsync(source.rows, ({ cells }) => Object.fromEntries(cells));
+      expect(rows).toEqual([{ Größe: 'L’Oréal', b: 'café €' }]);
+      expect([source.guessedEncoding(), source.layout().mark]).toEqual([encoding, '\ufeff']);
+    }
   });
 
   it.each(['windows-1252', 'latin1'])('are read as %s where that is said', async (encoding) => {

@@ -12,7 +12,7 @@ export const updateKeys = bulkOperation({
   noun: 'key',
   schema: UpdateKeyRequest,
   repeatsSafely: true,
-  fields: [{ name: 'key' }],
+  fields: [],
   send: async (client, { customerId, newCustomer, ...input }, call) => {
     await client.keys.update({ ...input, ...(newCustomer ? { newCustomer } : { customerId }) }, call);
   },
@@ -23,7 +23,7 @@ export const renewKeys = bulkOperation({
   done: 'renewed',
   noun: 'key',
   schema: RenewKeyRequest,
-  fields: [{ name: 'key' }, { name: 'expirationDate', label: 'expires' }],
+  fields: [{ name: 'expirationDate', label: 'expires' }],
   send: async (client, input, call) => ({ expirationDate: (await client.keys.renew(input, call)).expirationDate }),
 });
 
@@ -33,7 +33,7 @@ export const blockKeys = bulkOperation({
   noun: 'key',
   schema: BlockKeyRequest,
   repeatsSafely: true,
-  fields: [{ name: 'key' }],
+  fields: [],
   send: async (client, input, call) => void (await client.keys.block(input, call)),
 });
 
@@ -42,7 +42,7 @@ export const createCustomers = bulkOperation({
   done: 'created',
   noun: 'customer',
   schema: NewCustomer,
-  fields: [{ name: 'name', cuts: true }, { name: 'email', cuts: true }, { name: 'id' }],
+  fields: [{ name: 'id' }],
   send: async (client, input, call) => ({ id: (await client.customers.create(input, call)).id }),
 });
 

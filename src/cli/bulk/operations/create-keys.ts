@@ -70,7 +70,7 @@ export const createKeys = bulkOperation({
   repeatsSafely: true,
   withReference: (body, reference) => ({ reference, ...body, ifAbsent: true }),
   preparation: namedInRows,
-  fields: [{ name: 'reference' }, { name: 'key' }],
+  fields: [{ name: 'key' }],
 
   /** An e-mail address may stand in the place of the customer's id: no id has an `@`. */
   arrange(body) {

@@ -75,7 +75,7 @@ export const importKeys = bulkOperation({
   preparation: productsOfKeys,
   // A key that is there already is refused, whatever the service remembers.
   repeatsSafely: true,
-  fields: [{ name: 'key' }, { name: 'id' }],
+  fields: [{ name: 'id' }],
 
   toCheck: withProductId,
 

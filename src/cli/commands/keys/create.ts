@@ -87,9 +87,8 @@ export const keysCreate: Declaration = command({
     const input = inputOf(keysCreate, values) as Input;
     if (values.count !== undefined || values.file !== undefined) {
       const { createKeysInBulk } = await import('../../bulk/operations/create-keys.ts');
-      const created = await createKeysInBulk(context, values, input, (which) => noteDefaultEnd(which, io.now()));
-      await setOutput(values.githubOutput, created.quiet, io);
-      return created;
+      const whenWritten = (made: readonly string[]) => setOutput(values.githubOutput, made, io);
+      return createKeysInBulk(context, { ...values, whenWritten }, input, (which) => noteDefaultEnd(which, io.now()));
     }
     checkInput(keysCreate, input);
     if (ifAbsent && reference === undefined) throw new UsageError('--if-absent needs --reference');
