@@ -12,7 +12,7 @@ export interface Group {
 /** All groups, in the order of the help page. */
 export const groups: readonly Group[] = [
   { name: 'keys', alias: 'key', summary: 'issue, inspect, sign and free licence keys' },
-  { name: 'devices', alias: 'device', summary: 'see which devices hold the slots of a key' },
+  { name: 'devices', alias: 'device', summary: 'see which devices hold slots, and free those that nobody uses' },
   { name: 'sessions', alias: 'session', summary: 'see and end the sessions of floating keys' },
   { name: 'customers', alias: 'customer', summary: 'manage customers' },
   { name: 'products', alias: 'product', summary: 'manage products' },
@@ -51,7 +51,8 @@ const keysSlots = () => import('./commands/keys/slots.ts');
 const keysSeats = () => import('./commands/keys/seats.ts');
 const keysSeveral = () => import('./commands/keys/several.ts');
 const stats = () => import('./commands/stats.ts');
-const devicesAndSessions = () => import('./commands/devices-and-sessions.ts');
+const devices = () => import('./commands/devices.ts');
+const sessions = () => import('./commands/sessions.ts');
 const customers = () => import('./commands/customers.ts');
 const products = () => import('./commands/products.ts');
 const plans = () => import('./commands/plans.ts');
@@ -94,9 +95,10 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('keys unblock', 'make blocked keys usable again', keysSeveral),
   entry('keys revoke', 'end keys for ever, and keep them', keysSeveral),
   entry('keys delete', 'delete keys for ever', keysSeveral),
-  entry('devices list', 'list the devices of a key', devicesAndSessions),
-  entry('sessions list', 'list the sessions of floating keys', devicesAndSessions),
-  entry('sessions release', 'end a session', devicesAndSessions),
+  entry('devices list', 'list the devices of a key, or those that nobody uses', devices),
+  entry('devices release', 'free the slots of devices that nobody uses', devices),
+  entry('sessions list', 'list the sessions of floating keys', sessions),
+  entry('sessions release', 'end a session', sessions),
   entry('keys history', 'show what happened to a key', () => import('./commands/keys/history.ts')),
   entry('customers list', 'list customers', customers),
   entry('customers get', 'show a customer, by id or e-mail address', customers),

@@ -1,9 +1,18 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { request, secondsField } from './fields.ts';
-import { Device, Fingerprint, License, licenseAddress, SignedFile, useErrors, Warning } from './keys/licenses.ts';
-import { bare } from './reply.ts';
-import { Count, HostId, shown, text } from './scalars.ts';
+import { integerField, request, secondsField } from './fields.ts';
+import {
+  Device,
+  Fingerprint,
+  License,
+  licenseAddress,
+  SignedFile,
+  UnseenSince,
+  useErrors,
+  Warning,
+} from './keys/licenses.ts';
+import { bare, CursorMeta, partList } from './reply.ts';
+import { Count, CustomerId, HostId, LicenseId, ProductId, ShownKey, shown, shownId, text } from './scalars.ts';
 
 const DeviceTag = text(1, 64).optional();
 
@@ -29,6 +38,40 @@ const activatedLicense = {
   versionId: License.shape.versionId,
   version: License.shape.version,
   allowedHosts: License.shape.allowedHosts,
+};
+
+/** A device in a list, with the key whose slot it holds. */
+const ListedDevice = Device.extend({
+  licenseId: LicenseId,
+  licenseKey: ShownKey,
+  productId: shownId(ProductId),
+  customerId: shownId(CustomerId).nullable().describe('The customer of the key; null when it has none'),
+}).meta({ id: 'ListedDevice', description: 'An activation, with the key whose slot it holds' });
+
+export const devices = {
+  /** Lists the devices of many keys. Source: decision 0044. */
+  list: endpoint('GET /device/list', 'license:read', {
+    summary: 'List devices',
+    description:
+      'Lists the devices of all keys, in the order of their activation: all of a walk by `cursor`. A token that is limited ' +
+      'to some products gets devices of their keys only. What is masked in `GET /key` is masked here.',
+    query: z.object({
+      productId: ProductId.optional().describe('Only devices of keys of this product'),
+      customerId: CustomerId.optional().describe('Only devices of keys of this customer'),
+      unseenSince: UnseenSince.optional().describe(
+        'Only devices that were not seen on this day or later, UTC; where it is not known, by their activation',
+      ),
+      limit: integerField(1, 1_000).optional().describe('How many devices a part has; default 100'),
+      cursor: z
+        .string()
+        .regex(/^(dev_[0-9a-z]{26})?$/)
+        .optional()
+        .describe('Walks through the whole list: empty at first, then `next` of the part before'),
+    }),
+    readsMany: true,
+    reply: partList('ListDevicesResponse', ListedDevice, CursorMeta),
+    example: { unseenSince: '2026-08-23' },
+  }),
 };
 
 export const keyDevices = {

@@ -1,6 +1,6 @@
 import { audit } from './audit.ts';
 import { customers } from './customers.ts';
-import { keyDevices } from './devices.ts';
+import { devices, keyDevices } from './devices.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 import { events } from './events.ts';
 import { keyChanges } from './keys/changes.ts';
@@ -22,6 +22,7 @@ export const apiVersion = '2026-11-21';
 /** Every operation of the service. Routing, parsing, the client, the OpenAPI document and the command are made from it. */
 export const contract = {
   keys: { ...keys, ...keyLists, ...keyDevices, ...keySessions, ...keyWhy, ...keyChanges, ...keyImport, ...keyTrials },
+  devices,
   sessions,
   customers: { ...customers, ...customerKeys },
   products: { ...products, ...productVersions },
@@ -40,6 +41,7 @@ export type Contract = typeof contract;
 /** What each resource is, for readers of the documentation. */
 export const resources: Readonly<Record<keyof Contract, string>> = {
   keys: 'Licence keys, their devices and their sessions.',
+  devices: 'The devices of all licence keys.',
   sessions: 'The sessions of floating licence keys.',
   customers: 'The customers that licence keys belong to.',
   products: 'The software titles that keys are issued for.',

@@ -66,6 +66,8 @@ export interface License {
   readonly promisedSlots: number;
   /** How often tokens of kind `client` have given a slot of another host to a host. */
   readonly moves: number;
+  /** The last day, UTC, on which an application used it; null: on none. */
+  readonly lastSeenOn: string | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -81,6 +83,8 @@ export interface Device {
   readonly fingerprint: Fingerprint | null;
   /** The key that signs for it where it has no network: an Ed25519 point, base64url. */
   readonly publicKey: string | null;
+  /** The last day, UTC, on which it used the licence; null where that is not known. */
+  readonly lastSeenOn: string | null;
 }
 
 /** Components of a machine, each by its name as the hex SHA-256 that the application has made of it. */

@@ -26,6 +26,9 @@ export function instantsOf(clock: () => number): () => Instant {
   };
 }
 
+/** The day of an instant, UTC: `2026-11-21`. */
+export const dayOf = (instant: Instant): string => instant.slice(0, 10);
+
 /** An instant in the name of a file, to the second: `2026-11-21T10-00-00`. */
 export const fileStamp = (instant: Instant): string => instant.slice(0, 19).replaceAll(':', '-');
 

@@ -1,6 +1,7 @@
 import type { Contract } from '../contract/index.ts';
 import { auditOperations } from './audit.ts';
 import { customerOperations } from './customers.ts';
+import { deviceListOperations } from './device-lists.ts';
 import { deviceOperations } from './devices.ts';
 import { eventOperations } from './events.ts';
 import { changeOperations } from './keys/changes.ts';
@@ -30,6 +31,7 @@ export const operations: { readonly [R in keyof Contract]: Operations<Contract[R
     ...importOperations,
     ...trialOperations,
   },
+  devices: deviceListOperations,
   sessions: sessionOperations,
   customers: { ...customerOperations, ...customerKeyOperations },
   products: productOperations,

@@ -8,7 +8,7 @@ import { newId } from '../domain/ids.ts';
 import { expiryIfUsed, graceWarning, isWaiting, type License } from '../domain/license.ts';
 import { canonicalKey } from '../domain/license-key.ts';
 import { acceptRequest, type NextNonces } from '../domain/session.ts';
-import { addSeconds } from '../domain/time.ts';
+import { addSeconds, dayOf } from '../domain/time.ts';
 import type { Session } from '../store/tables/sessions.ts';
 import type { Context } from './context.ts';
 import { byKey, findLicense, foundByKey } from './keys/find.ts';
@@ -18,6 +18,7 @@ import { readList } from './lists.ts';
 import { anyone, found, type Operations, onProduct, sameForAll } from './operation.ts';
 import { sessionEvent } from './record.ts';
 import { loadAllowed } from './rules.ts';
+import { seeLicense } from './slots.ts';
 
 export const keySessionOperations: Operations<typeof keySessions> = {
   checkout: {
@@ -44,6 +45,8 @@ export const keySessionOperations: Operations<typeof keySessions> = {
         expiresAt: addSeconds(now, license.sessionLeaseDuration),
         createdAt: now,
       };
+      await seeLicense(context, license);
+      if (hostId !== null) await repositories.devices.see(license, hostId, dayOf(now));
       await repositories.sessions.insert(session);
       context.record(sessionEvent('session.checked_out', license, session));
       for (const each of lapsed) context.record(sessionEvent('session.expired', license, each));
@@ -64,10 +67,15 @@ export const keySessionOperations: Operations<typeof keySessions> = {
   heartbeat: {
     ...sameForAll(onProduct('licenseNotFound')),
     async perform(context, input) {
-      const { license, session, nonces } = await authenticateSession(context, input);
-      await loadAllowed(context, 'heartbeat', { ...input, hostId: session.hostId });
-      const expiresAt = addSeconds(context.now, license.sessionLeaseDuration);
-      await context.repositories.sessions.prolong(session, { ...nonces, expiresAt });
+      const { repositories, now } = context;
+      const license = await findLicense(context, input);
+      await seeLicense(context, license);
+      const { session, nonces } = await authenticateSession(context, license, input);
+      const { hostId } = session;
+      await loadAllowed(context, 'heartbeat', { ...input, hostId });
+      if (hostId !== null) await repositories.devices.see(license, hostId, dayOf(now));
+      const expiresAt = addSeconds(now, license.sessionLeaseDuration);
+      await repositories.sessions.prolong(session, { ...nonces, expiresAt });
       context.record({ resource: { type: 'session', id: session.id }, data: { licenseId: license.id, expiresAt } });
       return { message: 'Session prolonged', expiresAt, nextNonce: nonces.nonce };
     },
@@ -76,7 +84,8 @@ export const keySessionOperations: Operations<typeof keySessions> = {
   checkin: {
     ...sameForAll(onProduct('licenseNotFound')),
     async perform(context, input) {
-      const { license, session } = await authenticateSession(context, input);
+      const license = await findLicense(context, input);
+      const { session } = await authenticateSession(context, license, input);
       await context.repositories.sessions.remove(session);
       context.record(sessionEvent('session.checked_in', license, session));
       return { message: 'Session checked in' };
@@ -122,18 +131,18 @@ async function productOfKey(context: Context, licenseKey: LicenseKey): Promise<P
   return product !== null && canAccessProduct(caller, product) ? product : null;
 }
 
-/** Holds the session that has signed a request. Throws ApiError `licenseNotFound`, `sessionNotFound` or `signatureRefused`. */
+/** Holds the session that has signed a request. Throws ApiError `sessionNotFound` or `signatureRefused`. */
 async function authenticateSession(
   context: Context,
+  license: License,
   input: InputOf<(typeof keySessions)['heartbeat']>,
-): Promise<{ license: License; session: Session; nonces: NextNonces }> {
+): Promise<{ session: Session; nonces: NextNonces }> {
   const { repositories, now } = context;
   const { sessionId, timestamp: nonce, signature } = input;
-  const license = await findLicense(context, input);
   const session = found(await repositories.sessions.hold(license.accountId, sessionId, now), 'sessionNotFound');
   if (session.licenseId !== license.id) throw apiError('sessionNotFound');
   const nonces = found(acceptRequest(session, { nonce, signature }, newNonce(context)), 'signatureRefused');
-  return { license, session, nonces };
+  return { session, nonces };
 }
 
 const newNonce = ({ random }: Context): string => Buffer.from(random(16)).toString('base64url');

@@ -6,7 +6,7 @@ import { newId } from '../domain/ids.ts';
 import { type Device, expiryIfUsed, type License } from '../domain/license.ts';
 import { isMove } from '../domain/rules.ts';
 import { canPromise, promisesKept, type SlotYear, slotYearOf } from '../domain/slots.ts';
-import { later } from '../domain/time.ts';
+import { dayOf, later } from '../domain/time.ts';
 import type { Context } from './context.ts';
 import { found } from './operation.ts';
 import { deviceEvent } from './record.ts';
@@ -42,6 +42,7 @@ export async function holdSlot(context: Context, facts: LoadedFacts, host: Host)
     deviceTag: deviceTag ?? null,
     ipAddress,
     activationTime: now,
+    lastSeenOn: dayOf(now),
     fingerprint: fingerprint ?? null,
     publicKey: publicKey ?? null,
   };
@@ -91,6 +92,7 @@ export async function claimSlot(
     ...{ moves, promisedSlots: rest.promisedSlots + kept },
     ...(leaving === undefined && {
       activations: license.activations + 1,
+      lastSeenOn: dayOf(now),
       ...expiryIfUsed(license, now),
     }),
   });
@@ -139,10 +141,23 @@ const writeSlots = ({ repositories, now }: Context, license: License, changes: P
     updatedAt: later(now, license.updatedAt),
   });
 
-/** Keeps what a device tells anew: parts of a machine are replaced one after the other. */
-async function noteTold({ repositories }: Context, license: License, device: Device, told: Told): Promise<Device> {
-  const news = differences<Pick<Device, 'fingerprint' | 'publicKey'>>(device, told);
-  if (Object.keys(news).length > 0) await repositories.devices.note(license, device.hostId, news);
+/**
+ * Notes that a licence is used today. To be called before its devices and sessions are changed, as all changes of a licence
+ * are, so that none of them wait for each other.
+ */
+export async function seeLicense({ repositories, now }: Context, license: License): Promise<void> {
+  const today = dayOf(now);
+  if (license.lastSeenOn !== today) await repositories.keys.see(license, today);
+}
+
+/** Keeps what a device tells anew, and that it was seen today: parts of a machine are replaced one after the other. */
+async function noteTold(context: Context, license: License, device: Device, told: Told): Promise<Device> {
+  const news = differences<Pick<Device, keyof Told | 'lastSeenOn'>>(device, {
+    ...told,
+    lastSeenOn: dayOf(context.now),
+  });
+  await seeLicense(context, license);
+  if (Object.keys(news).length > 0) await context.repositories.devices.note(license, device.hostId, news);
   return { ...device, ...news };
 }
 

@@ -16,6 +16,7 @@ const shown = ({ address, customerId }: Shop, key: string, ipAddress: string) =>
     license: shownLicense({
       ...{ key, productId: address.productId, maxActivations: 1, activations: 1, activated: true },
       devices: [shownDevice({ ipAddress })],
+      lastSeenOn: '2026-11-21',
     }),
     customer: { id: customerId, name: 'Zoë', email: 'zoe@example.com', active: true },
     files: [signedFile('host-1')],
@@ -73,7 +74,14 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
     answers((subject: Shop) => {
       const { data } = shown(subject, maskOf(subject), '');
       const metadata = { features: { export: true }, is_trial: true };
-      const { allowedHosts: _1, reference: _2, revocationReason: _3, previousKeyUntil: _4, ...rest } = data.license;
+      const {
+        allowedHosts: _1,
+        reference: _2,
+        revocationReason: _3,
+        previousKeyUntil: _4,
+        lastSeenOn: _5,
+        ...rest
+      } = data.license;
       const license = { ...rest, maxActivations: 2, devices: [], metadata };
       return { data: { license, customer: { ...data.customer, email: null } }, code: 0 };
     }),

@@ -112,6 +112,7 @@ interface Parameter {
 /** A table that the requests of a resource use. */
 const tables: Readonly<Record<keyof Contract, string>> = {
   keys: 'licenses',
+  devices: 'devices',
   sessions: 'sessions',
   customers: 'customers',
   products: 'products',

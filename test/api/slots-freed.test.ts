@@ -132,7 +132,7 @@ scenarios<Rebinding>(
     }),
     row(
       'counts anew with the first instant of the year, UTC',
-      rebound({ ...masked, activationTime: '2027-01-01T00:00:00.000Z' }),
+      rebound({ ...masked, activationTime: '2027-01-01T00:00:00.000Z', lastSeenOn: '2027-01-01' }),
       {
         given: async (world, subject) => {
           const kept = await onHost1({ usesPerKey: '1', expiryDate: null })(world, subject);

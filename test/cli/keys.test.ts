@@ -41,15 +41,15 @@ describe('a licence key', () => {
       'metadata     –',
       'created      just now',
       '',
-      'HOST ID   TAG     IP ADDRESS  ACTIVATED',
-      'build-01  No tag  127.0.0.1   just now',
+      'HOST ID   TAG     IP ADDRESS  ACTIVATED  LAST SEEN',
+      'build-01  No tag  127.0.0.1   just now   today',
       '',
       'LICENCE FILE                    FOR       SIGNED    ENDS          REVOKED',
       expect.stringMatching(/^fil_[0-9a-z]{26} {2}build-01 {2}just now {2}in 12 months {2}no$/),
       '',
     ]);
     const narrow = await at('keys get KEY', { terminal: true, columns: 32 });
-    expect(narrow.stderr).toBe('no room for ipAddress, id, signedAt; --json shows them\n');
+    expect(narrow.stderr).toBe('no room for ipAddress, activationTime, id, signedAt; --json shows them\n');
 
     expect((await at('keys deactivate KEY --host-id build-01')).stderr).toBe(
       'freed build-01\n' +

@@ -117,7 +117,7 @@ describe('devices', () => {
     );
     expect(await answer('devices list KEY -q')).toBe('pc-2');
     expect((await at('devices list KEY', { terminal: { stdout: true } })).stdout).toBe(
-      'HOST ID  TAG   IP ADDRESS  ACTIVATED\npc-2     desk  127.0.0.1   just now\n',
+      'HOST ID  TAG   IP ADDRESS  ACTIVATED  LAST SEEN\npc-2     desk  127.0.0.1   just now   today\n',
     );
     const { code, stderr } = await at('keys activate KEY --host-id pc-1');
     expect(code).toBe(5);

@@ -34,7 +34,7 @@ export function licenseWith(changes: Partial<License> = {}): License {
     revokedAt: null,
     revocationReason: null,
     ...{ planId: null, previousKeyUntil: null, fingerprintMatch: null, renewalDay: null },
-    ...{ versionId: null, issuedBy: null, slotYear: 0, promisedSlots: 0, moves: 0 },
+    ...{ versionId: null, issuedBy: null, slotYear: 0, promisedSlots: 0, moves: 0, lastSeenOn: null },
     createdAt: now,
     updatedAt: now,
     ...changes,

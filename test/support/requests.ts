@@ -74,6 +74,7 @@ const ownRequests: Readonly<Partial<Record<EndpointName, MakeRequest>>> = {
   'plans.update': ({ planId }) => ({ query: { planId }, body: { maxActivations: 4 } }),
   'keys.heartbeat': signedRequest,
   'keys.checkin': signedRequest,
+  'devices.list': ({ productId, customerId }) => ({ query: { productId, customerId } }),
   'sessions.list': ({ productId, licenseKey }) => ({ query: { productId, licenseKey } }),
   'sessions.delete': ({ sessionId, productId }) => ({ query: { sessionId, productId } }),
   'keys.update': ({ productId, licenseKey, customerId }) => ({

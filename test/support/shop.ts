@@ -38,7 +38,7 @@ export const shownLicense = (fields: object) => ({
   customerCanSelfReset: true,
   vendorDisabled: false,
   ...{ revokedAt: null, revocationReason: null, previousKeyUntil: null, renewalDay: null },
-  ...{ planId: null, plan: null, fingerprintMatch: null },
+  ...{ planId: null, plan: null, fingerprintMatch: null, lastSeenOn: null },
   versionId: null,
   version: null,
   createdAt: STARTED_AT,
@@ -61,6 +61,7 @@ export const shownDevice = (fields: object = {}) => ({
   deviceTag: 'No tag',
   ipAddress: PEER,
   activationTime: STARTED_AT,
+  lastSeenOn: STARTED_AT.slice(0, 10),
   ...fields,
 });
 

@@ -12,7 +12,7 @@ import { asTyped } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
 import { asOwnerOf } from '../request/connection.ts';
 import { parseExpiry } from '../values/instant.ts';
-import { deviceFields } from './devices-and-sessions.ts';
+import { deviceFields } from './devices.ts';
 import { licenseFields, withStatus } from './keys/get.ts';
 
 const HOST = 'build-01';

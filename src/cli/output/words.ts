@@ -33,6 +33,12 @@ const units = [
   ['minute', 60],
 ] as const;
 
+/** A day, UTC, that is past: `today`, `3 days ago`. */
+export function dayInBrief(day: unknown, now: number): string {
+  if (typeof day !== 'string') return nothing;
+  return now - Date.parse(day) < 86_400_000 ? 'today' : relative(day, now);
+}
+
 /** `2027-11-20 23:59 UTC (in 12 months)`. */
 export const momentAndWhen = (value: unknown, now: number): string => `${moment(value)} (${relative(value, now)})`;
 

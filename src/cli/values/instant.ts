@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Instant } from '../../contract/scalars.ts';
-import { addDuration, toInstant } from '../../domain/time.ts';
+import { addDuration, dayOf, toInstant } from '../../domain/time.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { readDuration, refuseAmbiguous } from './duration.ts';
+import { parseDuration, readDuration, refuseAmbiguous } from './duration.ts';
 
 const DAY_MS = 86_400_000;
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
@@ -43,6 +43,12 @@ export function parsePast(text: string, { now }: Pick<Io, 'now'>): Instant {
     throw new UsageError(`'${text}' is in the future`, ['Times without a zone are read as UTC.']);
   if (Date.parse(at) < 0) throw new UsageError(`'${text}' is before 1970`);
   return at;
+}
+
+/** A day, or how long before today it was: `90d`. Throws `UsageError`. */
+export function parseDayAgo(text: string, { now }: Pick<Io, 'now'>): string {
+  const at = readDuration(text) === null ? Date.parse(parsePast(text, { now })) : now() - parseDuration(text);
+  return dayOf(toInstant(at));
 }
 
 export const parseInstant = (text: string): Instant => toInstant(parseInstantMs(text));

@@ -39,6 +39,14 @@ export const useErrors = [
 /** Carried by replies to uses of an expired licence. Source: decision 0048. */
 export const Warning = z.string().describe('Present when the licence has expired and is used in its grace period');
 
+const SeenOn = z.iso
+  .date()
+  .nullable()
+  .describe('The last day, UTC, on which it was activated, signed for, checked out or prolonged; null: not known');
+
+/** A day, UTC: what was not seen on it or later is asked for. */
+export const UnseenSince = z.iso.date().meta({ examples: ['2026-08-23'] });
+
 /** A device: the link between a key and one host. Source: API description, "Device". */
 export const Device = resource('Device', 'An activation: one device that holds one activation slot of a key', {
   id: shown('Identifier of the activation', 'dev_01jd7q6b9n3zt5c8y2x4w6v0qk'),
@@ -46,6 +54,7 @@ export const Device = resource('Device', 'An activation: one device that holds o
   deviceTag: shown('What people call the device; "No tag" when there is none', 'No tag'),
   ipAddress: ShownIp.describe('The address it was activated from; masked for read-only callers'),
   activationTime: InstantText,
+  lastSeenOn: SeenOn.optional(),
 });
 export type Device = z.output<typeof Device>;
 
@@ -169,6 +178,7 @@ const LicenseExtras = z.object({
     .looseObject({ id: z.string(), name: z.string() })
     .nullable()
     .meta({ description: 'The plan that its features follow; null: none', examples: [null] }),
+  lastSeenOn: SeenOn.describe('The last day, UTC, on which an application used it; absent for tokens of kind client'),
   previousKeyUntil: InstantText.nullable().describe('Until when the key that it had before works; null: it had none'),
   fingerprintMatch: Count.nullable().describe('How many equal components make a host a known device; null: any number'),
   versionId: z.string().nullable().describe('The product version it is for; null means any'),

@@ -4,7 +4,7 @@ import { flagField, integerField, notBoth, pageFields, positiveDurationField, Se
 import { showAs } from '../openapi/json-schema.ts';
 import { CursorMeta, PageMeta, partList } from '../reply.ts';
 import { CustomerId, Instant, PlanId, ProductId, shownId, text } from '../scalars.ts';
-import { License, licenseTypes } from './licenses.ts';
+import { License, licenseTypes, UnseenSince } from './licenses.ts';
 import { METADATA_LIMITS } from './metadata.ts';
 
 /** What is so of a key now; `unused`, `full` and `expiring` are parts of `active`. Source: decision 0052. */
@@ -59,6 +59,9 @@ const Filters = z
     createdBefore: Instant.optional().describe('Only keys created before this instant'),
     expiresAfter: Instant.optional().describe('Only keys that expire at this instant or later'),
     expiresBefore: Instant.optional().describe('Only keys that expire before this instant'),
+    unseenSince: UnseenSince.optional().describe(
+      'Only keys that no application has used on this day or later, UTC; those never used, by their creation',
+    ),
     text: SearchText.optional().describe(
       'Only keys found by this, compared without case: a whole key, its last section, or beginnings of words of the ' +
         'reference, the host id or tag of a device, or, with `customer:read`, the name or e-mail address of the customer. ' +

@@ -60,6 +60,7 @@ export const importOperations: Operations<typeof keyImport> = {
         versionId,
         issuedBy: caller.tokenId,
         ...unmoved,
+        lastSeenOn: null,
         createdAt,
         updatedAt: now,
       };

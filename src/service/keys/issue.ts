@@ -161,6 +161,7 @@ export function newLicense({ caller, now, random }: Context, input: CreateInput,
     versionId: input.versionId ?? null,
     issuedBy: caller.tokenId,
     ...unmoved,
+    lastSeenOn: null,
     createdAt: now,
     updatedAt: now,
   };

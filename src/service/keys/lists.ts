@@ -72,6 +72,7 @@ function filtersOf({ caller, now }: Context, input: InputOf<typeof keyLists.list
     licenseType: input.licenseType,
     fromId: input.createdAfter && firstIdOf(input.createdAfter),
     beforeId: input.createdBefore && firstIdOf(input.createdBefore),
+    unseenSince: input.unseenSince,
     expiresFrom: input.expiresAfter,
     expiresBefore: input.expiresBefore,
     text: text === undefined ? undefined : { text, key: canonicalKey(text.trim()), ...findableBy(caller) },

@@ -40,6 +40,7 @@ export function showLicense(
       reference: license.reference,
       revocationReason: license.revocationReason,
       previousKeyUntil: license.previousKeyUntil,
+      lastSeenOn: license.lastSeenOn,
       allowedHosts: license.allowedHosts && [...license.allowedHosts],
     }),
     licenseType: license.licenseType,
@@ -94,6 +95,7 @@ export const showDevice = (device: Device, caller: Caller): ShownDevice => ({
   deviceTag: device.deviceTag ?? NO_TAG,
   ipAddress: showIp(device.ipAddress, seesSecrets(caller)),
   activationTime: device.activationTime,
+  lastSeenOn: device.lastSeenOn,
 });
 
 export const showSession = ({ id, hostId, tag, userIdentifier, createdAt, expiresAt }: Session): ShownSession => ({

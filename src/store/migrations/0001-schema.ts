@@ -66,6 +66,7 @@ export const schema = ({ clustered, bytewise, unlogged }: Dialect): readonly str
     revoked_at text, revocation_reason text, plan_id text, previous_key_until text, fingerprint_match integer,
     issued_by text, renewal_day integer,
     slot_year integer default 0 not null, promised_slots integer default 0 not null, moves integer default 0 not null,
+    last_seen_on text,
     constraint licenses_pk primary key (account_id, id),
     constraint licenses_product foreign key (account_id, product_id) references products (account_id, id),
     constraint licenses_customer foreign key (account_id, customer_id) references customers (account_id, id)
@@ -130,9 +131,11 @@ export const schema = ({ clustered, bytewise, unlogged }: Dialect): readonly str
   `create table devices (
     account_id text not null, license_id text not null, host_id text not null, id text not null, tag text,
     ip_address text not null, created_at text not null, fingerprint text, public_key text,
+    last_seen_on text,
     constraint devices_pk primary key (account_id, license_id, host_id),
     constraint devices_license foreign key (account_id, license_id) references licenses (account_id, id)
   )`,
+  `create unique index devices_by_id on devices (account_id, id)`,
   `create index devices_by_time on devices (account_id, created_at)`,
   `create table sessions (
     account_id text not null, license_id text not null, id text not null, host_id text, tag text,

@@ -1,10 +1,12 @@
-import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
+import type { AccountId, HostId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Device, Fingerprint, License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
-import { sql } from '../engine/sql.ts';
+import { and, isAmong, raw, sql } from '../engine/sql.ts';
+import type { Page } from '../lists.ts';
 import { phrasesOf, replacePhrases } from '../search.ts';
-import { type Changes, json, oldestFirst, optional, tableOf, text } from '../table.ts';
+import { type Changes, json, oldestFirst, optional, type Row, tableOf, text } from '../table.ts';
+import { isUnseenSince } from './keys/licenses.ts';
 
 const columns = {
   accountId: text<AccountId>('account_id'),
@@ -16,29 +18,49 @@ const columns = {
   activationTime: text<Instant>('created_at'),
   fingerprint: optional(json<Fingerprint>('fingerprint')),
   publicKey: optional(text('public_key')),
+  lastSeenOn: optional(text('last_seen_on')),
 };
 
 const devices = tableOf('devices', columns, ['accountId', 'licenseId']);
 
-type NewDevice = Omit<Device, 'fingerprint' | 'publicKey'> & Partial<Device> & { readonly hostId: HostId };
+type NewDevice = Omit<Device, 'fingerprint' | 'publicKey' | 'lastSeenOn'> &
+  Partial<Device> & { readonly hostId: HostId };
 
 /** The host that gets the slot of another; its tag stays as it is with null. */
 type Rebinding = Pick<Device, 'deviceTag' | 'ipAddress'> & { readonly newHostId: HostId; readonly now: Instant };
+
+/** Which devices of an account are listed. */
+export interface DeviceFilters {
+  /** Null means of any product. */
+  readonly productIds: readonly string[] | null;
+  readonly customerId?: string | undefined;
+  /** A day, UTC. */
+  readonly unseenSince?: string | undefined;
+}
 
 /** The devices of licences. */
 export const deviceRepository = (db: Connection) => ({
   /** Adds a device; false when the host already is one of this licence. */
   async insert(license: License, device: NewDevice): Promise<boolean> {
     const conflict = sql`on conflict (account_id, license_id, host_id) do nothing`;
-    const added = { ...idsOf(license), fingerprint: null, publicKey: null, ...device };
+    const added = { ...idsOf(license), fingerprint: null, publicKey: null, lastSeenOn: null, ...device };
     if (!(await devices.insert(db, added, conflict))) return false;
     await makeFindable(db, license, null, added);
     return true;
   },
 
-  /** Notes what a device has told of itself. */
-  note: (license: License, hostId: string, told: Pick<Changes<typeof columns>, 'fingerprint' | 'publicKey'>) =>
-    devices.set(db, { ...idsOf(license), hostId }, told),
+  /** Notes what a device has told of itself, and that it was seen. */
+  note: (
+    license: License,
+    hostId: string,
+    told: Pick<Changes<typeof columns>, 'fingerprint' | 'publicKey' | 'lastSeenOn'>,
+  ) => devices.set(db, { ...idsOf(license), hostId }, told),
+
+  /** Notes that a host was seen on a day, if it is a device and was not on that day yet. */
+  see: (license: License, hostId: string, day: string) =>
+    db.send(sql`
+      update devices set last_seen_on = ${day} where account_id = ${license.accountId} and license_id = ${license.id}
+        and host_id = ${hostId} and coalesce(last_seen_on, '') < ${day}`),
 
   find: (license: License, hostId: HostId): Promise<Device | null> => devices.find(db, { ...idsOf(license), hostId }),
 
@@ -48,12 +70,33 @@ export const deviceRepository = (db: Connection) => ({
     const before = await devices.find(db, key);
     const { newHostId, deviceTag, ipAddress, now } = rebinding;
     // It is another machine.
-    const told = { fingerprint: null, publicKey: null };
+    const told = { fingerprint: null, publicKey: null, lastSeenOn: now.slice(0, 10) };
     const changes = { hostId: newHostId, deviceTag: deviceTag ?? undefined, ipAddress, activationTime: now, ...told };
     const device = await devices.patch(db, key, changes);
     if (device === null || before === null) return null;
     await makeFindable(db, license, before, device);
     return device;
+  },
+
+  /** Of all licences, oldest first. One that is added meanwhile is the last, or left out. */
+  async page(accountId: AccountId, { productIds, customerId, unseenSince }: DeviceFilters, { after, limit }: Page) {
+    const conditions = [sql`devices.account_id = ${accountId}`];
+    if (after !== undefined) conditions.push(sql`devices.id > ${after}`);
+    if (unseenSince !== undefined) conditions.push(isUnseenSince('devices', unseenSince));
+    if (productIds !== null) conditions.push(isAmong(raw('l.product_id'), productIds));
+    if (customerId !== undefined) conditions.push(sql`l.customer_id = ${customerId}`);
+    const rows = await db.all<Row>(sql`
+      select devices.*, l.license_key, l.product_id, l.customer_id
+      from devices join licenses as l on l.account_id = devices.account_id and l.id = devices.license_id
+      where ${and(conditions)} order by devices.id limit ${limit + 1}`);
+    const items = rows.slice(0, limit).map((row) => ({
+      device: devices.read(row),
+      licenseId: row.license_id as string,
+      key: row.license_key as LicenseKey,
+      productId: row.product_id as ProductId,
+      customerId: row.customer_id as string | null,
+    }));
+    return { items, next: rows.length > limit ? (items.at(-1)?.device.id ?? null) : null };
   },
 
   /** Oldest first. */

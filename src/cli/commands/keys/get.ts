@@ -7,9 +7,10 @@ import type { Field } from '../../output/result.ts';
 import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/words.ts';
 import { productNames } from '../../request/look-ups.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { deviceFields, marked, sessionFields } from '../devices-and-sessions.ts';
+import { deviceFields, marked } from '../devices.ts';
 import { readCommand } from '../forms.ts';
 import { namedRecord } from '../results.ts';
+import { sessionFields } from '../sessions.ts';
 import { colorOf, otherNames, statusOf } from './list.ts';
 
 /** What the lookup of a key returns: the licence and its customer. */

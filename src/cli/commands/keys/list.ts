@@ -9,7 +9,7 @@ import type { Note } from '../../output/terminal.ts';
 import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
 import { checkFiltersExist, customerNames, productNames } from '../../request/look-ups.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
-import { parseStart } from '../../values/instant.ts';
+import { parseDayAgo, parseStart } from '../../values/instant.ts';
 import { parseBoolean, parseMetadata } from '../../values/scalars.ts';
 import { customerOption, limit, planOption, readCommand } from '../forms.ts';
 import { fieldsShown, firstOf } from '../results.ts';
@@ -70,6 +70,11 @@ export const keysList = readCommand({
     createdBefore: option('--created-before <WHEN>', 'only those created before it', parseStart),
     expiresAfter: option('--expires-after <WHEN>', 'only those that expire from this day or instant on', parseStart),
     expiresBefore: option('--expires-before <WHEN>', 'only those that expire before it', parseStart),
+    unseenSince: option(
+      '--unseen-for <DUR|DAY>',
+      'only those that no application has used for so long, as 90d, or since a day',
+      parseDayAgo,
+    ),
     text: option('--text <TEXT>', 'a key, its last section, or the start of a word of customer, device or reference'),
     metadata: many('--metadata <NAME=VALUE>', 'only those with this entry of metadata', parseMetadata),
     limit,
@@ -77,6 +82,7 @@ export const keysList = readCommand({
   fields: listedFields,
   examples: [
     ['lkm keys list --status expiring --within 30d', 'what to renew'],
+    ['lkm keys list --unseen-for 180d', 'what nobody uses any more'],
     ['lkm keys list --text ada --limit 10', 'the ten newest keys of a customer called so'],
     ['lkm keys list --metadata order=A-1042 -q', 'the key of an order'],
     ['lkm keys list -P "$ID" --fields key,customerId -o keys.csv', 'for a spreadsheet'],

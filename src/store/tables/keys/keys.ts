@@ -91,6 +91,7 @@ export const keyRepository = (db: Connection) => ({
     const year = Number(now.slice(0, 4));
     const taken = await db.run(sql`
       update licenses set activations = activations + 1, updated_at = ${latestOf('updated_at', now)},
+        last_seen_on = ${now.slice(0, 10)},
         ${setUnlessBegun('expires_at', first.expirationDate)}, ${setUnlessBegun('renewal_day', first.renewalDay)}
       where ${isLicense(license)} and vendor_disabled = 0
         and (max_activations is null or activations < max_activations and (promised_slots = 0 or slot_year < ${year}))`);
@@ -103,6 +104,11 @@ export const keyRepository = (db: Connection) => ({
       update licenses set expires_at = ${expirationDate}, renewal_day = ${renewalDay},
         updated_at = ${latestOf('updated_at', now)}
       where ${isLicense(license)} and expires_after is not null and expires_at is null`),
+
+  /** Notes that a licence was used on a day, if it was not on that day yet. */
+  see: (license: License, day: string) =>
+    db.send(sql`
+      update licenses set last_seen_on = ${day} where ${isLicense(license)} and coalesce(last_seen_on, '') < ${day}`),
 
   freeSlots: (license: License, count: number, now: Instant) =>
     db.run(sql`

@@ -39,6 +39,7 @@ const columns = {
   slotYear: integer('slot_year'),
   promisedSlots: integer('promised_slots'),
   moves: integer('moves'),
+  lastSeenOn: optional(text('last_seen_on')),
   createdAt: text<Instant>('created_at'),
   updatedAt: text<Instant>('updated_at'),
 };
@@ -63,6 +64,10 @@ export const isKey = (key: string, column = 'license_key'): Sql =>
   sql`${tailOf(raw(column))} = ${tailOf(key)} and ${raw(column)} = ${key}`;
 
 // In the words of the partial indexes of the migrations, and without parameters in these: only so are they used.
+
+/** Whether a licence, or a device, was not seen on a day or later; where that is not known, by when it was made. */
+export const isUnseenSince = (table: string, day: string): Sql =>
+  sql`coalesce(${raw(table)}.last_seen_on, substr(${raw(table)}.created_at, 1, 10)) < ${day}`;
 
 /** Neither blocked nor expired. */
 export const isActive = (now: Instant) =>

@@ -14,6 +14,7 @@ import {
   isKey,
   isRevoked,
   isTrial,
+  isUnseenSince,
   isUnused,
   licenses,
   shownLength,
@@ -31,6 +32,8 @@ export interface KeyFilters {
   /** From this id on, since ids are in the order of time. */
   readonly fromId?: string | undefined;
   readonly beforeId?: string | undefined;
+  /** A day. */
+  readonly unseenSince?: string | undefined;
   readonly expiresFrom?: Instant | undefined;
   readonly expiresBefore?: Instant | undefined;
   readonly text?: (Findable & { readonly text: string; readonly key: string }) | undefined;
@@ -66,7 +69,7 @@ const statusFilters: Record<KeyStatus, (now: Instant, until: Instant) => Sql> = 
 
 function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
   const { productIds, customerId, planId, status, trial, licenseType, fromId, beforeId, text } = wanted;
-  const { expiresFrom, expiresBefore, metadata = [] } = wanted;
+  const { unseenSince, expiresFrom, expiresBefore, metadata = [] } = wanted;
   const conditions: Sql[] = [];
   if (productIds !== null) conditions.push(isAmong(raw('licenses.product_id'), productIds));
   if (customerId !== undefined) conditions.push(sql`licenses.customer_id = ${customerId}`);
@@ -76,6 +79,7 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
   if (licenseType !== undefined) conditions.push(raw(`licenses.license_type = '${licenseType}'`));
   if (fromId !== undefined) conditions.push(sql`licenses.id >= ${fromId}`);
   if (beforeId !== undefined) conditions.push(sql`licenses.id < ${beforeId}`);
+  if (unseenSince !== undefined) conditions.push(isUnseenSince('licenses', unseenSince));
   if (expiresFrom !== undefined) conditions.push(sql`licenses.expires_at >= ${expiresFrom}`);
   if (expiresBefore !== undefined) conditions.push(sql`licenses.expires_at < ${expiresBefore}`);
   for (const [name, value] of metadata) {

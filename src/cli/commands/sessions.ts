@@ -1,23 +1,10 @@
-import type { Device } from '../../contract/keys/licenses.ts';
-import { argument, option, productFilter, productOfKey } from '../command.ts';
+import { argument, option, productFilter } from '../command.ts';
 import type { Field } from '../output/result.ts';
 import { relative } from '../output/words.ts';
 import { checkFiltersExist } from '../request/look-ups.ts';
-import { keyCheck, licenseKeyArgument, parseLicenseKey } from '../values/license-key.ts';
-import { changeCommand, readCommand, showCommand } from './forms.ts';
-import { doneTo, fieldsShown, listOf } from './results.ts';
-
-export const deviceFields: readonly Field<Device>[] = [
-  { name: 'hostId', label: 'host id' },
-  { name: 'deviceTag', label: 'tag', cuts: true, drops: 2 },
-  {
-    name: 'ipAddress',
-    label: 'ip address',
-    show: (address) => marked(address, String(address).includes('*')),
-    drops: 1,
-  },
-  { name: 'activationTime', label: 'activated', show: relative, drops: 3 },
-];
+import { keyCheck, parseLicenseKey } from '../values/license-key.ts';
+import { changeCommand, readCommand } from './forms.ts';
+import { doneTo, listOf } from './results.ts';
 
 export const sessionFields: readonly Field[] = [
   { name: 'id' },
@@ -27,23 +14,6 @@ export const sessionFields: readonly Field[] = [
   { name: 'createdAt', label: 'since', show: relative, drops: 2 },
   { name: 'expiresAt', label: 'expires', show: relative },
 ];
-
-/** Adds a remark to a value that the service has masked. */
-export const marked = (value: unknown, isMasked: boolean): string =>
-  isMasked ? `${value} (masked: the token lacks license:reveal)` : String(value);
-
-export const devicesList = showCommand({
-  about: 'Lists the devices of a key, oldest first.',
-  operation: 'keys.get',
-  arguments: { key: licenseKeyArgument },
-  options: { product: productOfKey, keyCheck },
-  fields: [...deviceFields, ...fieldsShown('data', 'id')],
-  examples: [
-    ['lkm devices list "$KEY"', 'who holds its slots'],
-    ['lkm devices list "$KEY" --fields hostId --format tsv', 'their host ids, for a script'],
-  ],
-  show: ({ license }) => listOf(license.devices, 'no devices; lkm keys activate makes one', { name: 'hostId' }),
-});
 
 export const sessionsList = readCommand({
   about: 'Lists the sessions of floating keys whose lease runs, oldest first.',
