@@ -94,6 +94,8 @@ export interface ParsedCommand {
 export interface Written {
   readonly arguments: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+  /** The options that were not typed: their variables, or the configuration, give them. */
+  readonly fromEnvironment: readonly string[];
 }
 
 /** Declares a command; the types of its values follow from its arguments and options. */
@@ -185,6 +187,9 @@ export function argument<const Usage extends string>(
 ): ArgumentSpec<ArgumentValue<Usage>> {
   return { usage, describe, parse: asText, ...more };
 }
+
+/** `-P, --product <ID>` → `--product`. */
+export const longFlag = (flags: string): string => /--[a-z-]+/.exec(flags)?.[0] ?? flags;
 
 export function describeOption({ describe, choices, env }: Pick<OptionSpec, 'describe' | 'choices' | 'env'>): string {
   const listed = choices ? `${describe}: ${choices.join(', ')}` : describe;

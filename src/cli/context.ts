@@ -25,36 +25,41 @@ export type CommandContext = Omit<OpenedContext, 'connection' | 'pendingKey' | '
 /** The same for what runs a command, and closes what it has opened. */
 export type OpenedContext = Readonly<ReturnType<typeof openContext>>;
 
+/** What a command has opened so far, each part at its first use. */
+interface Opened {
+  target?: Target;
+  connecting?: Promise<Connection>;
+  connection?: Connection;
+  caller?: Promise<CallEndpoint>;
+  changes?: Changes;
+  pending?: PendingChanges;
+  isDelivered?: boolean;
+}
+
 export function openContext({ flags, settings, options, io }: ContextOptions) {
   const dryRun = options.dryRun === true;
   const observation = observe(settings, io);
   const closers: (() => Promise<void>)[] = [];
-  let target: Target | undefined;
-  let connection: Connection | null = null;
-  let connecting: Promise<Connection> | null = null;
-  let opened: Promise<CallEndpoint> | null = null;
-  let changes: Changes | undefined;
-  let pendingChanges: PendingChanges | null = null;
+  const opened: Opened = {};
   const products = new Map<string, string>();
-  let isDelivered = false;
 
   /** Which service it is; opens nothing. */
   const chosenTarget = async (): Promise<Target> => {
-    target ??= await chooseTarget(flags, io);
-    return target;
+    opened.target ??= await chooseTarget(flags, io);
+    return opened.target;
   };
 
   /** The service, for requests that the contract does not have too. */
   function caller(needs?: ClientNeeds): Promise<CallEndpoint> {
-    opened ??= connect(needs).then((service) => openCaller(service, observation, settings, io));
-    return opened;
+    opened.caller ??= connect(needs).then((service) => openCaller(service, observation, settings, io));
+    return opened.caller;
   }
 
   /** Opens the service once, also when several ask for it at a time. */
   async function connect(needs: ClientNeeds = { needsToken: true }): Promise<Connection> {
-    connecting ??= chosenTarget().then((target) => openConnection(target, { flags, io, ...needs }));
-    connection = await connecting;
-    return connection;
+    opened.connecting ??= chosenTarget().then((target) => openConnection(target, { flags, io, ...needs }));
+    opened.connection = await opened.connecting;
+    return opened.connection;
   }
 
   /** The service, opened at the first call. */
@@ -86,15 +91,15 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;
     const givenKey = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
-    changes ??= openChanges({ io, dryRun, givenKey, observation, pending, target: chosenTarget, caller, say });
-    return changes.prepare(all);
+    opened.changes ??= openChanges({ io, dryRun, givenKey, observation, pending, target: chosenTarget, caller, say });
+    return opened.changes.prepare(all);
   }
 
   /** The changes that have no answer yet. Throws `LocalError`. */
   async function pending(): Promise<PendingChanges> {
     const { openPending } = await import('./state/pending.ts');
-    pendingChanges ??= openPending(io);
-    return pendingChanges;
+    opened.pending ??= openPending(io);
+    return opened.pending;
   }
 
   /** The same; null where nothing was ever written down. */
@@ -138,10 +143,10 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     /** Has something closed when the command ends, however it ends. */
     onClose: (close: () => Promise<void>) => void closers.push(close),
     get connection(): Connection | null {
-      return connection;
+      return opened.connection ?? null;
     },
     get pendingKey(): string | null {
-      return changes?.pendingKey() ?? null;
+      return opened.changes?.pendingKey() ?? null;
     },
     /** The words of options that were found while the command ran, for a command line that repeats it. */
     get foundWords(): readonly string[] {
@@ -150,7 +155,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     },
     /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
     delivered: () => {
-      isDelivered = true;
+      opened.isDelivered = true;
     },
     // Removing what was written down comes last: a process that is killed before it gets the same answers again.
     close: async () => {
@@ -158,9 +163,9 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
       try {
         for (const close of closers) await close();
       } finally {
-        await connection?.close();
-        if (isDelivered) await changes?.complete();
-        pendingChanges?.close();
+        await opened.connection?.close();
+        if (opened.isDelivered) await opened.changes?.complete();
+        opened.pending?.close();
       }
     },
   };

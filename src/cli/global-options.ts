@@ -1,9 +1,22 @@
+import { parseDuration } from './values/duration.ts';
+import { parseCount, parseSwitch, parseTimeout } from './values/scalars.ts';
+
 /** An option that every command takes, before or after its words. */
 export interface GlobalOption {
   readonly flags: string;
   readonly describe: string;
   readonly env?: string;
+  readonly choices?: readonly string[];
+  /** Reads the text of a setting: an option that its variable or `lkm config` may give too. */
+  readonly parse?: (text: string) => unknown;
 }
+
+export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl'] as const;
+
+export type Format = (typeof formats)[number];
+
+/** The variable of a `--no-…` option that turns it off. */
+const parseOff = (text: string): boolean => !parseSwitch(text);
 
 export const globalOptions = [
   { flags: '-p, --profile <NAME>', env: 'LKM_PROFILE', describe: 'use a stored account and host' },
@@ -14,9 +27,10 @@ export const globalOptions = [
   {
     flags: '--allow-readable-secrets',
     env: 'LKM_ALLOW_READABLE_SECRETS',
+    parse: parseSwitch,
     describe: 'take tokens and keys from files that others can read, with a warning',
   },
-  { flags: '--format <FMT>', env: 'LKM_FORMAT', describe: 'table, tsv, csv, json, jsonl or env' },
+  { flags: '--format <FMT>', env: 'LKM_FORMAT', choices: formats, describe: 'how the result is written' },
   { flags: '--json', describe: 'same as --format json' },
   { flags: '--jq <EXPR>', describe: 'print what this jq expression gives of the JSON; text is printed bare' },
   { flags: '--fields <LIST>', describe: 'only these fields, separated by commas' },
@@ -25,25 +39,52 @@ export const globalOptions = [
     describe: 'write the result to a file, - for stdout; as csv, tsv, json or jsonl if it is named so',
   },
   { flags: '--force', describe: 'let -o overwrite a file' },
-  { flags: '-q, --quiet', env: 'LKM_QUIET', describe: 'print bare identifiers or --fields, and nothing on stderr' },
-  { flags: '-v, --verbose', env: 'LKM_VERBOSE', describe: 'a line on stderr for every request' },
-  { flags: '--debug', env: 'LKM_DEBUG', describe: 'all that is sent and received, but secrets; stack traces' },
-  { flags: '--color <WHEN>', describe: 'auto, always or never' },
+  {
+    flags: '-q, --quiet',
+    env: 'LKM_QUIET',
+    parse: parseSwitch,
+    describe: 'print bare identifiers or --fields, and nothing on stderr',
+  },
+  { flags: '-v, --verbose', env: 'LKM_VERBOSE', parse: parseSwitch, describe: 'a line on stderr for every request' },
+  {
+    flags: '--debug',
+    env: 'LKM_DEBUG',
+    parse: parseSwitch,
+    describe: 'all that is sent and received, but secrets; stack traces',
+  },
+  { flags: '--color <WHEN>', choices: ['auto', 'always', 'never'], describe: 'colours' },
   { flags: '--no-color', env: 'NO_COLOR', describe: 'same as --color never' },
-  { flags: '--no-progress', env: 'LKM_NO_PROGRESS', describe: 'show nothing that moves, as for a screen reader' },
-  { flags: '--no-input', env: 'LKM_NO_INPUT', describe: 'never ask' },
-  { flags: '--timeout <DUR>', env: 'LKM_TIMEOUT', describe: 'longest wait for one attempt (30s)' },
+  { flags: '--no-progress', env: 'LKM_NO_PROGRESS', parse: parseOff, describe: 'show nothing that moves' },
+  {
+    flags: '--accessible',
+    env: 'LKM_ACCESSIBLE',
+    parse: parseSwitch,
+    describe: 'for screen readers: plain lines that stay, choices by number, on dumb terminals too',
+  },
+  { flags: '--no-input', env: 'LKM_NO_INPUT', parse: parseOff, describe: 'never ask' },
+  {
+    flags: '--timeout <DUR>',
+    env: 'LKM_TIMEOUT',
+    parse: parseTimeout,
+    describe: 'longest wait for one attempt (30s)',
+  },
   {
     flags: '--max-retries <N>',
     env: 'LKM_MAX_RETRIES',
+    parse: parseCount,
     describe: 'attempts after the first, whatever failed (4; while the service is down, 30s of them)',
   },
-  { flags: '--max-wait <DUR>', env: 'LKM_MAX_WAIT', describe: 'longest wait on one 429 or 503, on all 409 (60s)' },
+  {
+    flags: '--max-wait <DUR>',
+    env: 'LKM_MAX_WAIT',
+    parse: parseDuration,
+    describe: 'longest wait on one 429 or 503, on all 409 (60s)',
+  },
 ] as const satisfies readonly GlobalOption[];
 
-type Texts = 'profile' | 'baseUrl' | 'db' | 'tokenFile' | 'format' | 'jq' | 'fields' | 'output';
-type Limits = 'timeout' | 'maxRetries' | 'maxWait';
+type Texts = 'profile' | 'baseUrl' | 'db' | 'tokenFile' | 'jq' | 'fields' | 'output';
 type Switches =
+  | 'accessible'
   | 'allowReadableSecrets'
   | 'create'
   | 'json'
@@ -54,7 +95,11 @@ type Switches =
   | 'progress'
   | 'input';
 
-/** What commander found of the global options; `false` is the `--no-` form. */
+/** The global options of a command, with those of the environment and the stored ones; `false` is the `--no-` form. */
 export type GlobalFlags = Readonly<
-  Partial<Record<Texts | Limits, string | undefined> & Record<Switches, boolean> & Record<'color', string | boolean>>
+  Partial<
+    Record<Texts, string | undefined> &
+      Record<Switches, boolean> &
+      Record<'timeout' | 'maxRetries' | 'maxWait', number> & { format: Format; color: string | false }
+  >
 >;

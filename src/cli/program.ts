@@ -1,16 +1,25 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command as Commander, CommanderError } from 'commander';
-import type { Command, CommandEntry, ParsedCommand, Written } from './command.ts';
+import { Command as Commander, CommanderError, Option } from 'commander';
+import {
+  type Command,
+  type CommandEntry,
+  longFlag,
+  type OptionSpec,
+  type ParsedCommand,
+  type Written,
+} from './command.ts';
 import { findConfigDir } from './config/files.ts';
-import { readSettings } from './config/settings.ts';
+import { checkedAs, readSettings } from './config/settings.ts';
+import type { StoredText } from './config/stored-settings.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
 import type { RunState } from './failure/fail.ts';
-import { globalOptions } from './global-options.ts';
+import { type GlobalOption, globalOptions } from './global-options.ts';
 import type { Io } from './io.ts';
 import { print } from './output/standard-output.ts';
 import { runCommand } from './run-command.ts';
 import { commandEntries, groups } from './tree.ts';
+import { parseChoice, parseSwitch } from './values/scalars.ts';
 
 /** Runs a command line and resolves to the exit code. Records each step in `state`, by which an error is explained. */
 export async function runCommandLine(state: RunState): Promise<number> {
@@ -21,23 +30,8 @@ export async function runCommandLine(state: RunState): Promise<number> {
     return exitCodes.ok;
   }
   state.parsed = parsed;
-  state.io = await withSettingsFor(parsed, withAllowance(parsed, io));
-  state.settings = readSettings(parsed.globals, state.io);
+  state.settings = readSettings(parsed.globals, io);
   return runCommand(parsed, state.settings, state);
-}
-
-/** `io` with the permission of the flag as its variable, which is read where a secret is. */
-function withAllowance({ globals }: ParsedCommand, io: Io): Io {
-  if (globals.allowReadableSecrets !== true) return io;
-  return Object.create(io, { env: { value: { ...io.env, LKM_ALLOW_READABLE_SECRETS: 'on' } } });
-}
-
-/** `io` with the stored settings as variables, where these are not set; without them for `lkm config` itself. */
-async function withSettingsFor({ command, globals }: ParsedCommand, io: Io): Promise<Io> {
-  const folder = findConfigDir(io);
-  if (command.path.startsWith('config ') || folder === null || !existsSync(join(folder, 'config.json'))) return io;
-  const { withStoredSettings } = await import('./config/stored-settings.ts');
-  return withStoredSettings(globals, io);
 }
 
 /** What a command line asks for: a text (help, version), or a command to run with what was written for it. */
@@ -47,16 +41,13 @@ export type Parsed = { readonly kind: 'text'; readonly text: string } | ParsedCo
 interface Reading {
   path: string;
   command: Command | null;
-  /** What was written for it; null where its help is asked for. */
-  written: Written | null;
+  /** The command as commander has parsed it; null where its help is asked for. */
+  parsed: Commander | null;
 }
 
 /** Parses a command line, given without node and the script. Throws `UsageError`. */
-export async function parseCommandLine(
-  argv: readonly string[],
-  io: Pick<Io, 'version' | 'env' | 'stdout'>,
-): Promise<Parsed> {
-  const reading: Reading = { path: 'lkm', command: null, written: null };
+export async function parseCommandLine(argv: readonly string[], io: Io): Promise<Parsed> {
+  const reading: Reading = { path: 'lkm', command: null, parsed: null };
   const root = buildProgram(reading, argv);
   try {
     await root.parseAsync(await readHelpWord(argv), { from: 'user' });
@@ -67,11 +58,55 @@ export async function parseCommandLine(
     refuseToken(root);
   }
   if (root.opts().version) return { kind: 'text', text: versionAlone(reading, io) };
-  const { path, command, written } = reading;
-  if (command && written) return { kind: 'command', command, written, globals: root.opts() };
+  const { path, command, parsed } = reading;
+  if (command && parsed) {
+    await fillOptions([root, parsed], command, io);
+    return { kind: 'command', command, written: writtenFor(command, parsed), globals: root.opts() };
+  }
   const [{ helpPage }, { helpView }] = await Promise.all([import('./help/pages.ts'), import('./help/section.ts')]);
   return { kind: 'text', text: helpPage(path, command, helpView(argv, io)) };
 }
+
+/** Gives the options that were not typed the value of their variable, else the one that is stored. Throws `UsageError`. */
+async function fillOptions(commanders: readonly Commander[], { path }: Command, io: Io): Promise<void> {
+  const fill = (source: 'env' | 'config', find: (variable: string) => StoredText | undefined): void => {
+    for (const commander of commanders) {
+      for (const option of commander.options) {
+        const name = option.attributeName();
+        const isOpen = ['default', undefined].includes(commander.getOptionValueSource(name));
+        const given = isOpen && option instanceof ReadOption && option.envVar ? find(option.envVar) : undefined;
+        if (given === undefined || !(option instanceof ReadOption)) continue;
+        const { text, where, hints } = given;
+        commander.setOptionValueWithSource(
+          name,
+          checkedAs(where, () => option.read(text), hints),
+          source,
+        );
+      }
+    }
+  };
+  fill('env', (name) => (io.env[name] ? { text: io.env[name], where: name, hints: [] } : undefined));
+  const folder = findConfigDir(io);
+  if (path.startsWith('config ') || folder === null || !existsSync(join(folder, 'config.json'))) return;
+  const { storedTexts } = await import('./config/stored-settings.ts');
+  const stored = await storedTexts(commanders[0]?.opts() ?? {}, io);
+  fill('config', (name) => stored.get(name));
+}
+
+/** The words of a command as they were typed, or stand in the environment. */
+function writtenFor({ arguments: positional, options }: Command, parsed: Commander): Written {
+  const given = parsed.opts();
+  const attributes = Object.entries(options).map(([name, { flags }]) => [name, attributeOf(flags)] as const);
+  return {
+    arguments: Object.fromEntries(Object.keys(positional).map((name, at) => [name, parsed.processedArgs[at]])),
+    options: Object.fromEntries(attributes.map(([name, attribute]) => [name, given[attribute]])),
+    fromEnvironment: attributes.flatMap(([name, attribute]) =>
+      ['env', 'config'].includes(parsed.getOptionValueSource(attribute) ?? '') ? [name] : [],
+    ),
+  };
+}
+
+const attributeOf = (flags: string): string => new Option(flags).attributeName();
 
 function usageError(error: CommanderError, { path }: Reading): UsageError {
   const message = error.message
@@ -99,7 +134,7 @@ async function readHelpWord(argv: readonly string[]): Promise<readonly string[]>
 /** Builds the tree for commander. The commands of a group are left out unless the words name the group. */
 function buildProgram(reading: Reading, words: readonly string[]): Commander {
   const root = newCommander('lkm').option('-V, --version').option('--token <TOKEN>');
-  for (const { flags } of globalOptions) root.option(flags);
+  for (const spec of globalOptions) root.addOption(globalOption(spec));
   const entryOf = new Map<Commander, CommandEntry>();
   const parents = new Map([['', root]]);
   const add = (parent: Commander | undefined, name: string, entry: CommandEntry): Commander => {
@@ -141,29 +176,55 @@ function newCommander(name: string): Commander {
     .configureOutput({ writeOut: silent, writeErr: silent, outputError: silent });
 }
 
+/** An option whose text is read as soon as it is found: on the command line, in its variable, in the configuration. */
+class ReadOption extends Option {
+  readonly read: (text: string, before?: unknown) => unknown;
+
+  constructor(flags: string, read: ReadOption['read'], env?: string) {
+    super(flags);
+    this.read = read;
+    if (env) this.env(env);
+    this.argParser((text: string | undefined, before?: unknown) =>
+      text === undefined ? undefined : checkedAs(longFlag(flags), () => read(text, before)),
+    );
+  }
+}
+
+function globalOption({ flags, env, choices, parse }: GlobalOption): Option {
+  if (/^--(json|jq)/.test(flags)) return new Option(flags).implies({ format: 'json' });
+  const read = parse ?? (choices && ((text: string) => parseChoice(text, choices)));
+  return read ? new ReadOption(flags, read, env) : new Option(flags);
+}
+
+function commandOption({ flags, kind, env, choices, takesList }: OptionSpec): Option {
+  const choose = (text: string): string => (choices ? parseChoice(text, choices) : text);
+  switch (kind) {
+    case 'switch':
+      return new Option(flags);
+    case 'negation':
+      return new ReadOption(flags, parseSwitch, env);
+    case 'many':
+      return new ReadOption(flags, (text, before) => [
+        ...(Array.isArray(before) ? before : []),
+        ...(takesList ? text.split(',') : [text]).map(choose),
+      ]);
+    default:
+      return new ReadOption(flags, choose, env);
+  }
+}
+
 /** Gives a command its arguments and options, just before commander reads them. */
 function declareParameters(child: Commander, command: Command, reading: Reading): void {
   // An argument that can be picked, or has choices, may be missing: `readValues` asks for it, or lists the choices.
   for (const { usage, pick, choices } of Object.values(command.arguments)) {
     child.argument(pick === undefined && choices === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'));
   }
-  const attributes = Object.entries(command.options).map(([name, { flags, kind }]) => {
-    const option = child.createOption(flags);
-    if (kind === 'many') option.argParser((text: string, before: readonly string[] = []) => [...before, text]);
-    child.addOption(option);
-    return [name, option.attributeName()] as const;
-  });
+  for (const spec of Object.values(command.options)) child.addOption(commandOption(spec));
   reading.command = command;
   child.action(() => {
-    const given = child.opts();
-    const names = Object.keys(command.arguments);
-    reading.written = {
-      arguments: Object.fromEntries(names.map((name, at) => [name, child.processedArgs[at]])),
-      options: Object.fromEntries(attributes.map(([name, attribute]) => [name, given[attribute]])),
-    };
+    reading.parsed = child;
   });
 }
-
 const isHelp = ({ code }: CommanderError): boolean => code === 'commander.helpDisplayed' || code === 'commander.help';
 
 function refuseToken(root: Commander): void {

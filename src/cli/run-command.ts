@@ -28,7 +28,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const { pickedWords } = read;
   state.argv = [...argv, ...pickedWords];
   const values = await resolveNames(command, read.values, context);
-  const isNarrowed = command.options.product === productFilter && written.options.product === undefined;
+  const isNarrowed = command.options.product === productFilter && written.fromEnvironment.includes('product');
   if (isNarrowed && values.product !== undefined && io.stderr.isTTY) {
     await context.say({ tone: 'hint', text: `only product ${values.product}, set by LKM_PRODUCT or lkm config` });
   }

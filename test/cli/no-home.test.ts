@@ -42,7 +42,6 @@ describe('a user without a home folder', () => {
     const { printed, stop } = await started(['--db', 'lkm.db'], { cwd, home });
     expect(await stop()).toBe(0);
     expect(printed.stderr).toMatch(/profile {3}none: there is no folder for the configuration/);
-    expect(printed.stderr).toMatch(/warning: there is no folder for changes.*: -p local does not find this server/);
   });
 });
 

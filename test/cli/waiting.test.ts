@@ -52,8 +52,7 @@ describe('a wait before the next attempt', () => {
 
   it.each([
     [{}, { progress: false }],
-    [{ LKM_NO_PROGRESS: '1' }, {}],
-    [{ LKM_ACCESSIBLE: '1' }, {}],
+    [{}, { accessible: true }],
     [{ TERM: 'dumb' }, {}],
   ])('is one line that stays with %j and %j', (env, flags) => {
     const surroundings = { terminal: { stderr: true }, env };
@@ -82,7 +81,7 @@ describe('a wait before the next attempt', () => {
     const long = [{ willRetryInMs: 9_000 }];
     expect(seen(long, { terminal: false }).after).toBe('');
     expect(seen(long, {}, { quiet: true }).after).toBe('');
-    expect(seen(long, {}, { json: true }).after).toBe('');
+    expect(seen(long, {}, { format: 'json' }).after).toBe('');
     expect(seen([{ willRetryInMs: 200 }]).after).toBe('');
   });
 

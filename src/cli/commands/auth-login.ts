@@ -76,8 +76,8 @@ async function chooseAddress({ profiles, currentProfile }: Config, { flags, io, 
 }
 
 async function chooseToken(address: string, withToken: boolean, { flags, io, settings }: CommandContext) {
-  if (flags.tokenFile) return readTokenFile(flags.tokenFile, '--token-file', io);
-  if (withToken) return readTokenFile('-', 'stdin', io);
+  if (flags.tokenFile) return readTokenFile(flags.tokenFile, '--token-file', io, flags);
+  if (withToken) return readTokenFile('-', 'stdin', io, flags);
   if (settings.interactive) return readToken(await io.prompter(settings).secret(`token for ${address}:`), 'the prompt');
   throw new NoTokenError(`there is no token to store, and nothing can be asked: ${settings.notInteractive}`, [
     ['Give it on stdin:', ['lkm auth login', ...settings.serviceOptions.flat(), '--with-token < FILE'].join(' ')],

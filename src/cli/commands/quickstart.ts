@@ -5,6 +5,7 @@ import { toInstant } from '../../domain/time.ts';
 import { command } from '../command.ts';
 import { writeAtomically } from '../config/files.ts';
 import { locate, withoutPassword } from '../config/location.ts';
+import type { CommandContext } from '../context.ts';
 import type { Io } from '../io.ts';
 import type { View } from '../output/result.ts';
 import { renderRecord, renderTable } from '../output/table.ts';
@@ -29,11 +30,12 @@ export const quickstart = command({
     ['lkm quickstart --db ./lkm.db', 'on a file of your choice'],
   ],
 
-  async run(_, { io, flags }) {
+  async run(_, context) {
+    const { io, flags } = context;
     const folder = join(io.tempDir, `lkm-quickstart-${io.uuid().slice(0, 8)}`);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const location = flags.db === undefined ? join(folder, 'lkm.db') : locate(flags.db, io);
-    const tour = await takeTour(location, join(folder, `${HOST}.lic`), io);
+    const tour = await takeTour(location, join(folder, `${HOST}.lic`), context);
     const { issued: _issued, signed: _signed, ...data } = tour;
     return {
       kind: 'text',
@@ -49,8 +51,9 @@ export const quickstart = command({
 type Tour = Awaited<ReturnType<typeof takeTour>>;
 
 /** Runs the service in this process on a database and calls it as any command would. */
-function takeTour(location: string, file: string, io: Io) {
-  return asOwnerOf(location, io, { create: true }, async (client, { accountId }) => {
+function takeTour(location: string, file: string, context: CommandContext) {
+  const { io } = context;
+  return asOwnerOf(location, context, { create: true }, async (client, { accountId }) => {
     const product = await client.products.create({ name: 'Engine Pro' });
     // Unique, so that the tour can be taken twice on one database.
     const email = `ada-${dirname(file).slice(-4)}@example.com`;

@@ -166,15 +166,16 @@ async function serveCommand(
 async function* nothing(): AsyncGenerator<never> {}
 
 /** Starts the server, on a database that is seeded before if this is asked for; the token is that of a new database. */
-async function start(values: ServeValues, db: string, port: number, { io, settings }: CommandContext) {
+async function start(values: ServeValues, db: string, port: number, context: CommandContext) {
+  const { io, flags, settings } = context;
   const { createLogSink, createTestClock, startServer, tryAddress } = await import('../../server/serve.ts');
   const { host = DEFAULT_HOST, behindProxy = [], rateLimit, lookupLimit, metrics, drain, clock, seed } = values;
   const { maxConnections, maxPerAddress, dbConnections } = values;
   if (dbConnections !== undefined && dbConnections < 3) throw new UsageError('--db-connections is at least 3');
-  const tls = await readTls(values, io);
+  const tls = await readTls(values, context);
   const options = {
     ...{ db, host, port, behindProxy, metrics },
-    masterKey: readMasterKey(io),
+    masterKey: readMasterKey(io, flags),
     backups: backupSchedule(values, db, io),
     logFormat: settings.quiet ? ('none' as const) : logFormatFor(values.logFormat, io),
     logTo: io.stderr.fd === undefined ? io.stderr : createLogSink(io.stderr.fd),
@@ -195,7 +196,7 @@ async function start(values: ServeValues, db: string, port: number, { io, settin
     // What cannot be served would stay behind, and its token be shown to nobody.
     await tryAddress(host, port);
     const { seedDatabase } = await import('./serving/seed.ts');
-    seeded = await seedDatabase(db, { seed, now: clock ?? io.now() }, io);
+    seeded = await seedDatabase(db, { seed, now: clock ?? io.now() }, context);
   }
   const server = await startServer(options);
   const isNew = server.isNew || seeded !== null;

@@ -1,14 +1,13 @@
 import type { Client } from '../../client/client.ts';
 import { isMaskedKey } from '../../domain/license-key.ts';
-import type { Command, CommandEntry, OptionSpec } from '../command.ts';
-import { formats, readSettings } from '../config/settings.ts';
+import { type Command, type CommandEntry, longFlag, type OptionSpec } from '../command.ts';
+import { readSettings } from '../config/settings.ts';
 import { openContext } from '../context.ts';
 import { type GlobalFlags, globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { sanitise } from '../output/terminal.ts';
 import { isPlainWord, usageInBrief } from '../output/words.ts';
 import { commandEntries, groups } from '../tree.ts';
-import { longFlag } from '../values/read-values.ts';
 
 interface Candidate {
   readonly word: string;
@@ -155,8 +154,6 @@ async function valuesOf(flag: Flag, line: Line, io: Io): Promise<Completion> {
 
 /** The values of what the contract does not know: of an option by its name, else by what stands for them in the help. */
 const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> = {
-  '--format': async () => formats,
-  '--color': async () => ['auto', 'always', 'never'],
   '--profile': profileNames,
   PROFILE: profileNames,
   SETTING: async () => Object.keys((await import('../config/stored-settings.ts')).storable),

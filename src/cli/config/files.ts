@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { LocalError } from '../failure/errors.ts';
+import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { sanitise } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
 import { readLocalFile } from '../values/files.ts';
-import { readSwitch } from './settings.ts';
 
 type Place = Pick<Io, 'env' | 'home' | 'platform'>;
 
@@ -58,15 +58,18 @@ function noFolder(what: string, names: string): never {
   throw new LocalError(`there is no folder for ${what}: this user has no home folder; set ${names}, or HOME`);
 }
 
+/** Whether secrets are taken from files that others can read. */
+export type SecretFlags = Pick<GlobalFlags, 'allowReadableSecrets'>;
+
 /**
  * Reads a file that holds a secret; a pipe, as of `<(pass show lkm)`, as it is. One that others can read too is taken with a
  * warning from a mount of secrets, or where that is allowed. Throws `LocalError` as `checkPrivate` does.
  */
-export const readPrivateFile = (path: string, io: Io): string =>
+export const readPrivateFile = (path: string, io: Io, { allowReadableSecrets = false }: SecretFlags = {}): string =>
   readLocalFile(path, io, (file) => {
     const stats = fstatSync(file);
     const isSafe = (stats.mode & WRITABLE_BY_OTHERS) === 0 && isTrustedOwner(stats, io);
-    const isAllowed = () => isMountedSecret(path, io) || readSwitch(io.env, 'LKM_ALLOW_READABLE_SECRETS');
+    const isAllowed = () => allowReadableSecrets || isMountedSecret(path, io);
     const isTaken = stats.isFile() && isExposed(stats, io) && isSafe && isAllowed();
     if (!isTaken) return checkPrivate(stats, path, io);
     void io.stderr.write(`warning: ${sanitise(path)} holds a secret, and other users can read it\n`);

@@ -2,24 +2,25 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { readPrivateFile } from './files.ts';
+import { readPrivateFile, type SecretFlags } from './files.ts';
 
 export const masterKeyVariables = ['LKM_MASTER_KEY_FILE', 'LKM_MASTER_KEY'] as const;
 
 /** The master key of the environment, or null. Throws `UsageError` for two, or a text that is not one, `LocalError` for a file. */
-export function readMasterKey(io: Io): Uint8Array | null {
+export function readMasterKey(io: Io, flags: SecretFlags): Uint8Array | null {
   const [name, other] = masterKeyVariables.filter((variable) => io.env[variable]);
   if (name === undefined) return null;
   if (other !== undefined) throw new UsageError(`${name} and ${other} name two master keys; set one of them`);
   const value = io.env[name] ?? '';
-  return name === 'LKM_MASTER_KEY' ? parseKey(value, name) : readKeyFile(value, io);
+  return name === 'LKM_MASTER_KEY' ? parseKey(value, name) : readKeyFile(value, io, flags);
 }
 
 /** A master key of 32 bytes, base64, in a file that is its owner's alone. */
-export const readKeyFile = (path: string, io: Io): Uint8Array => parseKey(readThere(path, io).trim(), path);
+export const readKeyFile = (path: string, io: Io, flags: SecretFlags): Uint8Array =>
+  parseKey(readThere(path, io, flags).trim(), path);
 
-function readThere(path: string, io: Io): string {
-  if (existsSync(resolve(io.cwd, path))) return readPrivateFile(path, io);
+function readThere(path: string, io: Io, flags: SecretFlags): string {
+  if (existsSync(resolve(io.cwd, path))) return readPrivateFile(path, io, flags);
   throw new LocalError(`${path} is not there`, [['A new key:', `(umask 077; openssl rand -base64 32 > ${path})`]]);
 }
 

@@ -1,11 +1,13 @@
 import { ProductId } from '../../contract/scalars.ts';
-import { UsageError } from '../failure/errors.ts';
-import type { GlobalFlags } from '../global-options.ts';
+import { describeOption, longFlag } from '../command.ts';
+import { type Hint, UsageError } from '../failure/errors.ts';
+import { type GlobalFlags, type GlobalOption, globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
+import { parseChoice } from '../values/scalars.ts';
 import { changeConfig, readConfig, type StoredSettings } from './config-file.ts';
 import { changeProfile, namedProfile } from './profiles.ts';
-import { checkedAs, optionTexts } from './settings.ts';
+import { checkedAs } from './settings.ts';
 
 interface Setting {
   readonly env: string;
@@ -13,10 +15,19 @@ interface Setting {
   parse(text: string): unknown;
 }
 
+/** The options that `lkm config` can store, by their names. */
 export const storable: Readonly<Record<string, Setting>> = {
   product: { env: 'LKM_PRODUCT', about: 'the product', parse: parseProduct },
-  ...optionTexts,
+  ...Object.fromEntries(globalOptions.flatMap(settingFrom)),
 };
+
+function settingFrom({ flags, env, describe, choices, parse }: GlobalOption): [string, Setting][] {
+  const read = parse ?? (choices && ((text: string) => parseChoice(text, choices)));
+  if (env === undefined || read === undefined) return [];
+  return [
+    [longFlag(flags).slice(2), { env, about: describeOption({ describe, ...(choices && { choices }) }), parse: read }],
+  ];
+}
 
 function parseProduct(text: string): void {
   if (!ProductId.safeParse(text).success) throw new UsageError(`'${text}' is not the id of a product`);
@@ -32,19 +43,24 @@ export async function effectiveSettings(flags: GlobalFlags, io: Io) {
   });
 }
 
-/** `io` with the stored settings as variables, where these are not set. Throws `UsageError` for a wrong setting. */
-export async function withStoredSettings(flags: GlobalFlags, io: Io): Promise<Io> {
-  const env = { ...io.env };
-  for (const { from, profileFlag, settings } of await storedLayers(flags, io)) {
-    for (const [name, { env: variable, parse }] of Object.entries(storable)) {
-      const value = settings[name];
-      if (value === undefined || env[variable]) continue;
-      checkedAs(`${name} of ${from}`, () => parse(value), [['Forget it:', `lkm config unset ${name}${profileFlag}`]]);
-      env[variable] = value;
+/** The text that is stored for an option, with where it stands. */
+export interface StoredText {
+  readonly text: string;
+  readonly where: string;
+  readonly hints: readonly Hint[];
+}
+
+/** What is stored for a command with these flags, by the variables of the options. */
+export async function storedTexts(flags: GlobalFlags, io: Io): Promise<ReadonlyMap<string, StoredText>> {
+  const texts = new Map<string, StoredText>();
+  for (const { from, profileFlag, settings } of (await storedLayers(flags, io)).toReversed()) {
+    for (const [name, { env }] of Object.entries(storable)) {
+      const { [name]: text } = settings;
+      const hints: Hint[] = [['Forget it:', `lkm config unset ${name}${profileFlag}`]];
+      if (text !== undefined) texts.set(env, { text, where: `${name} of ${from}`, hints });
     }
   }
-  // Not a copy: some members are made when they are first read.
-  return Object.create(io, { env: { value: env } });
+  return texts;
 }
 
 /** What is stored, the first to count first. A profile counts only where nothing else names the service. */

@@ -4,7 +4,7 @@ import type { Io } from '../io.ts';
 import type { TokenWithOrigin } from '../request/connection.ts';
 import type { RemoteTarget } from '../request/target.ts';
 import { readText } from '../values/files.ts';
-import { readPrivateFile } from './files.ts';
+import { readPrivateFile, type SecretFlags } from './files.ts';
 import { keyringOf } from './keyring.ts';
 import { hasToken, type NamedProfile, originOf, type StoredToken } from './profiles.ts';
 
@@ -12,20 +12,20 @@ import { hasToken, type NamedProfile, originOf, type StoredToken } from './profi
 export async function findToken(flags: GlobalFlags, target: RemoteTarget, io: Io): Promise<TokenWithOrigin> {
   const { LKM_TOKEN, LKM_TOKEN_FILE } = io.env;
   const profile = target.profile && hasToken(target.profile) ? target.profile : null;
-  if (flags.tokenFile) return readTokenFile(flags.tokenFile, '--token-file', io);
+  if (flags.tokenFile) return readTokenFile(flags.tokenFile, '--token-file', io, flags);
   if (profile?.explicit) return storedToken(target, profile, io);
   if (LKM_TOKEN && LKM_TOKEN_FILE) {
     throw new UsageError('LKM_TOKEN and LKM_TOKEN_FILE are both set; unset one of them');
   }
   if (LKM_TOKEN) return readToken(LKM_TOKEN, 'LKM_TOKEN');
-  if (LKM_TOKEN_FILE) return readTokenFile(LKM_TOKEN_FILE, 'LKM_TOKEN_FILE', io);
+  if (LKM_TOKEN_FILE) return readTokenFile(LKM_TOKEN_FILE, 'LKM_TOKEN_FILE', io, flags);
   if (profile !== null) return storedToken(target, profile, io);
   throw new NoTokenError(`there is no token for ${target.baseUrl}`, waysToGiveOne);
 }
 
 /** The token in a file that only its owner can read, or on stdin for `-`. Throws `UsageError`. */
-export const readTokenFile = async (path: string, from: string, io: Io): Promise<TokenWithOrigin> =>
-  readToken(path === '-' ? await readText('-', io) : readPrivateFile(path, io), from);
+export const readTokenFile = async (path: string, from: string, io: Io, flags: SecretFlags): Promise<TokenWithOrigin> =>
+  readToken(path === '-' ? await readText('-', io) : readPrivateFile(path, io, flags), from);
 
 /** A token without the line break that a shell or a secret store left at its end. Never repeats the token. */
 export function readToken(text: string, from: string): TokenWithOrigin {

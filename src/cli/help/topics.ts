@@ -38,7 +38,6 @@ const texts = {
       ['LKM_CONFIG_DIR', 'the folder of config.json'],
       ['LKM_STATE_DIR', 'the folder of bulk runs, and of requests that have no response yet'],
       ...options.flatMap(({ env, describe }): Row[] => (env ? [[env, describe]] : [])),
-      ['LKM_ACCESSIBLE', 'on: for screen readers. Plain lines that stay, choices by number, on dumb terminals too'],
       ['CI', 'set on build machines: nothing is asked'],
       ['FORCE_COLOR', 'colours without a terminal too, unless NO_COLOR is set'],
       ['TERM', 'dumb: no colours, and nothing that moves'],

@@ -1,4 +1,5 @@
-import type { Format, Settings } from '../config/settings.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Format } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { cellValue, type Field, rawCell, type View, type WholeResult } from './result.ts';
 import { createPaint, sanitise, sanitiseJson } from './terminal.ts';

@@ -1,5 +1,5 @@
-import type { Format } from '../config/settings.ts';
 import { UsageError } from '../failure/errors.ts';
+import type { Format } from '../global-options.ts';
 import { type Note, type Paint, sanitise } from './terminal.ts';
 import { nothing } from './words.ts';
 

@@ -1,4 +1,4 @@
-import type { Format } from '../config/settings.ts';
+import type { Format } from '../global-options.ts';
 import type { Destination } from './destination.ts';
 import type { JsonFilter } from './filter.ts';
 import { type RenderContext, renderResult, viewOf } from './render.ts';

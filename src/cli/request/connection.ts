@@ -5,6 +5,7 @@ import type { Instance } from '../../server/runtime.ts';
 import { checkExists, isPostgres } from '../config/location.ts';
 import { readMasterKey } from '../config/master-key.ts';
 import type { Settings } from '../config/settings.ts';
+import type { CommandContext } from '../context.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import type { RequestHooks } from './observe.ts';
@@ -56,9 +57,9 @@ export async function openConnection(
   }
   const { tokenFile } = flags;
   const token = tokenFile
-    ? await (await import('../config/token.ts')).readTokenFile(tokenFile, '--token-file', io)
+    ? await (await import('../config/token.ts')).readTokenFile(tokenFile, '--token-file', io, flags)
     : null;
-  const instance = await openInstance(target.db, io, { create: flags.create ?? false });
+  const instance = await openInstance(target.db, { io, flags }, { create: flags.create ?? false });
   return {
     baseUrl: inProcessUrl,
     fetch: asOwner(instance),
@@ -85,14 +86,20 @@ const isLoopback = (baseUrl: string): boolean => /^https?:\/\/(localhost|127\.[\
 /** A file is not restarted: what keeps it from being written passes soon, or needs a person. */
 const FILE_TIMEOUT_MS = 5_000;
 
+interface OpenOptions {
+  readonly create: boolean;
+  readonly migrate?: boolean;
+  readonly clock?: () => number;
+}
+
 /** Opens the service on a database, without a socket. Throws `LocalError` when there is none and none is to be made. */
 export async function openInstance(
   db: string,
-  io: Io,
-  how: { readonly create: boolean; readonly migrate?: boolean; readonly clock?: () => number },
+  { io, flags }: Pick<CommandContext, 'io' | 'flags'>,
+  how: OpenOptions,
 ): Promise<Instance> {
   if (!how.create) checkExists(db, [['A new one:', '--create']]);
-  const masterKey = readMasterKey(io);
+  const masterKey = readMasterKey(io, flags);
   const server = await import('../../server/runtime.ts');
   return server.openInstance({ db, masterKey, clock: io.now, ...how });
 }
@@ -100,15 +107,18 @@ export async function openInstance(
 /** Runs work as the owner of a database in this process, past the settings and the observation of a command. */
 export async function asOwnerOf<T>(
   db: string,
-  io: Io,
-  how: Parameters<typeof openInstance>[2],
+  context: Pick<CommandContext, 'io' | 'flags'>,
+  how: OpenOptions,
   work: (client: Client, instance: Instance) => Promise<T>,
 ): Promise<T> {
   const { createClient } = await import('../../client/client.ts');
-  const instance = await openInstance(db, io, how);
+  const instance = await openInstance(db, context, how);
   try {
     const { fetch, ownerToken: token } = instance;
-    return await work(createClient({ baseUrl: inProcessUrl, fetch, token, userAgent: `lkm/${io.version}` }), instance);
+    return await work(
+      createClient({ baseUrl: inProcessUrl, fetch, token, userAgent: `lkm/${context.io.version}` }),
+      instance,
+    );
   } finally {
     await instance.close();
   }

@@ -4,12 +4,11 @@ import { encodeInput } from '../../client/request.ts';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { contract } from '../../contract/index.ts';
 import { METADATA_LIMITS } from '../../contract/keys/metadata.ts';
-import type { ArgumentSpec, Command, Declaration, OptionSpec } from '../command.ts';
+import { type ArgumentSpec, type Command, type Declaration, longFlag, type OptionSpec } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
 import { explainInput } from '../failure/report.ts';
 import { count, duration } from '../output/words.ts';
 import { parseSeconds } from './duration.ts';
-import { longFlag } from './read-values.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

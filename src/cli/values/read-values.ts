@@ -1,5 +1,5 @@
-import type { ArgumentSpec, Command, OptionSpec, Pickable, Written } from '../command.ts';
-import { readSwitch } from '../config/settings.ts';
+import { type ArgumentSpec, type Command, longFlag, type OptionSpec, type Pickable, type Written } from '../command.ts';
+import { checkedAs } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';
@@ -24,30 +24,28 @@ export async function readValues(command: Command, written: Written, context: Co
   }
 
   async function readOption(name: string, spec: OptionSpec): Promise<unknown> {
-    const { flags, kind, env = '', takesList, choices } = spec;
+    const { kind } = spec;
     const given = written.options[name];
-    const inEnv = io.env[env] || undefined;
     if (kind === 'switch') return given === true;
-    if (kind === 'negation') return given !== false && (inEnv === undefined || readSwitch(io.env, env));
-    const flag = longFlag(flags);
-    const isOpen = given === undefined && inEnv === undefined && isNeeded(spec, written);
+    if (kind === 'negation') return given !== false;
+    const flag = longFlag(spec.flags);
+    const isOpen = given === undefined && isNeeded(spec, written);
     const picked = isOpen ? await pickValue(spec.pick) : undefined;
     if (picked !== undefined) pickedWords.push(flag, picked);
     else if (isOpen && kind === 'required') throw missingOptions([spec]);
-    const text = given ?? picked ?? inEnv;
+    const text = given ?? picked;
     if (text === undefined) return undefined;
-    const parse = (one: string) => {
-      if (choices?.includes(one) === false) throw new UsageError(`'${one}' is not one of ${choices.join(', ')}`);
-      return spec.parse(one, io, {});
+    const where = written.fromEnvironment.includes(name) ? (spec.env ?? flag) : flag;
+    const parse = async (one: string) => {
+      try {
+        return await spec.parse(one, io, {});
+      } catch (error) {
+        return checkedAs(where, () => {
+          throw error;
+        });
+      }
     };
-    try {
-      if (typeof text !== 'object') return await parse(String(text));
-      return await Promise.all((takesList ? text.flatMap((several) => several.split(',')) : text).map(parse));
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      const source = (given ?? picked) === undefined ? env : flag;
-      throw new UsageError(`${source}: ${error.message}`, error.hints, { cause: error });
-    }
+    return typeof text === 'object' ? Promise.all(text.map(parse)) : parse(String(text));
   }
 
   /** What was given for the options narrows the choice down. */
@@ -67,7 +65,7 @@ export async function readValues(command: Command, written: Written, context: Co
 
   const options = Object.entries(command.options);
   const missing = options.flatMap(([name, spec]) => {
-    const isGiven = written.options[name] !== undefined || Boolean(io.env[spec.env ?? '']);
+    const isGiven = written.options[name] !== undefined;
     const isPicked = spec.pick !== undefined && settings.interactive;
     return spec.kind === 'required' && isNeeded(spec, written) && !isGiven && !isPicked ? [spec] : [];
   });
@@ -100,6 +98,3 @@ function missingOptions(specs: readonly OptionSpec[]): UsageError {
   ]);
   return new UsageError(`${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} required`, hints);
 }
-
-/** `-P, --product <ID>` → `--product`. */
-export const longFlag = (flags: string): string => /--[a-z-]+/.exec(flags)?.[0] ?? flags;

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../failure/errors.ts';
+import { parseDuration } from './duration.ts';
 
 const MAX_COUNT = 999_999_999;
 
@@ -38,6 +39,30 @@ export const orNone =
     text === 'none' ? null : parse(text);
 
 export const textOrNone = orNone((text) => text);
+
+/** In milliseconds: with no time at all, no attempt would succeed. */
+export function parseTimeout(text: string): number {
+  const ms = parseDuration(text);
+  if (ms <= 0) throw new UsageError(`'${text}' is no time to wait: give 1s or more`);
+  return ms;
+}
+
+const onWords = ['1', 'true', 'yes', 'on'];
+export const offWords = ['0', 'false', 'no', 'off', ''];
+
+/** Whether a variable or a setting switches something on. */
+export function parseSwitch(text: string): boolean {
+  const value = text.toLowerCase();
+  if (onWords.includes(value) || offWords.includes(value)) return onWords.includes(value);
+  throw new UsageError(`'${text}' is not one of ${onWords.join(', ')} or ${offWords.slice(0, -1).join(', ')}`);
+}
+
+/** One of several words, whatever its case. */
+export function parseChoice(text: string, choices: readonly string[]): string {
+  const chosen = choices.find((one) => one.toLowerCase() === text.toLowerCase());
+  if (chosen !== undefined) return chosen;
+  throw new UsageError(`'${text}' is not one of ${choices.join(', ')}`);
+}
 
 export function parseBoolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new UsageError(`'${text}' is neither true nor false`);

@@ -53,7 +53,7 @@ export const dbRestore = command({
     const path = resolve(io.cwd, file);
     const operator = await loadOperator();
     if (dryRun) {
-      const sealing = { masterKey: readMasterKey(io), random: operator.createRandom() };
+      const sealing = { masterKey: readMasterKey(io, flags), random: operator.createRandom() };
       const manifest = await operator.tryBackup(path, { workPath: join(io.tempDir, 'restore.db'), sealing });
       const takenAt = manifest?.takenAt ?? null;
       const text = takenAt === null ? 'it has no manifest to compare it with' : `taken at ${takenAt}`;

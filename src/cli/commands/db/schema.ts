@@ -117,10 +117,10 @@ export const dbRekey = command({
   ],
 
   async run({ newKeyFile, plain }, context) {
-    const { io } = context;
+    const { io, flags } = context;
     if ((newKeyFile !== undefined) === plain) throw new UsageError('give one of --new-key-file and --plain');
-    const to = newKeyFile === undefined ? null : readKeyFile(newKeyFile, io);
-    const from = readMasterKey(io);
+    const to = newKeyFile === undefined ? null : readKeyFile(newKeyFile, io, flags);
+    const from = readMasterKey(io, flags);
     const { db, operator } = await operateOn(context);
     const { kept, written } = await operator.rekeyDatabase(db, { from, to });
     const changed = written === 0 ? '' : `; ${count(written, 'secret')} written anew`;

@@ -1,12 +1,13 @@
 import { withoutPassword } from '../../config/location.ts';
 import { readMasterKey } from '../../config/master-key.ts';
+import type { CommandContext } from '../../context.ts';
 import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { loadOperator, type Operator } from '../../request/operator.ts';
 import { type Check, fail, failed, ok, warn } from './check.ts';
 
 /** Checks a database that commands open themselves. */
-export async function examineDatabase(db: string, io: Io): Promise<readonly Check[]> {
+export async function examineDatabase(db: string, context: CommandContext): Promise<readonly Check[]> {
   const { inspectDatabase } = await loadOperator();
   const found = await inspectDatabase(db).catch(failed('database'));
   if (found === null) {
@@ -14,13 +15,16 @@ export async function examineDatabase(db: string, io: Io): Promise<readonly Chec
     return [fail('database', `${db} does not exist, or is empty`, advice)];
   }
   if ('check' in found) return [found];
-  return [await Promise.try(() => checkInspected(db, found, io)).catch(failed('database')), checkUnusedToken(io)];
+  return [
+    await Promise.try(() => checkInspected(db, found, context)).catch(failed('database')),
+    checkUnusedToken(context.io),
+  ];
 }
 
 type Inspection = NonNullable<Awaited<ReturnType<Operator['inspectDatabase']>>>;
 
 /** Throws `StartupError` when the master key of the environment does not open its secrets. */
-function checkInspected(db: string, found: Inspection, io: Io): Check {
+function checkInspected(db: string, found: Inspection, { io, flags }: CommandContext): Check {
   const { engine, done, pending, unknown, owner, warnings } = found;
   const place = `${withoutPassword(db)}, ${engine}`;
   if (unknown.length > 0) return fail('database', `${place}: a newer lkm has changed it`, 'Use that version of lkm.');
@@ -30,7 +34,7 @@ function checkInspected(db: string, found: Inspection, io: Io): Check {
       ? fail('database', `${place}, is in use by ${holder}`, 'Wait until it has finished.')
       : fail('database', `${place}, is served by ${holder} at ${owner.url}`, 'Use that server, or stop it first.');
   }
-  const secrets = found.secretsUnder(readMasterKey(io));
+  const secrets = found.secretsUnder(readMasterKey(io, flags));
   if (pending.length > 0) {
     const advice = 'A server runs them when it starts; before: lkm db migrate';
     return warn('database', `${place}: ${count(pending.length, 'migration')} to run, ${pending.join(', ')}`, advice);

@@ -36,7 +36,7 @@ async function examine(context: CommandContext): Promise<readonly Check[]> {
   const profile = target.kind === 'remote' && target.profile !== null ? `, profile ${target.profile.name}` : '';
   const found =
     target.kind === 'database'
-      ? [ok('target', 'a database in this process'), ...(await examineDatabase(target.db, io))]
+      ? [ok('target', 'a database in this process'), ...(await examineDatabase(target.db, context))]
       : [ok('target', `${target.baseUrl}${profile}`), ...(await examineService(target, context))];
   return [...local, ...found, ...(found.some(isFailure) ? [] : await checkWebhooks(context))];
 }

@@ -25,12 +25,13 @@ const DAY_MS = 86_400_000;
 export async function withTemporaryToken<T>(
   db: string,
   clock: number | undefined,
-  { io, say }: CommandContext,
+  context: CommandContext,
   work: (token: string) => Promise<T>,
 ): Promise<T> {
+  const { io, say } = context;
   const now = clock === undefined ? io.now : () => clock;
   const asOwner = <R>(call: (client: Client) => Promise<R>) =>
-    asOwnerOf(db, io, { create: false, migrate: true, clock: now }, call);
+    asOwnerOf(db, context, { create: false, migrate: true, clock: now }, call);
   const expiresAt = toInstant(now() + DAY_MS);
   const { id, token } = await asOwner(({ tokens }) => tokens.create({ name: 'lkm serve', kind: 'admin', expiresAt }));
   try {

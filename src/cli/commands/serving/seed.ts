@@ -1,7 +1,7 @@
 import type { Client } from '../../../client/client.ts';
 import { toInstant } from '../../../domain/time.ts';
+import type { CommandContext } from '../../context.ts';
 import { LocalError } from '../../failure/errors.ts';
-import type { Io } from '../../io.ts';
 import { asOwnerOf } from '../../request/connection.ts';
 
 const products = [
@@ -40,10 +40,10 @@ const SALES = 60;
 export async function seedDatabase(
   db: string,
   { seed, now }: { readonly seed: number; readonly now: number },
-  io: Io,
+  context: CommandContext,
 ): Promise<string> {
   let time = now - OPENED_DAYS * DAY_MS;
-  return asOwnerOf(db, io, { create: true, clock: () => time }, async (client, { created }) => {
+  return asOwnerOf(db, context, { create: true, clock: () => time }, async (client, { created }) => {
     if (!created) {
       throw new LocalError(`${db} has data already`, ['--seed is for a new database: name one that does not exist.']);
     }

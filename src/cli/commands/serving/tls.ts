@@ -3,7 +3,6 @@ import { createSecureContext } from 'node:tls';
 import { readPrivateFile } from '../../config/files.ts';
 import type { CommandContext } from '../../context.ts';
 import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
-import type { Io } from '../../io.ts';
 import { readText } from '../../values/files.ts';
 
 /** A certificate and its key, as the files have them (PEM). */
@@ -18,12 +17,15 @@ interface TlsOptions {
 }
 
 /** Reads `--tls-cert` and `--tls-key`. Throws `LocalError` when they do not go together, or others can read the key. */
-export async function readTls({ tlsCert, tlsKey }: TlsOptions, io: Io): Promise<TlsFiles | undefined> {
+export async function readTls(
+  { tlsCert, tlsKey }: TlsOptions,
+  { io, flags }: Pick<CommandContext, 'io' | 'flags'>,
+): Promise<TlsFiles | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) throw new UsageError('--tls-cert and --tls-key go together');
   const tls = {
     cert: await readText(tlsCert, io),
-    key: tlsKey === '-' ? await readText(tlsKey, io) : readPrivateFile(tlsKey, io),
+    key: tlsKey === '-' ? await readText(tlsKey, io) : readPrivateFile(tlsKey, io, flags),
   };
   const problem = pairProblem(tls);
   if (problem === null) return tls;
@@ -53,10 +55,11 @@ export function datesProblem({ cert }: TlsFiles, now: number): string | null {
 export function reloadOnHangup(
   values: TlsOptions,
   server: { reloadTls(tls: TlsFiles): void },
-  { io, say, onClose }: CommandContext,
+  context: CommandContext,
 ): void {
+  const { io, say, onClose } = context;
   const reload = async (): Promise<void> => {
-    const tls = await readTls(values, io);
+    const tls = await readTls(values, context);
     if (tls === undefined) return;
     const problem = datesProblem(tls, io.now());
     if (problem !== null) throw new LocalError(problem);
