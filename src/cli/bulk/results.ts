@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
-import type { Format } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../failure/errors.ts';
+import type { Format } from '../global-options.ts';
 import { maskInLog } from '../output/github.ts';
 import { type CommandResult, cellValue, type Field, rawCell } from '../output/result.ts';
 import { type Note, sanitiseJson } from '../output/terminal.ts';
