@@ -2,13 +2,13 @@ import { middle, quantile, sum } from './figures.ts';
 import { type Operation, type Side, start } from './measure.ts';
 
 /** How often each side is loaded. */
-export const TURNS = Number(process.env.LKM_BENCH_TURNS ?? 40);
+const TURNS = Number(process.env.LKM_BENCH_TURNS ?? 40);
 
 /** How long each side is loaded at a time. */
-export const TURN_SECONDS = 0.5;
+const TURN_SECONDS = 0.5;
 
 /** How long each side is loaded before that, in the same turns: its first seconds, while the compiler is at work. */
-export const WARM_UP_SECONDS = 10;
+const WARM_UP_SECONDS = Number(process.env.LKM_BENCH_WARM_UP ?? 10);
 
 /** Two sides of one run, and how many times the figure of the one the other has. */
 export interface Compared {
@@ -30,20 +30,15 @@ interface Measured {
 }
 
 /** Loads both sides in short turns, each of them first in every other turn, and compares them. */
-export async function inTurns(
-  operation: Operation,
-  one: Side,
-  other: Side,
-  { turns = TURNS, seconds = TURN_SECONDS } = {},
-): Promise<Compared> {
+export async function inTurns(operation: Operation, one: Side, other: Side): Promise<Compared> {
   const first = await open(one);
   const second = await open(other);
   const sides = [first, second];
-  const coldTurns = Math.ceil(WARM_UP_SECONDS / seconds);
+  const coldTurns = Math.ceil(WARM_UP_SECONDS / TURN_SECONDS);
   try {
-    for (let turn = -coldTurns; turn < turns; turn += 1) {
+    for (let turn = -coldTurns; turn < TURNS; turn += 1) {
       for (const side of turn % 2 === 0 ? sides : sides.toReversed()) {
-        const { rate, latencies } = await side.load(operation, seconds);
+        const { rate, latencies } = await side.load(operation, TURN_SECONDS);
         (turn < 0 ? side.coldRates : side.rates).push(rate);
         if (turn >= 0) side.latencies.push(...latencies);
       }

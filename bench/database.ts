@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Cluster, openCluster, prepare } from '../faults/world.ts';
+import { prepare } from '../faults/world.ts';
 import type { AccountId, Instant, ProductId } from '../src/contract/scalars.ts';
 import { newId } from '../src/domain/ids.ts';
 import type { License } from '../src/domain/license.ts';
@@ -9,9 +9,8 @@ import { mintKey } from '../src/domain/license-key.ts';
 import { createRandom } from '../src/service/context.ts';
 import { openStore, type Repositories, type Store } from '../src/store/store.ts';
 import { licenseWith } from '../test/domain/examples.ts';
-import { endUnavailable } from '../test/support/postgres-server.ts';
 
-/** A database made for measuring. */
+/** A SQLite database made for measuring. */
 export interface Fixture {
   readonly db: string;
   /** Its own, for whatever else a server writes. */
@@ -23,49 +22,31 @@ export interface Fixture {
   remove(): Promise<void>;
 }
 
-/** Runs `work` with a PostgreSQL server of its own. */
-export async function onCluster(work: (cluster: Cluster) => Promise<void>): Promise<void> {
-  const cluster = await openCluster().catch(endUnavailable);
-  try {
-    await work(cluster);
-  } finally {
-    await cluster.stop();
-  }
+interface Empty {
+  readonly db: string;
+  readonly accountId: string;
+  readonly productId: string;
 }
 
 const SAMPLE = 1_000;
 
-/** Makes a database that holds `count` keys: a SQLite file, or on a PostgreSQL server. */
-export async function makeDatabase(count: number, cluster?: Cluster): Promise<Fixture> {
+/** Makes a database that holds `count` keys, and what `fill` adds. */
+export async function makeDatabase(count: number, fill?: (empty: Empty) => Promise<void>): Promise<Fixture> {
   const folder = mkdtempSync(join(tmpdir(), 'lkm-bench-'));
-  const db = cluster ? await cluster.createDatabase() : join(folder, 'bench.db');
+  const db = join(folder, 'bench.db');
   const { accountId, token, productId } = await prepare(db);
-  const keys = await fill(db, accountId as AccountId, productId as ProductId, count);
-  const every = Math.max(1, Math.floor(keys.length / SAMPLE));
-  return {
-    db,
-    folder,
-    token,
-    productId,
-    keys: keys.filter((_, index) => index % every === 0).slice(0, SAMPLE),
-    async remove() {
-      await cluster?.dropDatabase(db);
-      rmSync(folder, { recursive: true });
-    },
-  };
-}
-
-async function fill(db: string, accountId: AccountId, productId: ProductId, count: number): Promise<string[]> {
-  const store = await openStore(db);
   const keys: string[] = [];
+  const store = await openStore(db);
   const start = Date.now() - count;
   await insertMany(store, count, async (repositories, index) => {
-    const license = freshLicense(accountId, productId, new Date(start + index).toISOString() as Instant);
-    keys.push(license.key);
+    const now = new Date(start + index).toISOString() as Instant;
+    const license = freshLicense(accountId as AccountId, productId as ProductId, now);
+    if (index % Math.ceil(count / SAMPLE) === 0) keys.push(license.key);
     await repositories.keys.insert(license);
   });
   await store.close();
-  return keys;
+  await fill?.({ db, accountId, productId });
+  return { db, folder, token, productId, keys, remove: async () => rmSync(folder, { recursive: true }) };
 }
 
 const PER_TRANSACTION = 10_000;

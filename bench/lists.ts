@@ -1,131 +1,131 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Cluster, prepare } from '../faults/world.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import autocannon from 'autocannon';
 import type { AccountId, ProductId } from '../src/contract/scalars.ts';
-import { copyDatabase } from '../src/store/copy.ts';
-import { openDatabase } from '../src/store/database.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { middle } from './figures.ts';
-import { type Beside, timeBesideGreedy } from './greedy.ts';
-import { type Running, start } from './measure.ts';
+import { makeDatabase } from './database.ts';
+import { middle, print } from './figures.ts';
+import { CONNECTIONS, type Running, start } from './measure.ts';
 import { fillVaried, type Varied } from './varied.ts';
-
-/** How long a request takes, in milliseconds, and what `GET /health` takes in the same moments. */
-export interface TimedRequest {
-  readonly name: string;
-  readonly ms: number;
-  readonly healthMs: number;
-}
 
 const ROUNDS = 15;
 
-/** Times lists of so many keys and their statistics: on SQLite, or copied to a PostgreSQL server. */
-export const timeLists = (count: number, cluster?: Cluster): Promise<readonly TimedRequest[]> =>
-  withVaried(count, cluster, async (server, productId, varied) => {
-    const rounds = await Array.fromAsync({ length: ROUNDS }, () => timeRound(server, requestsOf(productId, varied)));
-    const middleOf = (of: 'ms' | 'healthMs', at: number) =>
-      middle(rounds.map((round) => round[at]?.[of] ?? Number.NaN));
-    return (rounds[0] ?? []).map(({ name }, at) => ({
-      name,
-      ms: middleOf('ms', at),
-      healthMs: middleOf('healthMs', at),
-    }));
+/**
+ * Prints how long first pages and numbers of so many keys take, and what `GET /health` takes in the same moments; then what
+ * others feel beside a token that asks for the worst lists over all of its connections.
+ */
+export async function timeLists(count: number): Promise<void> {
+  let varied: Varied | undefined;
+  const fixture = await makeDatabase(0, async ({ db, accountId, productId }) => {
+    varied = await fillVaried(db, accountId as AccountId, productId as ProductId, count);
   });
-
-/** Times other requests beside a token that asks for the worst lists of so many keys, on SQLite. */
-export const timeGreedy = (count: number): Promise<readonly [idle: Beside, beside: Beside]> =>
-  withVaried(count, undefined, timeBesideGreedy);
-
-/** Runs `work` with a server on varied keys. */
-async function withVaried<T>(
-  count: number,
-  cluster: Cluster | undefined,
-  work: (server: Running, productId: string, varied: Varied) => Promise<T>,
-): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'lkm-bench-'));
-  const file = join(folder, 'bench.db');
-  const { accountId, token, productId } = await prepare(file);
-  const varied = await fillVaried(file, accountId as AccountId, productId as ProductId, count);
-  const db = cluster === undefined ? file : await copyTo(cluster, file);
-  const remove = async () => {
-    if (cluster !== undefined) await cluster.dropDatabase(db);
-  };
-  const fixture = { db, folder, token, productId, keys: [varied.key], remove };
   const server = await start({ server: 'lkm serve', fixture });
   try {
-    return await work(server, productId, varied);
+    print(`\n${count} keys, ms`.padEnd(26), 'median of 15', 'GET /health');
+    const requests = requestsOf(fixture.productId, varied as Varied);
+    // In rounds: no request is timed only while its code is compiled, or with all memory for its own pages.
+    const rounds = await Array.fromAsync({ length: ROUNDS }, () =>
+      Array.fromAsync(Object.values(requests), async (path) => [
+        await time(server, path),
+        await time(server, '/health'),
+      ]),
+    );
+    for (const [at, name] of Object.keys(requests).entries()) {
+      const medianOf = (figure: 0 | 1) => middle(rounds.map((round) => round[at]?.[figure] ?? Number.NaN));
+      print(name.padEnd(25), medianOf(0), medianOf(1));
+    }
+    await besideGreedy(server, fixture.productId);
   } finally {
     await server.stop();
-    await remove();
-    rmSync(folder, { recursive: true });
+    await fixture.remove();
   }
 }
 
-async function copyTo(cluster: Cluster, file: string): Promise<string> {
-  const db = await cluster.createDatabase();
-  const [from, to] = [await openDatabase(file), await openDatabase(db)];
-  await migrate(to);
-  await copyDatabase(from, to, () => {});
-  await from.close();
-  await to.close();
-  return db;
+async function time({ call }: Running, path: string): Promise<number> {
+  const started = performance.now();
+  await call('GET', path);
+  return performance.now() - started;
 }
 
-/** The first page by each filter, as a walk begins it and as a page with its total; a walk in the middle; statistics. */
-function requestsOf(
-  productId: string,
-  { customerId, key, middle, first, last }: Varied,
-): [name: string, path: string][] {
-  const filters: [string, Record<string, string>][] = [
-    ['none', {}],
-    ['productId', { productId }],
-    ['customerId', { customerId }],
-    ['active', { status: 'active' }],
-    ['unused', { status: 'unused' }],
-    ['full', { status: 'full' }],
-    ['expiring', { status: 'expiring', within: 'P30D' }],
-    ['expired', { status: 'expired' }],
-    ['blocked', { status: 'blocked' }],
-    ['trial', { trial: 'true' }],
-    ['not trial', { trial: 'false' }],
-    ['floating', { licenseType: 'floating' }],
-    ['node-locked', { licenseType: 'node-locked' }],
-    ['createdAfter', { createdAfter: first }],
-    ['createdBefore', { createdBefore: last }],
-    ['expiresAfter', { expiresAfter: last }],
-    ['expiresBefore', { expiresBefore: last }],
-    ['text: a key', { text: key }],
-    ['text: its end', { text: key.slice(-5) }],
-    ['text: a word', { text: 'engines' }],
-    ['text: a host', { text: 'host-500002' }],
-    ['metadata', { 'metadata.plan': 'pro' }],
-    ['metadata, one', { 'metadata.order': 'A-500001' }],
-    ['product, expired', { productId, status: 'expired' }],
-  ];
-  const list = (query: Record<string, string>) => `/key/list?${new URLSearchParams(query)}`;
-  return [
-    ...filters.map(([name, query]): [string, string] => [name, list({ ...query, cursor: '' })]),
-    ...filters.map(([name, query]): [string, string] => [`${name}, total`, list({ ...query, page: '1' })]),
-    ['at depth', list({ cursor: middle })],
-    ['stats', '/stats'],
-    ['stats, product', `/stats?productId=${productId}`],
-  ];
-}
-
-/** Sends each request once. In rounds, none is timed only while its code is compiled, or with all memory for its own pages. */
-async function timeRound(
-  { call }: Running,
-  requests: readonly (readonly [name: string, path: string])[],
-): Promise<TimedRequest[]> {
-  const time = async (path: string): Promise<number> => {
-    const started = performance.now();
-    await call('GET', path);
-    return performance.now() - started;
+/** The first page by each filter, a page with its total, one in the middle, and numbers. */
+function requestsOf(productId: string, { customerId, key, middle, last }: Varied): Record<string, string> {
+  const filters: Record<string, Record<string, string>> = {
+    none: {},
+    productId: { productId },
+    customerId: { customerId },
+    ...Object.fromEntries(['active', 'unused', 'full', 'expired', 'blocked'].map((status) => [status, { status }])),
+    expiring: { status: 'expiring', within: 'P30D' },
+    trial: { trial: 'true' },
+    floating: { licenseType: 'floating' },
+    createdBefore: { createdBefore: last },
+    expiresAfter: { expiresAfter: last },
+    'text: a key': { text: key },
+    'text: its end': { text: key.slice(-5) },
+    'text: a word': { text: 'engines' },
+    'metadata, one': { 'metadata.order': 'A-500001' },
+    'product, expired': { productId, status: 'expired' },
+    'in the middle': { cursor: middle },
+    'with a total': { page: '1' },
   };
-  return Array.fromAsync(requests, async ([name, path]) => ({
-    name,
-    ms: await time(path),
-    healthMs: await time('/health'),
-  }));
+  const list = (query: Record<string, string>) => `/key/list?${new URLSearchParams({ cursor: '', ...query })}`;
+  const lists = Object.entries(filters).map(([name, query]) => [name, list(query)]);
+  return {
+    ...Object.fromEntries(lists),
+    'with a total': '/key/list?page=1',
+    stats: '/stats',
+    'stats, product': `/stats?productId=${productId}`,
+  };
+}
+
+const GREEDY_MS = 8_000;
+
+/** Lists that read as much as a list can: two filters that fit few keys together, a total, a whole page. */
+const WORST = [
+  '/key/list?text=a&limit=1000&page=1',
+  '/key/list?trial=false&status=unused&page=1&limit=1000',
+  '/key/list?status=blocked&licenseType=floating&text=c&page=1',
+  '/key/list?status=expired&trial=false&page=1&limit=1000',
+  '/customer?email=nobody',
+];
+
+async function besideGreedy(server: Running, productId: string): Promise<void> {
+  const { data } = await server.call<{ data: { token: string } }>('POST', '/token', {
+    ...{ name: 'greedy', kind: 'read-only' },
+  });
+  print('\nother tokens, ms', 'health', 'create-key', 'list', 'lists refused');
+  print('idle', ...(await timeOthers(server, productId, GREEDY_MS / 4)));
+  const load = autocannon({
+    url: server.url,
+    connections: CONNECTIONS,
+    duration: GREEDY_MS / 1_000 + 2,
+    headers: { authorization: `Bearer ${data.token}` },
+    requests: WORST.map((path) => ({ path })),
+  });
+  await sleep(1_000);
+  print('beside greedy', ...(await timeOthers(server, productId, GREEDY_MS)));
+  await load;
+}
+
+/** The median of each kind of request, and how many lists were refused. */
+async function timeOthers(server: Running, productId: string, ms: number): Promise<number[]> {
+  const until = performance.now() + ms;
+  let refused = 0;
+  const repeat = async (ask: () => Promise<unknown>) => {
+    const times: number[] = [];
+    while (performance.now() < until) {
+      const started = performance.now();
+      await ask();
+      times.push(performance.now() - started);
+      await sleep(10);
+    }
+    return middle(times);
+  };
+  const medians = await Promise.all([
+    repeat(() => server.call('GET', '/health')),
+    repeat(() => server.call('POST', '/create-key', { productId })),
+    repeat(() =>
+      server.call('GET', '/key/list?cursor=').catch(() => {
+        refused += 1;
+      }),
+    ),
+  ]);
+  return [...medians, refused];
 }

@@ -34,10 +34,6 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<Se
   return sent;
 }
 
-/** How often an answer was waited for. */
-export const roundTripsOf = (sent: readonly SentStatement[]): number =>
-  sent.filter(({ isWithPrevious }) => !isWithPrevious).length;
-
 /** A statement in a few words, without what stands in brackets: `insert licenses`. */
 export function nameOf({ text }: Pick<SentStatement, 'text'>): string {
   const [, verb = '', table = ''] =
