@@ -9,7 +9,7 @@ import { openCluster } from './world.ts';
 //
 //   npm run test:faults                                    20 minutes
 //   npm run test:faults -- --minutes 60 --seed 7
-//   npm run test:faults -- --minutes 2 --scenario slots --scenario one-key
+//   npm run test:faults -- --minutes 2 --scenario kill-loop --scenario standby
 
 const names = plan.map(({ name }) => name);
 const { values: options } = parseArgs({

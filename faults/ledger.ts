@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { selfSigned } from '../test/support/certificates.ts';
 import type { AuthorizedRequest, Operation, Target } from './operations.ts';
 import { fail, type Report } from './report.ts';
 import type { World } from './world.ts';
@@ -38,9 +37,6 @@ export class Unprepared extends Error {}
 /** All that was asked of a world, and all that it answered. Lives outside the server, and survives it. */
 export interface Ledger {
   readonly intents: readonly Intent[];
-  /** Requests for an intent that were sent, again ones included, and how many of their answers settled nothing. */
-  readonly sent: number;
-  readonly unsettled: number;
   /** Writes an intent down, after what it needs has been made. Throws {@link Unprepared} when that fails. */
   intend(operation: Operation, route: Route): Promise<Intent>;
   /** Writes an intent on a known target down. */
@@ -64,10 +60,8 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
     connections: null,
     keepAliveTimeout: 10_000,
     headersTimeout: REQUEST_TIMEOUT_MS,
-    connect: { ca: selfSigned.cert },
   });
   const intents: Intent[] = [];
-  let [sent, unsettled] = [0, 0];
 
   async function exchange(url: string, ask: AuthorizedRequest, key: string | null): Promise<Answer | null> {
     try {
@@ -95,11 +89,9 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
 
   async function send(intent: Intent, url: string): Promise<Answer | null> {
     intent.sent += 1;
-    sent += 1;
     const key = keepKey || intent.sent === 1 ? intent.key : randomUUID();
     const answer = await exchange(url, intent.ask, key);
     if (answer !== null && isFinal(answer)) intent.answers.push(answer);
-    else unsettled += 1;
     return answer;
   }
 
@@ -130,12 +122,6 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
 
   return {
     intents,
-    get sent() {
-      return sent;
-    },
-    get unsettled() {
-      return unsettled;
-    },
     async intend(operation, route) {
       const given = await operation.prepare?.(async (first, target = {}) => {
         const intent = intendOn(first, target);

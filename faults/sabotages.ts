@@ -1,4 +1,4 @@
-import fs, { openSync, type StatSyncOptions, writeSync } from 'node:fs';
+import fs, { type StatSyncOptions } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,6 @@ import threads, { type WorkerOptions } from 'node:worker_threads';
 import pg from 'pg';
 import { createExactlyOnce, type ExactlyOnce, type IdempotencyClaim } from '../src/server/idempotency/exactly-once.ts';
 import { FINGERPRINT_VERSION } from '../src/server/idempotency/fingerprint.ts';
-import { createLog, type LogFormat, type LogSink, openLog, type ServerLog } from '../src/server/log.ts';
 import { OutcomeUnknown, StorageError } from '../src/store/errors.ts';
 import { deriveKey, openResponse, type StoredResponse, sealResponse } from '../src/store/response-sealing.ts';
 import { NONCE_BYTES } from '../src/store/secret-box.ts';
@@ -21,32 +20,21 @@ interface Sabotaged {
   readonly about: string;
   /** Changes what the server runs on, before the database is opened. */
   readonly drivers?: () => void;
-  readonly setup?: ServerSetup;
+  readonly webhooks?: ServerSetup['webhooks'];
   readonly createExactlyOnce?: (store: Store, random: Random) => ExactlyOnce;
-  readonly openLog?: (format: LogFormat, sink: LogSink, path: string) => Promise<ServerLog>;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** How long what a sabotaged server does too late comes after its answer. */
 const LATE_MS = 5;
 
 const table = {
   'new-key-on-retry': { about: 'the client gives each attempt a key of its own' },
-  'clock-believed': { about: 'the cleanup believes whatever the clock says' },
   'run-per-start': { about: 'each start of a bulk command is a run of its own' },
-  'event-skipped': { about: 'who follows events begins one too late' },
-  'missed-left-out': { about: 'a webhook that goes on leaves out what it has missed' },
   'backup-of-tomorrow': { about: 'a backup has to hold what came after it' },
 
-  'unbounded-connections': {
-    about: 'nothing bounds how long a connection may take nothing',
-    setup: { connections: { stallMs: HOUR_MS } },
-  },
-  'endless-drain': { about: 'a server that stops waits for every connection', setup: { drainMs: HOUR_MS } },
   'no-retry': {
     about: 'an event that a webhook has not accepted is not sent again',
-    setup: { webhooks: { schedule: [] } },
+    webhooks: { schedule: [] },
   },
 
   'synchronous-normal': {
@@ -72,19 +60,6 @@ const table = {
     drivers: ignoreNotices,
   },
 
-  'log-throws': {
-    about: 'a log line that cannot be written is an error of its request',
-    async openLog(format, _sink, path) {
-      const file = openSync(path, 'a');
-      const log = await createLog(format, { write: (line) => writeSync(file, line) });
-      return { log, flush: async () => {} };
-    },
-  },
-  'losses-uncounted': {
-    about: 'log lines that are lost are not counted',
-    openLog: (format, { write, flush }) => openLog(format, { write, ...(flush && { flush }) }),
-  },
-
   'early-answer': {
     about: 'the answer is sent before the commit',
     createExactlyOnce: (store, random) => createExactlyOnce(answeringEarly(store), random),
@@ -92,10 +67,6 @@ const table = {
   'unknown-as-failed': {
     about: 'a commit without an answer counts as one that failed',
     createExactlyOnce: (store, random) => createExactlyOnce(believingFailure(store), random),
-  },
-  'count-then-insert': {
-    about: 'slots are counted first and taken after',
-    createExactlyOnce: withRepositories(countThenInsert),
   },
   'recorded-later': {
     about: 'what a mutation did is recorded after its commit',
@@ -152,8 +123,6 @@ const table = {
       });
     },
   },
-  'replay-of-another': { about: 'a retry gets the response of another request', createExactlyOnce: mixUpReplays },
-  'stored-clear': { about: 'keys and responses are stored as they are', createExactlyOnce: storeClear },
 } satisfies Readonly<Record<string, Sabotaged>>;
 
 export type Sabotage = keyof typeof table;
@@ -249,25 +218,6 @@ function withRepositories(change: (repositories: Repositories, store: Store) => 
   };
 }
 
-/** SQLite runs one transaction at a time: there, counting inside it would be as good as not being wrong. */
-function countThenInsert({ keys }: Repositories, store: Store): Partial<Repositories> {
-  const countsInside = !store.isOnlyWriter;
-  return {
-    keys: {
-      ...keys,
-      // The rules look at the slots too.
-      ...(!countsInside && { findWithCustomer: store.repositories.keys.findWithCustomer }),
-      takeSlot: async (license, now) => {
-        const { accountId, productId, key, maxActivations } = license;
-        const seen = countsInside ? license : await store.repositories.keys.find(accountId, productId, key);
-        if (maxActivations !== null && (seen?.activations ?? 0) >= maxActivations) return false;
-        await keys.freeSlots(license, -1, now);
-        return true;
-      },
-    },
-  };
-}
-
 /** Sends what is recorded to every webhook, with the number that it might get. */
 function sendEarly({ outbox, webhooks, recordHeads }: Repositories): Partial<Repositories> {
   return {
@@ -309,33 +259,4 @@ async function findResponse({ idempotency }: Repositories, claim: IdempotencyCla
   const { hash, sealingKey } = deriveKey(claim.accountId, claim.key);
   const record = await idempotency.find(claim.accountId, hash);
   return record?.response == null ? null : openResponse(record.response, sealingKey, record);
-}
-
-/** Replays the response of the request before, whichever that was. */
-function mixUpReplays(store: Store, random: Random): ExactlyOnce {
-  const exactlyOnce = createExactlyOnce(store, random);
-  const recent: StoredResponse[] = [];
-  return async (claim, perform) => {
-    const result = await exactlyOnce(claim, perform);
-    if (result.replayed) return { ...(recent[0] ?? result), replayed: true };
-    recent.push(result);
-    if (recent.length > 2) recent.shift();
-    return result;
-  };
-}
-
-function storeClear(store: Store, random: Random): ExactlyOnce {
-  const clear = (text: string) => text as IdempotencyRecord['keyHash'] & IdempotencyRecord['response'];
-  return async (claim, perform) =>
-    store.transaction(async (repositories) => {
-      const record = await repositories.idempotency.find(claim.accountId, clear(claim.key));
-      if (record?.response != null) return { ...JSON.parse(record.response), replayed: true };
-      const response = await perform(repositories);
-      await repositories.idempotency.insert({
-        ...recordOf(claim, response, random),
-        keyHash: clear(claim.key),
-        response: clear(JSON.stringify(response)),
-      });
-      return { ...response, replayed: false };
-    });
 }

@@ -10,14 +10,7 @@ import type { Run } from './scenario.ts';
 import type { World } from './world.ts';
 
 /** How a server differs from one that is started without options. */
-export interface ServerSetup extends Pick<ServeOptions, 'connections' | 'drainMs' | 'webhooks'> {
-  readonly port?: number;
-  /** Where the clock of a test stands, in milliseconds since 1970. */
-  readonly clockMs?: number;
-  /** Serves HTTPS with the certificate of the tests. */
-  readonly isTls?: boolean;
-  /** The file that its log goes to; without one it has no log. */
-  readonly log?: string;
+export interface ServerSetup extends Pick<ServeOptions, 'webhooks'> {
   /** After how many pages SQLite's log is full; without a number, as on a large disk. */
   readonly walPages?: number;
 }
@@ -25,8 +18,6 @@ export interface ServerSetup extends Pick<ServeOptions, 'connections' | 'drainMs
 /** A server that was started on a stage. */
 export interface Server extends Listening {
   kill(): Promise<void>;
-  /** Asks it to stop, and kills it after `timeoutMs`. False when it had to be killed. */
-  stop(timeoutMs: number): Promise<boolean>;
 }
 
 /** A world with its ledger and its servers. */
@@ -68,23 +59,14 @@ export async function setStage(run: Run, world: World): Promise<Stage> {
 
   async function start(setup?: ServerSetup, db = world.db): Promise<Server> {
     const child = await startServer(db, { without: run.sabotage, through: world.through, ...(setup && { setup }) });
-    let isStopping = false;
     const server: Server = {
       ...child,
       kill: () => child.end('SIGKILL'),
-      async stop(timeoutMs) {
-        isStopping = true;
-        child.signal('SIGTERM');
-        const timer = setTimeout(child.signal, timeoutMs, 'SIGKILL');
-        const code = await child.ended;
-        clearTimeout(timer);
-        return code !== 'SIGKILL';
-      },
     };
     servers.push(server);
     void child.ended.then((code) => {
       servers.splice(servers.indexOf(server), 1);
-      if (code !== 'SIGKILL' && !(isStopping && code === 0)) lastWords.push(`${code} ${child.said()}`);
+      if (code !== 'SIGKILL') lastWords.push(`${code} ${child.said()}`);
     });
     return server;
   }

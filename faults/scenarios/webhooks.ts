@@ -55,15 +55,15 @@ export const webhooks: Scenario = {
 };
 
 /** Makes the only webhook of an account, in place of those that are there; returns the number of its first event. */
-export async function addWebhook(server: string, token: string, url: string, more: object = {}): Promise<number> {
+async function addWebhook(server: string, token: string, url: string): Promise<number> {
   for (const { id } of await callAs(token, server, 'GET', '/webhook')) {
     await callAs(token, server, 'DELETE', `/webhook/by-id?webhookId=${id}`);
   }
-  return (await callAs(token, server, 'POST', '/webhook', { url, ...more })).lastSeq + 1;
+  return (await callAs(token, server, 'POST', '/webhook', { url })).lastSeq + 1;
 }
 
 /** The data of a response, which has to be a success. */
-export async function callAs(token: string, server: string, method: string, path: string, body?: object) {
+async function callAs(token: string, server: string, method: string, path: string, body?: object) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const response = await fetch(`${server}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   const text = await response.text();
@@ -74,13 +74,8 @@ export async function callAs(token: string, server: string, method: string, path
 type Events = Snapshot['events'];
 
 /** Waits until the receiver has accepted every event from `first` on, or the time is over; returns these events. */
-export async function settle(
-  world: World,
-  { sent }: Receiver,
-  first: number,
-  settleMs: number = SETTLE_MS,
-): Promise<Events> {
-  for (const deadline = performance.now() + settleMs; ; await sleep(200)) {
+async function settle(world: World, { sent }: Receiver, first: number): Promise<Events> {
+  for (const deadline = performance.now() + SETTLE_MS; ; await sleep(200)) {
     const { outbox, ...snapshot } = await world.read();
     const events = snapshot.events.filter(({ seq }) => seq >= first);
     const isDone = outbox.length === 0 && events.every(({ seq }) => sent.get(seq)?.isAccepted);
@@ -89,7 +84,7 @@ export async function settle(
 }
 
 /** Each event of the record was accepted at least once, all attempts had its id and one body, and nothing else was sent. */
-export function checkDelivered(report: Report, events: Events, { sent }: Receiver): void {
+function checkDelivered(report: Report, events: Events, { sent }: Receiver): void {
   const ids = new Map(events.map(({ seq, content }) => [seq, JSON.parse(content).id]));
   for (const seq of ids.keys()) {
     if (!sent.get(seq)?.isAccepted) fail(report, 'lost', `event ${seq} was not delivered`);

@@ -1,8 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { underLoad } from '../load.ts';
-import { watchPower } from '../power.ts';
-import { lacksStrace } from '../process.ts';
-import { count } from '../report.ts';
 import type { Scenario } from '../scenario.ts';
 import { SHORT_LOG_PAGES } from './copying.ts';
 
@@ -37,29 +34,5 @@ export const killLoop: Scenario = {
         // On PostgreSQL the other replica alone brings every client to its end.
         if (run.engine === 'sqlite') await stage.haveServers(1, setup);
       });
-    },
-};
-
-/** A power cut under load: what was not synced is lost, all of it or a random part, sector by sector. */
-export const powerLoss: Scenario = {
-  name: 'power-loss',
-  about: 'a power cut under load: the files keep what was synced, and a random part of the rest',
-  engines: ['sqlite'],
-  controls: [['synchronous-normal', 'sqlite']],
-  share: 3,
-  shortRounds: 2,
-  lacks: lacksStrace,
-  begin:
-    () =>
-    async ({ stage, report, random }) => {
-      const server = await stage.start();
-      const power = await watchPower(server.pid, stage.world.db);
-      await underLoad(stage.ledger, random, { clients: CLIENTS, route: stage.url }, async () => {
-        await sleep(random.between(50, 800));
-        await server.kill();
-        count(report, 'writes that were not synced when the power was cut', await power.cut(random));
-        await stage.start();
-      });
-      await stage.servers[0]?.kill();
     },
 };

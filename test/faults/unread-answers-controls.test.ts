@@ -1,3 +1,0 @@
-import { testControls } from './short-form.ts';
-
-testControls('sqlite', ({ name }) => name === 'unread-answers');
