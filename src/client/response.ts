@@ -66,7 +66,7 @@ const isUnknownRoute = ({ status, code, reason }: ApiError): boolean =>
 const guessAt = (status: number): string =>
   status >= 502 && status <= 504 ? ', as a proxy does that cannot reach the service' : '';
 
-/** Whether an invalid response shows that no lkm service has handled the request: the table in decision 0032. */
+/** Whether an invalid response shows that no lkm service has handled the request: the table in decision 0018. */
 function isForeign(reply: ReplyOf['reply'], { status, headers, text }: RawResponse, json: unknown): boolean {
   if (!isSuccess(status)) return status >= 400 && status < 500 && status !== 408 && status !== 499;
   if (reply.contentType === 'application/jwt') return !reply.schema.safeParse(json).success;

@@ -28,7 +28,7 @@ interface FailedAttempt {
 /**
  * Counts the failed attempts of one call, and tells the milliseconds until the next, or null when the call ends: exponential
  * backoff with full jitter, or what the service asks for. Reads and mutations alike: the idempotency key makes repeating
- * safe. Decision 0032 has the numbers.
+ * safe. Decision 0018 has the numbers.
  */
 export function countRetries(limits: RetryLimits): (failed: FailedAttempt) => number | null {
   const { maxRetries, maxWaitMs } = limits;

@@ -49,7 +49,7 @@ const changes = {
 };
 
 export const customers = {
-  /** Lists the customers of the account, oldest first. Source: API description, GET /customer; decision 0022. */
+  /** Lists the customers of the account, oldest first. Source: API description, GET /customer; decision 0005. */
   list: endpoint('GET /customer', 'customer:read', {
     summary: 'List customers',
     description:

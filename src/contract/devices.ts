@@ -16,7 +16,7 @@ import { Count, CustomerId, HostId, LicenseId, ProductId, ShownKey, shown, shown
 
 const DeviceTag = text(1, 64).optional();
 
-/** How often tokens of kind `client` may move slots of one licence in a calendar year, UTC. Source: decision 0044. */
+/** How often tokens of kind `client` may move slots of one licence in a calendar year, UTC. Source: decision 0009. */
 export const MAX_MOVES_PER_YEAR = 3;
 
 const movesOfYear =
@@ -49,7 +49,7 @@ const ListedDevice = Device.extend({
 }).meta({ id: 'ListedDevice', description: 'An activation, with the key whose slot it holds' });
 
 export const devices = {
-  /** Lists the devices of many keys. Source: decision 0044. */
+  /** Lists the devices of many keys. Source: decision 0009. */
   list: endpoint('GET /device/list', 'license:read', {
     summary: 'List devices',
     description:
@@ -124,7 +124,7 @@ export const keyDevices = {
     errors: [...useErrors, 'activationLimit', 'selfResetOff', 'rebindLimit'],
   }),
 
-  /** Frees the slot of a device without a network, which has signed that it was deactivated. Source: decision 0102. */
+  /** Frees the slot of a device without a network, which has signed that it was deactivated. Source: decision 0007. */
   deactivateOffline: endpoint('POST /key/deactivate-offline', 'license:write', {
     summary: 'Free the slot of a device by its proof',
     description:
@@ -145,7 +145,7 @@ export const keyDevices = {
     errors: ['licenseNotFound', 'deviceNotFound', 'proofRefused'],
   }),
 
-  /** Moves the slot of a device to another host. Source: decision 0044. */
+  /** Moves the slot of a device to another host. Source: decision 0009. */
   rebind: endpoint('POST /key/rebind', 'license:activate', {
     summary: 'Move the slot of a device to another host',
     description:

@@ -48,7 +48,7 @@ const byId = z.object({
 });
 
 export const plans = {
-  /** Lists the plans of the products that the token may use, oldest first. Source: decision 0099. */
+  /** Lists the plans of the products that the token may use, oldest first. Source: decision 0004. */
   list: endpoint('GET /plan', 'product:read', {
     summary: 'List plans',
     description: 'Lists the plans of the products that the token may use, oldest first: all of them, or one page.',
@@ -58,7 +58,7 @@ export const plans = {
     example: { page: '1' },
   }),
 
-  /** Creates a plan, active. Source: decision 0099. */
+  /** Creates a plan, active. Source: decision 0004. */
   create: endpoint('POST /plan', 'product:write', {
     summary: 'Create a plan',
     description:
@@ -84,7 +84,7 @@ export const plans = {
     errors: ['productNotFound', 'planTaken'],
   }),
 
-  /** Shows one plan. Source: decision 0099. */
+  /** Shows one plan. Source: decision 0004. */
   get: endpoint('GET /plan/by-id', 'product:read', {
     summary: 'Show a plan',
     description: 'Shows a plan. A token that is limited to some products has to name the product.',
@@ -93,7 +93,7 @@ export const plans = {
     errors: ['planNotFound'],
   }),
 
-  /** Changes a plan: its features for all keys that have it, the rest for those issued from then on. Source: decision 0099. */
+  /** Changes a plan: its features for all keys that have it, the rest for those issued from then on. Source: decision 0004. */
   update: endpoint('PUT /plan/by-id', 'product:write', {
     summary: 'Update a plan',
     description:

@@ -46,7 +46,7 @@ const byId = z.object({ productId: ProductId });
 const ProductName = Name.meta({ description: 'The name of the product', examples: ['Editor'] });
 
 export const products = {
-  /** Lists the products that the token may use, oldest first. Source: decisions 0005 and 0022. */
+  /** Lists the products that the token may use, oldest first. Source: decision 0005. */
   list: endpoint('GET /product', 'product:read', {
     summary: 'List products',
     description: 'Lists the products that the token may use, oldest first: all of them, or one page.',

@@ -78,7 +78,7 @@ const RevocationList = z
   });
 
 export const revocations = {
-  /** The revocation list of one account; without `account`, of the oldest account. Source: decision 0057. */
+  /** The revocation list of one account; without `account`, of the oldest account. Source: decision 0007. */
   export: endpoint('GET /.well-known/revocations', 'public', {
     summary: 'The revoked licence files',
     description:

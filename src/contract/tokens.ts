@@ -99,7 +99,7 @@ const tokenRequest = <S extends z.ZodRawShape>(id: string, shape: S) =>
     });
 
 export const tokens = {
-  /** Lists the tokens of the account, oldest first, revoked ones included. Source: decisions 0008 and 0022. */
+  /** Lists the tokens of the account, oldest first, revoked ones included. Source: decisions 0008 and 0005. */
   list: endpoint('GET /token', 'token:read', {
     summary: 'List tokens',
     description: 'Lists the tokens of the account, oldest first, revoked ones included: all of them, or one page.',

@@ -5,7 +5,7 @@ import { changing, feedFields, integerField, list, pageFields, request, Seq, sec
 import { acted, CursorMeta, done, listReply, partList } from './reply.ts';
 import { Active, Count, InstantText, identifier, MAX_SEQ, resource, shown, shownId, text } from './scalars.ts';
 
-/** The forms of signatures: as Standard Webhooks says, and `t=…,v1=…` in one header. Source: decision 0098. */
+/** The forms of signatures: as Standard Webhooks says, and `t=…,v1=…` in one header. Source: decision 0070. */
 export const signatureForms = ['standard', 'timestamped'] as const;
 export type SignatureForm = (typeof signatureForms)[number];
 
@@ -205,7 +205,7 @@ export const webhookDeliveries = {
     errors: ['webhookNotFound', 'webhookInactive'],
   }),
 
-  /** Sends events to a webhook once more. Source: decision 0072. */
+  /** Sends events to a webhook once more. Source: decision 0070. */
   replay: endpoint('POST /webhook/replay', 'webhook:write', {
     summary: 'Send events once more',
     description:
@@ -226,7 +226,7 @@ export const webhookDeliveries = {
     errors: ['webhookNotFound', 'webhookInactive'],
   }),
 
-  /** Lists what was sent to a webhook, newest first. Source: decision 0072. */
+  /** Lists what was sent to a webhook, newest first. Source: decision 0070. */
   deliveries: endpoint('GET /webhook/deliveries', 'webhook:read', {
     summary: 'List the deliveries of a webhook',
     description:

@@ -76,7 +76,7 @@ export interface Findable {
   readonly customers: boolean;
 }
 
-/** What a caller may find by search: never more of a text than it is shown, or it could be read letter by letter. Decision 0006. */
+/** What a caller may find by search: never more of a text than it is shown, or it could be read letter by letter. Decision 0002. */
 export const findableBy = (caller: Caller): Findable => ({
   anyKeyEnd: seesSecrets(caller),
   customers: allows(caller, 'customer:read'),

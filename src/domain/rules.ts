@@ -51,7 +51,7 @@ export function decide(action: Action, facts: Facts) {
 
 /**
  * Whether the host can have a slot only in place of another: by rebinding, or since all slots are taken or promised to others.
- * Decision 0044.
+ * Decision 0009.
  */
 export function isMove(action: Action, { license, holdsSlot, hasPromise, now }: Facts): boolean {
   const { maxActivations, activations } = license;

@@ -1,7 +1,7 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { Fingerprint, License } from './license.ts';
 
-/** A slot that a device has left, and that stays its own until the calendar year ends. Decision 0044. */
+/** A slot that a device has left, and that stays its own until the calendar year ends. Decision 0009. */
 export interface SlotPromise {
   readonly hostId: string;
   readonly promisedAt: Instant;

@@ -35,7 +35,7 @@ const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3_600, 86_400
 
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/** Serves `GET /metrics` on an address of its own: they are for the operator's network, not for callers (decision 0081). */
+/** Serves `GET /metrics` on an address of its own: they are for the operator's network, not for callers (decision 0012). */
 export async function serveMetrics(address: Address, sources: MetricsSources, onFailure: (error: unknown) => void) {
   const metrics = createMetrics(sources);
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000 }, async (request, response) => {

@@ -58,7 +58,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys'>>
 
   /**
    * Its keys stay, without a customer. Those of an inactive customer stay stopped: they are disabled, as nobody is left
-   * whose state would stop them. Source: decision 0015.
+   * whose state would stop them. Source: decision 0005.
    */
   delete: {
     authorize: anyone,

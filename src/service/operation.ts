@@ -4,7 +4,7 @@ import type { TokenId } from '../contract/scalars.ts';
 import { type Caller, canAccessProduct, seesSecrets } from '../domain/access.ts';
 import type { Context, UseCase } from './context.ts';
 
-/** One operation: what it does, who may ask for it, and who may have the answer that another was given. Decision 0027. */
+/** One operation: what it does, who may ask for it, and who may have the answer that another was given. Decision 0018. */
 export interface Operation<E> {
   readonly perform: UseCase<E>;
   /**

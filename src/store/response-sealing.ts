@@ -40,7 +40,7 @@ const SEALING_KEY_BYTES = 32;
 
 /**
  * Derives from an idempotency key what its record is found by, and what seals the response: HKDF-SHA-256 (RFC 5869)
- * with the account in the salt, so that a guess must be made again for each account. Decision 0027.
+ * with the account in the salt, so that a guess must be made again for each account. Decision 0018.
  */
 export function deriveKey(accountId: AccountId, idempotencyKey: string): DerivedKey {
   const length = HASH_BYTES + SEALING_KEY_BYTES;

@@ -10,7 +10,7 @@ export interface Keyring {
   remove(entry: string): boolean;
 }
 
-/** The keyring, where a program of the system takes a secret on stdin. Decision 0033. */
+/** The keyring, where a program of the system takes a secret on stdin. Decision 0035. */
 export function keyringOf({ platform, env }: Pick<Io, 'platform' | 'env'>): Keyring | null {
   const keyrings: Readonly<Record<string, (env: Io['env']) => Keyring>> = { linux: secretService, darwin: keychain };
   const keyring = keyrings[platform]?.(env);

@@ -13,7 +13,7 @@ import { originOf } from './changes.ts';
 const Published = z.object({ at: z.iso.datetime(), keys: z.array(Jwk), revocations: z.string() });
 type Published = z.output<typeof Published>;
 
-/** How long they are kept: as long as a revocation list lasts. Decision 0097. */
+/** How long they are kept: as long as a revocation list lasts. Decision 0007. */
 const MAX_AGE_MS = 30 * 86_400_000;
 
 /** How long a service that cannot be reached is tried again where its keys are kept. */

@@ -41,7 +41,7 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
 
 /**
  * The database that is named, or null. A flag goes before the variable of another, but two flags, or two variables, name two
- * services, which throws `UsageError`: decision 0033.
+ * services, which throws `UsageError`: decision 0035.
  */
 function namedDatabase({ db, baseUrl, profile }: GlobalFlags, io: Io): string | null {
   if (db && baseUrl) throw new UsageError('--db and --base-url name two services; give one of them');

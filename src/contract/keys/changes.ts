@@ -118,7 +118,7 @@ export const keyChanges = {
     errors: ['licenseNotFound', 'licenseRevoked', 'customerNotFound', 'emailTaken', 'stale'],
   }),
 
-  /** Gives a licence a new key and ends the old one after a while. Source: decision 0093. */
+  /** Gives a licence a new key and ends the old one after a while. Source: decision 0002. */
   reissue: endpoint('POST /key/reissue', 'license:write', {
     summary: 'Replace a licence key by a new one',
     description:
@@ -163,7 +163,7 @@ export const keyChanges = {
     errors: ['licenseNotFound', 'licenseRevoked', 'stale'],
   }),
 
-  /** Ends a licence for ever, and keeps it with its reason. Source: decision 0092. */
+  /** Ends a licence for ever, and keeps it with its reason. Source: decision 0049. */
   revoke: endpoint('POST /key/revoke', 'license:write', {
     summary: 'Revoke a licence key for ever',
     description:

@@ -80,7 +80,7 @@ export const CreateKeyRequest = agreeing(
 });
 
 export const keys = {
-  /** Issues a licence key for an active product. Source: API description, POST /create-key; decisions 0004 and 0048. */
+  /** Issues a licence key for an active product. Source: API description, POST /create-key; decision 0004. */
   create: endpoint('POST /create-key', 'license:write', {
     summary: 'Issue a licence key',
     fixesInvalidText: true,
@@ -117,7 +117,7 @@ export const keys = {
     ],
   }),
 
-  /** Shows one licence with its devices and its customer. Source: API description, GET /key; decisions 0005, 0008 and 0048. */
+  /** Shows one licence with its devices and its customer. Source: API description, GET /key; decisions 0005, 0008 and 0004. */
   get: endpoint('GET /key', 'license:read', {
     summary: 'Show a licence key',
     description:

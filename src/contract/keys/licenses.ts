@@ -36,7 +36,7 @@ export const useErrors = [
   'deviceNotAllowed',
 ] as const satisfies readonly Reason[];
 
-/** Carried by replies to uses of an expired licence. Source: decision 0048. */
+/** Carried by replies to uses of an expired licence. Source: decision 0004. */
 export const Warning = z.string().describe('Present when the licence has expired and is used in its grace period');
 
 const SeenOn = z.iso
@@ -94,7 +94,7 @@ export const MAX_LEASE_SECONDS = 2_592_000;
 /** The most components that a fingerprint has. */
 const MAX_COMPONENTS = 16;
 
-/** What an application tells of its machine. Source: decision 0101. */
+/** What an application tells of its machine. Source: decision 0009. */
 export const Fingerprint = record(text(1, 32), z.string().regex(/^[0-9a-f]{64}$/), MAX_COMPONENTS).describe(
   'Components of the machine by name, each as the hex SHA-256 of its serial number and a word of your own: the service ' +
     'never sees the number',

@@ -5,7 +5,7 @@ import { EndText, HostId, LicenseKey, PlanId, ProductId, ShownKey, shown, text }
 import { Device } from './licenses.ts';
 
 export const keyTrials = {
-  /** Gives a device its one trial of a product. Source: decision 0100. */
+  /** Gives a device its one trial of a product. Source: decision 0004. */
   trial: endpoint('POST /key/trial', 'license:activate', {
     summary: 'Start the trial of a device',
     description:

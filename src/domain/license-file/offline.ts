@@ -8,7 +8,7 @@ const REQUEST_FORMAT = 'lkm-req/1';
 /** The `typ` in the header of a proof that a device was deactivated. */
 const PROOF_TYPE = 'lkm-deactivation+jwt';
 
-/** What a device without a network asks for: a licence file. Source: decision 0102. */
+/** What a device without a network asks for: a licence file. Source: decision 0007. */
 export interface OfflineRequest {
   readonly licenseKey: string;
   readonly hostId: string;

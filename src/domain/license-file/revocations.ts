@@ -4,7 +4,7 @@ import { isSignedBy, type PublicKey, readJws, type Signer, signJws } from './jws
 /** The `typ` in the header of a revocation list. */
 export const REVOCATION_LIST_TYPE = 'lic-rev+jwt';
 
-/** How long a list may be used, in seconds. Decision 0057. */
+/** How long a list may be used, in seconds. Decision 0007. */
 export const REVOCATION_LIST_SECONDS = 30 * 24 * 60 * 60;
 
 /** An unchanged list gets a new date after this time, and is the same text until then. */
@@ -12,7 +12,7 @@ const REFRESH_INTERVAL_SECONDS = 60 * 60;
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** What a revocation list states, under its signature. Times are whole seconds since 1970. Source: decision 0057. */
+/** What a revocation list states, under its signature. Times are whole seconds since 1970. Source: decision 0007. */
 export interface RevocationClaims {
   /** The account that signed. */
   readonly iss: string;

@@ -6,7 +6,7 @@ export interface RequestLimits {
   readonly maxWaiting: number;
 }
 
-/** The limits of a server for which nothing else is configured: together more than it has connections (decision 0025). */
+/** The limits of a server for which nothing else is configured: together more than it has connections (decision 0012). */
 export const DEFAULT_REQUEST_LIMITS: RequestLimits = { maxRunning: 256, maxWaiting: 1_024 };
 
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;

@@ -147,7 +147,7 @@ async function mutateUnderKey(
 
 /**
  * The response that a refusal of the use case leaves under its key. What leaves none is thrown on: failures; a body that
- * is no JSON; and that a token has issued all its keys, a limit of the token alone, which another passes. Decision 0027.
+ * is no JSON; and that a token has issued all its keys, a limit of the token alone, which another passes. Decision 0018.
  */
 function responseToStore({ endpoint }: Route, error: unknown): StoredResponse {
   const refusal = toApiError(endpoint, error);

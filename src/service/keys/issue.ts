@@ -70,7 +70,7 @@ export async function issueUnlessThere(context: Context, input: CreateInput) {
 
 /**
  * The key of the product that has the reference already; null when there is none. To a token with `maxIssues` it counts as an
- * issued key, unless that token has issued it. Source: decision 0048.
+ * issued key, unless that token has issued it. Source: decision 0004.
  */
 export async function revealExisting(context: Context, input: CreateInput) {
   const { repositories, caller, record } = context;

@@ -9,7 +9,7 @@ export interface ConnectionLimits {
   readonly stallMs: number;
 }
 
-/** The limits of a server for which nothing else is configured (decision 0025). */
+/** The limits of a server for which nothing else is configured (decision 0012). */
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 1_024,
   maxConnectionsPerAddress: 256,
