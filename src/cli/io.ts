@@ -1,6 +1,5 @@
 import type { Timing } from '../client/timing.ts';
 import type { Fetch } from '../contract/endpoint.ts';
-import type { Settings } from './config/settings.ts';
 import type { Prompter } from './prompts/prompt.ts';
 
 export interface Output {
@@ -47,7 +46,7 @@ export interface Io {
   readonly stop: AbortSignal;
   /** Calls `listener` each time the process gets SIGHUP, until the function that it returns is called. */
   onHangup(listener: () => void): () => void;
-  prompter(settings: Pick<Settings, 'accessible'>): Prompter;
+  prompter(how: { readonly accessible: boolean }): Prompter;
   readonly fetch?: Fetch | undefined;
   /** Clock, delays and random numbers of the client; its own unless given. */
   readonly timing?: Timing | undefined;

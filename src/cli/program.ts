@@ -13,11 +13,11 @@ import { findConfigDir } from './config/files.ts';
 import { checkedAs, readSettings } from './config/settings.ts';
 import type { StoredText } from './config/stored-settings.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
-import type { RunState } from './failure/fail.ts';
 import { type GlobalOption, globalOptions } from './global-options.ts';
 import type { Io } from './io.ts';
 import { print } from './output/standard-output.ts';
 import { runCommand } from './run-command.ts';
+import type { RunState } from './run-state.ts';
 import { commandEntries, groups } from './tree.ts';
 import { parseChoice, parseSwitch } from './values/scalars.ts';
 

@@ -3,7 +3,6 @@ import { type Command, type ParsedCommand, productFilter } from './command.ts';
 import type { Settings } from './config/settings.ts';
 import { type CommandContext, openContext } from './context.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
-import type { RunState } from './failure/fail.ts';
 import { openDestination } from './output/destination.ts';
 import { maskInLog } from './output/github.ts';
 import { type CommandResult, chooseFields } from './output/result.ts';
@@ -11,6 +10,7 @@ import type { Note } from './output/terminal.ts';
 import { quote } from './output/words.ts';
 import { writeResult } from './output/write.ts';
 import { rerunLine } from './request/rerun.ts';
+import type { RunState } from './run-state.ts';
 import { type ReadValues, readValues } from './values/read-values.ts';
 
 /** Runs a command and writes its result; resolves to the exit code. */

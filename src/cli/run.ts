@@ -1,7 +1,7 @@
 import { exitCodes } from './failure/errors.ts';
-import type { RunState } from './failure/fail.ts';
 import type { Io } from './io.ts';
 import { print } from './output/standard-output.ts';
+import type { RunState } from './run-state.ts';
 
 /** Runs one command line and resolves to its exit code. The one place that catches errors. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {

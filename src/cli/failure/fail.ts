@@ -1,25 +1,12 @@
 import { ApiError } from '../../contract/errors.ts';
-import type { ParsedCommand } from '../command.ts';
 import { withoutPasswords } from '../config/location.ts';
-import type { Settings } from '../config/settings.ts';
 import type { OpenedContext } from '../context.ts';
 import type { Io } from '../io.ts';
-import type { Destination } from '../output/destination.ts';
 import { asTyped, createPaint, type Paint, type ServiceOptions, sanitise, sanitiseJson } from '../output/terminal.ts';
 import { rerunLine } from '../request/rerun.ts';
+import type { RunState } from '../run-state.ts';
 import { exitCodes, hintText, InterruptedError } from './errors.ts';
 import type { Report } from './report.ts';
-
-/** What is known so far of the run of a command line; an error is explained by it. */
-export interface RunState {
-  /** With the words of the values that were picked. */
-  argv: readonly string[];
-  io: Io;
-  parsed?: ParsedCommand;
-  settings?: Settings;
-  context?: OpenedContext;
-  destination?: Destination | null;
-}
 
 /** Says what went wrong and resolves to the exit code. */
 export async function fail(error: unknown, state: RunState): Promise<number> {

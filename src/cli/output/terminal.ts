@@ -1,5 +1,4 @@
 import { Chalk, type ChalkInstance } from 'chalk';
-import type { Settings } from '../config/settings.ts';
 import type { Io, Output } from '../io.ts';
 import { firstLower } from './words.ts';
 
@@ -12,10 +11,18 @@ export interface Note {
 /** Options of a command line that say which service it talks to: their names, and their values as words of a shell. */
 export type ServiceOptions = readonly (readonly [name: string, value: string])[];
 
+/** What of the settings decides what is said on stderr, and how. */
+interface TalkSettings {
+  readonly quiet: boolean;
+  readonly format: string;
+  readonly color: { readonly stderr: boolean };
+  readonly serviceOptions: ServiceOptions;
+}
+
 /** Says something on stderr: never with `-q`, and in a JSON format warnings only. */
 export async function talk(
   notes: readonly Note[],
-  { quiet, format, color: colored, serviceOptions }: Pick<Settings, 'quiet' | 'format' | 'color' | 'serviceOptions'>,
+  { quiet, format, color: colored, serviceOptions }: TalkSettings,
   io: Pick<Io, 'stderr' | 'env'>,
 ): Promise<void> {
   const said = notes.filter(({ tone }) => !quiet && (!format.startsWith('json') || tone === 'warning'));

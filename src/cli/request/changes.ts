@@ -1,15 +1,14 @@
-import type { Closed } from '../../client/client.ts';
+import type { CallEndpoint, Closed } from '../../client/client.ts';
 import { outcomeUnknown, settles } from '../../client/errors.ts';
 import { encodeInput, readBaseUrl } from '../../client/request.ts';
 import type { AnyEndpoint, PayloadOf } from '../../contract/endpoint.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { withoutPassword } from '../config/location.ts';
-import type { CommandContext } from '../context.ts';
 import { InterruptedError, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { Note } from '../output/terminal.ts';
 import { moment, shortMoment } from '../output/words.ts';
-import { type Begun, type Entry, findGiven, type RequestIdentity } from '../state/pending.ts';
+import { type Begun, type Entry, findGiven, type PendingChanges, type RequestIdentity } from '../state/pending.ts';
 import { inProcessUrl } from './connection.ts';
 import type { Target } from './target.ts';
 
@@ -34,7 +33,13 @@ export interface PreparedChange {
   send(): Promise<Changed<unknown>>;
 }
 
-interface ChangesContext extends Pick<CommandContext, 'io' | 'dryRun' | 'pending' | 'target' | 'caller' | 'say'> {
+interface ChangesContext {
+  readonly io: Io;
+  readonly dryRun: boolean;
+  pending(): Promise<PendingChanges>;
+  target(): Promise<Target>;
+  caller(): Promise<CallEndpoint>;
+  say(note: Note): Promise<void>;
   readonly givenKey: string | undefined;
   readonly observation: { readonly replayed: boolean };
 }

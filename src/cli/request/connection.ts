@@ -5,7 +5,6 @@ import type { Instance } from '../../server/runtime.ts';
 import { checkExists, isPostgres } from '../config/location.ts';
 import { readMasterKey } from '../config/master-key.ts';
 import type { Settings } from '../config/settings.ts';
-import type { CommandContext } from '../context.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import type { RequestHooks } from './observe.ts';
@@ -86,6 +85,11 @@ const isLoopback = (baseUrl: string): boolean => /^https?:\/\/(localhost|127\.[\
 /** A file is not restarted: what keeps it from being written passes soon, or needs a person. */
 const FILE_TIMEOUT_MS = 5_000;
 
+interface Invocation {
+  readonly io: Io;
+  readonly flags: GlobalFlags;
+}
+
 interface OpenOptions {
   readonly create: boolean;
   readonly migrate?: boolean;
@@ -93,11 +97,7 @@ interface OpenOptions {
 }
 
 /** Opens the service on a database, without a socket. Throws `LocalError` when there is none and none is to be made. */
-export async function openInstance(
-  db: string,
-  { io, flags }: Pick<CommandContext, 'io' | 'flags'>,
-  how: OpenOptions,
-): Promise<Instance> {
+export async function openInstance(db: string, { io, flags }: Invocation, how: OpenOptions): Promise<Instance> {
   if (!how.create) checkExists(db, [['A new one:', '--create']]);
   const masterKey = readMasterKey(io, flags);
   const server = await import('../../server/runtime.ts');
@@ -107,7 +107,7 @@ export async function openInstance(
 /** Runs work as the owner of a database in this process, past the settings and the observation of a command. */
 export async function asOwnerOf<T>(
   db: string,
-  context: Pick<CommandContext, 'io' | 'flags'>,
+  context: Invocation,
   how: OpenOptions,
   work: (client: Client, instance: Instance) => Promise<T>,
 ): Promise<T> {

@@ -1,8 +1,8 @@
 import { isBulk } from '../bulk/options.ts';
 import type { ParsedCommand, Written } from '../command.ts';
 import { hasPassword, withoutPassword } from '../config/location.ts';
-import type { RunState } from '../failure/fail.ts';
 import { quote } from '../output/words.ts';
+import type { RunState } from '../run-state.ts';
 import { withoutSecretFields } from './redact.ts';
 
 /** The command line that repeats a change under its idempotency key, or with another option, ready to paste into a shell. */
