@@ -1,3 +1,4 @@
+import type { Scope } from '../contract/scopes.ts';
 import type { CommandContext } from './context.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
@@ -31,6 +32,8 @@ export interface OptionSpec<T = unknown> extends Described, Conditional {
   readonly env?: string;
   /** A `negation` is a switch that is on until it is given, as `--no-…`, or turned off in the environment. */
   readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
+  /** Another option, by its attribute, that it does not go with. */
+  readonly conflicts?: string;
   /** What a switch puts into its field; true unless given. */
   readonly means?: unknown;
   /** Whether one text may give several values, with commas between them: none of them can contain one. */
@@ -55,8 +58,12 @@ export interface CommandSpec<A, O> {
   readonly about: string;
   /** The operation of the contract it is the command of: `keys.create`. */
   readonly operation?: string;
+  /** Scopes that it can need besides that of its operation, each with what for. */
+  readonly alsoNeeds?: Readonly<Partial<Record<Scope, string>>>;
   readonly arguments?: A;
   readonly options?: O;
+  /** Terms that its help explains, under a title. */
+  readonly terms?: { readonly title: string; readonly rows: readonly (readonly [term: string, meaning: string])[] };
   /** The fields of its answer, which `--fields` may name; those of `data` for a value or a document. */
   readonly fields?: readonly (Field | string)[];
   /** Whether it prints rows as they come until it is stopped: a stream, which `-o` does not take. */
@@ -110,7 +117,7 @@ export type None = Record<never, never>;
 
 type More = Omit<Described, 'describe'> &
   Conditional &
-  Pick<OptionSpec, 'env' | 'takesList'> &
+  Pick<OptionSpec, 'env' | 'takesList' | 'conflicts'> &
   Pick<ArgumentSpec, 'secret'> & { readonly parse?: Parse<unknown> };
 
 /** What an option gives for one text: what `parse` returns, else one of its choices, else the text. */

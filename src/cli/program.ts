@@ -64,7 +64,7 @@ export async function parseCommandLine(argv: readonly string[], io: Io): Promise
     return { kind: 'command', command, written: writtenFor(command, parsed), globals: root.opts() };
   }
   const [{ helpPage }, { helpView }] = await Promise.all([import('./help/pages.ts'), import('./help/section.ts')]);
-  return { kind: 'text', text: helpPage(path, command, helpView(argv, io)) };
+  return { kind: 'text', text: await helpPage(path, command, helpView(argv, io)) };
 }
 
 /** Gives the options that were not typed the value of their variable, else the one that is stored. Throws `UsageError`. */
@@ -219,7 +219,9 @@ function declareParameters(child: Commander, command: Command, reading: Reading)
   for (const { usage, pick, choices } of Object.values(command.arguments)) {
     child.argument(pick === undefined && choices === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'));
   }
-  for (const spec of Object.values(command.options)) child.addOption(commandOption(spec));
+  for (const spec of Object.values(command.options)) {
+    child.addOption(commandOption(spec).conflicts(spec.conflicts ?? []));
+  }
   reading.command = command;
   child.action(() => {
     reading.parsed = child;

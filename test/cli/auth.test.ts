@@ -60,13 +60,32 @@ describe('lkm auth login', () => {
       return text;
     };
     const prompter = person({ type: answer(SHOP), secret: answer(TOKEN) });
-    const { code, stdout, stderr } = await run(['auth', 'login'], { terminal: true, prompter });
+    const { code, stdout, stderr } = await run(['auth', 'login'], { terminal: true, prompter }, [
+      [200, { keys: [] }],
+      self,
+    ]);
     expect({ code, asked }).toEqual({ code: 0, asked: ['address of the service:', `token for ${SHOP}:`] });
     expect(stdout + stderr).not.toContain(TOKEN);
     expect(config().profiles['shop.example'].token).toBe(TOKEN);
     const inPipe = await run(['login', '--base-url', SHOP]);
     expect(inPipe.code).toBe(4);
     expect(inPipe.stderr).toContain(`lkm auth login --base-url ${SHOP} --with-token < FILE`);
+  });
+
+  it('tries the address before it asks for the token, and is named first at a terminal without a service or a token', async () => {
+    const { run } = home();
+    const login = ['login', '--base-url', 'shop.example'];
+    const refusedBy = await run(login, { terminal: true, prompter: person({}) }, [[200, '<html>']]);
+    expect(refusedBy).toMatchObject({
+      code: 10,
+      stderr: expect.stringContaining('There is no lkm service at this address'),
+    });
+    expect((await run(['keys', 'list'], { terminal: true, env: { NO_COLOR: '1' } })).stderr).toMatch(
+      /^error: there is no service to talk to\n {2}Log in: +lkm login --base-url URL\n/,
+    );
+    expect((await run(['keys', 'list', ...login.slice(1)], { terminal: true, env: { NO_COLOR: '1' } })).stderr).toMatch(
+      /^error: there is no token for https:\/\/shop.example\n {2}Log in: +lkm login --base-url https:\/\/shop.example\n/,
+    );
   });
 
   it('replaces a token that still works only with consent, and one that the service no longer knows', async () => {

@@ -65,7 +65,9 @@ describe('lkm doctor', () => {
     const { stdout, stderr, code } = await lkm(['doctor'], { terminal: true, env: { TERM: 'dumb' } });
     expect(code).toBe(13);
     expect(stdout).toMatch(/^ok {4}lkm {5}0\.0\.0-dev on Node\.js 24\.15\.0, linux\n/);
-    expect(stdout).toMatch(/\nfail {2}target {2}there is no service to talk to\n {14}See it work: lkm quickstart\n$/);
+    expect(stdout).toMatch(
+      /\nfail {2}target {2}there is no service to talk to\n {14}Log in: lkm login --base-url URL\n$/,
+    );
     expect(stderr).toBe('warning: 1 check failed\n');
   });
 

@@ -58,6 +58,8 @@ describe('the service and its token', () => {
     ['--token-file', '--token-file token.txt -p other', { LKM_TOKEN: 'env' }, other.baseUrl, 'token_of_file'],
     ['LKM_TOKEN_FILE', '', { LKM_TOKEN_FILE: 'token.txt' }, acme.baseUrl, 'token_of_file'],
     ['the same origin', '--base-url https://acme.example/v2', {}, 'https://acme.example/v2', acme.token],
+    ['a name and a port', '--base-url lkm.example:8443', both, 'https://lkm.example:8443', 'env'],
+    ['a port of this machine', '--base-url localhost:4747/api', both, 'http://localhost:4747/api', 'env'],
     ['stdin', '--token-file -', {}, acme.baseUrl, 'token_of_stdin'],
     ['a pipe', '--token-file pipe', {}, acme.baseUrl, 'token_of_pipe'],
   ])('come from %s', async (_, options, env, url, token) => {
@@ -74,9 +76,8 @@ describe('the service and its token', () => {
     ['--token-file nope', {}, 13, 'cannot read nope (ENOENT)'],
     ['--token-file .', {}, 13, 'cannot read . (EISDIR)'],
     [`--base-url ${X}`, {}, 4, `of profile acme belongs to https://acme.example and is not sent to ${X}`],
-    ['--base-url localhost:4747', {}, 2, 'Write:  --base-url http://localhost:4747\n'],
-    ['', { LKM_BASE_URL: '127.0.0.1:47/api' }, 2, 'Write:  LKM_BASE_URL=http://127.0.0.1:47/api\n'],
-    ['--base-url shop.example', {}, 2, 'Write:  --base-url https://shop.example\n'],
+    ['--base-url', { LKM_TOKEN: 'env' }, 2, "--base-url '-q' is not an address"],
+    ['', { LKM_BASE_URL: 'our licence server' }, 2, "LKM_BASE_URL 'our licence server' is not an address\n  Write:  "],
   ])('are refused: %s %j', async (options, env, code, says) => {
     const ran = await asked(options, env);
     expect(ran).toMatchObject({ code, url: undefined, stderr: expect.stringContaining(says) });

@@ -1,3 +1,4 @@
+import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Token } from '../../contract/tokens.ts';
 import { command, flag, yes } from '../command.ts';
@@ -18,7 +19,7 @@ import type { Note } from '../output/terminal.ts';
 import { confirm } from '../prompts/questions.ts';
 import { openClient, type TokenWithOrigin } from '../request/connection.ts';
 import { observe } from '../request/observe.ts';
-import { checkScheme } from '../request/target.ts';
+import { withScheme } from '../request/target.ts';
 import { identityFields } from './auth.ts';
 import { namedRecord } from './results.ts';
 
@@ -65,41 +66,61 @@ export const authLogin = command({
 /** `--base-url`, its variable, the address of the named or the current profile; else the person is asked. */
 async function chooseAddress({ profiles, currentProfile }: Config, { flags, io, settings }: CommandContext) {
   if (flags.db) throw new UsageError('--db needs no login: whoever may open the database is its owner');
-  if (flags.baseUrl) return checkScheme(flags.baseUrl, '--base-url');
-  if (io.env.LKM_BASE_URL) return checkScheme(io.env.LKM_BASE_URL, 'LKM_BASE_URL');
+  if (flags.baseUrl) return withScheme(flags.baseUrl, '--base-url');
+  if (io.env.LKM_BASE_URL) return withScheme(io.env.LKM_BASE_URL, 'LKM_BASE_URL');
   const known = profiles[namedProfile(flags, io) ?? currentProfile ?? ''];
   if (known?.baseUrl) return known.baseUrl;
   if (settings.interactive) {
-    return checkScheme((await io.prompter(settings).type('address of the service:')).trim(), '--base-url');
+    return withScheme((await io.prompter(settings).type('address of the service:')).trim(), '--base-url');
   }
   throw new UsageError('which service? Its address is not given', [['Give it:', '--base-url URL']]);
 }
 
-async function chooseToken(address: string, withToken: boolean, { flags, io, settings }: CommandContext) {
+async function chooseToken(address: string, withToken: boolean, context: CommandContext) {
+  const { flags, io, settings } = context;
   if (flags.tokenFile) return readTokenFile(flags.tokenFile, '--token-file', io, flags);
   if (withToken) return readTokenFile('-', 'stdin', io, flags);
-  if (settings.interactive) return readToken(await io.prompter(settings).secret(`token for ${address}:`), 'the prompt');
+  if (settings.interactive) {
+    await tryAddress(address, context);
+    return readToken(await io.prompter(settings).secret(`token for ${address}:`), 'the prompt');
+  }
   throw new NoTokenError(`there is no token to store, and nothing can be asked: ${settings.notInteractive}`, [
     ['Give it on stdin:', ['lkm auth login', ...settings.serviceOptions.flat(), '--with-token < FILE'].join(' ')],
   ]);
 }
 
-/** Asks a service who a token is. Throws `NoTokenError` when it does not know the token. */
-async function identify(
-  service: { readonly baseUrl: string; readonly token: TokenWithOrigin },
+/** Calls a service with a token, or none. */
+async function call<T>(
+  service: { readonly baseUrl: string; readonly token: TokenWithOrigin | null },
   { io, settings }: CommandContext,
-): Promise<Token> {
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   const observation = observe(settings, io);
   const connection = { ...service, fetch: io.fetch, close: async () => {} };
   try {
-    return await (await openClient(connection, observation, settings, io)).tokens.self();
+    return await work(await openClient(connection, observation, settings, io));
+  } finally {
+    observation.end();
+  }
+}
+
+/** Makes sure that there is a service of lkm, before a secret is asked for. */
+async function tryAddress(baseUrl: string, context: CommandContext): Promise<void> {
+  await call({ baseUrl, token: null }, context, ({ signingKeys }) => signingKeys.jwks());
+}
+
+/** Asks a service who a token is. Throws `NoTokenError` when it does not know the token. */
+async function identify(
+  service: { readonly baseUrl: string; readonly token: TokenWithOrigin },
+  context: CommandContext,
+): Promise<Token> {
+  try {
+    return await call(service, context, ({ tokens }) => tokens.self());
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
     throw new NoTokenError(`${service.baseUrl} refused this token; nothing was stored`, [
       'It may be mistyped, revoked, expired, or of another service.',
     ]);
-  } finally {
-    observation.end();
   }
 }
 

@@ -13,6 +13,7 @@ import { parseExpiry } from '../values/instant.ts';
 import { parseCount, parsePositive } from '../values/scalars.ts';
 import { changeCommand, readCommand, showCommand } from './forms.ts';
 import { created, doneTo, fieldsShown, issued, listOf, recordOf } from './results.ts';
+import { roleNames, type TokenRole, tokenRoles } from './token-roles.ts';
 
 const tokenFields: readonly Field[] = [
   { name: 'id' },
@@ -65,9 +66,10 @@ const expiresOption = (otherwise: string) =>
     parseExpiry,
   );
 
+const kind = { choices: tokenKinds } as const;
+
 const tokenOptions = {
   name: required('--name <NAME>', 'what it is for'),
-  kind: required('--kind <KIND>', 'what it is', { choices: tokenKinds }),
   scopes: many('--scope <SCOPE>', 'what a scoped token may do', { choices: scopes }),
   productIds: many('--product <ID>', 'a product it may touch; all unless given', { takesList: true }),
   maxIssues: option('--max-issues <N>', 'how many keys it may create', parseCount),
@@ -77,17 +79,35 @@ const tokenOptions = {
 };
 
 export const tokensCreate = changeCommand({
-  about: 'Creates an API token and prints it, this once. It may do no more than the token that creates it.',
+  about:
+    'Creates an API token and prints it, this once. It may do no more than the token that creates it. --role gives it the ' +
+    'scopes that the commands of lkm need for some work.',
   operation: 'tokens.create',
-  options: tokenOptions,
+  options: {
+    role: option('--role <ROLE>', 'what it is for', { choices: roleNames, conflicts: 'kind' }),
+    kind: required('--kind <KIND>', 'what it is; not with --role', { ...kind, neededUnless: 'role' }),
+    ...tokenOptions,
+  },
+  terms: { title: 'Roles', rows: roleNames.map((name) => [name, tokenRoles[name].about]) },
   fields: ['token', ...tokenFields],
   examples: [
     ['TOKEN=$(lkm tokens create --db lkm.db --create --kind admin --name ci)', 'the first token of a database'],
-    ['lkm tokens create --kind scoped --scope license:write --name shop', 'a token that only sells'],
+    ['lkm tokens create --role support --name "Ada, support"', 'for a colleague'],
+    ['lkm tokens create --kind scoped --scope license:write --name shop', 'a token that only issues and changes keys'],
     ['lkm tokens create --kind client --name app --product prod_… --expires never', 'for an application'],
     ['lkm tokens create --kind admin --name ci --network 203.0.113.0/24', 'useless from anywhere else'],
   ],
-  outcome: (token) => issued(token.token, token, describeNew(token)),
+  prepare({ role, scopes: given = [] }) {
+    if (role === undefined) return undefined;
+    const { kind, scopes = [] }: TokenRole = tokenRoles[role];
+    const all = [...new Set([...scopes, ...given])];
+    return { kind, ...(all.length > 0 && { scopes: all }) };
+  },
+  outcome: (token, { role }) => ({
+    ...issued(token.token, token, describeNew(token)),
+    notes:
+      role === undefined ? [] : [{ tone: 'hint', text: `it ${tokenRoles[role].about}: ${token.scopes.join(', ')}` }],
+  }),
 });
 
 /** Shorter secrets can be guessed: 128 bits in hexadecimal digits are so long. */
@@ -99,7 +119,7 @@ export const tokensImport = changeCommand({
     'The service gets its hash only. Prints the id of the token.',
   operation: 'tokens.import',
   arguments: { source: argument('<FILE>', 'a file with the secret, - for stdin') },
-  options: tokenOptions,
+  options: { kind: required('--kind <KIND>', 'what it is', kind), ...tokenOptions },
   fields: tokenFields,
   examples: [
     ['lkm tokens import old.txt --kind client --name app4 --expires never', 'what an application has built in'],

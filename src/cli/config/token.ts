@@ -20,7 +20,9 @@ export async function findToken(flags: GlobalFlags, target: RemoteTarget, io: Io
   if (LKM_TOKEN) return readToken(LKM_TOKEN, 'LKM_TOKEN');
   if (LKM_TOKEN_FILE) return readTokenFile(LKM_TOKEN_FILE, 'LKM_TOKEN_FILE', io, flags);
   if (profile !== null) return storedToken(target, profile, io);
-  throw new NoTokenError(`there is no token for ${target.baseUrl}`, waysToGiveOne);
+  const isAtTerminal = io.stderr.isTTY && io.stdin.isTTY;
+  const login = isAtTerminal ? [['Log in:', `lkm login --base-url ${target.baseUrl}`] as const] : [];
+  throw new NoTokenError(`there is no token for ${target.baseUrl}`, [...login, ...waysToGiveOne]);
 }
 
 /** The token in a file that only its owner can read, or on stdin for `-`. Throws `UsageError`. */

@@ -1,7 +1,9 @@
 import type { NetworkError } from '../../client/errors.ts';
 import type { ApiError, Reason } from '../../contract/errors.ts';
 import { listEndpoints } from '../../contract/index.ts';
-import { firstLower, moment, typedDuration } from '../output/words.ts';
+import type { Scope } from '../../contract/scopes.ts';
+import type { Token } from '../../contract/tokens.ts';
+import { firstLower, moment, quote, typedDuration } from '../output/words.ts';
 import type { CommandError, Hint } from './errors.ts';
 
 export interface Situation {
@@ -11,6 +13,10 @@ export interface Situation {
   readonly tokenFrom: string | null;
   /** The database of a server of this machine, of which the profile is. */
   readonly servedDb?: string | undefined;
+  /** The scopes that the command can need. */
+  readonly scopes?: readonly Scope[];
+  /** The token that was refused for a missing scope; null where the service does not say. */
+  readonly token?: Pick<Token, 'name' | 'scopes'> | null;
   readonly now: number;
   /** The command line with another idempotency key, or another value of an option. */
   rerun(value: string, option?: string): string;
@@ -31,15 +37,31 @@ export function adviseOn(error: ApiError, situation: Situation): Pick<CommandErr
   const message = (reason && messages[reason]) ?? firstLower(error.message);
   if (status === 429) return { message, hints: [waitHint(error, situation)] };
   if (reason === 'invalidParams') return { message, hints: [paramsHint(error)] };
-  if (reason === 'scopeMissing') {
-    const scope = endpointOf(error.call?.operation)?.scope ?? 'SCOPE';
-    const file = tokenFrom === '--token-file' ? ' --token-file FILE' : '';
-    const hint = `The token lacks ${scope}. With an admin token, one that has it can be made:`;
-    return { message, hints: [hint, ['', `lkm tokens create --kind scoped --scope ${scope} --name NAME${file}`]] };
-  }
+  if (reason === 'scopeMissing') return adviseOnScope(error, situation);
   const latest = reason === 'tokenOutlives' && /[\d-]+T[\d:.]+Z/.exec(error.message)?.[0];
   if (latest) return { message, hints: [['The longest that works:', situation.rerun(latest, '--expires')]] };
   return { message, hints: (reason && hintsByReason[reason]) ?? [] };
+}
+
+function adviseOnScope(
+  error: ApiError,
+  { tokenFrom, scopes = [], token }: Situation,
+): Pick<CommandError, 'message' | 'hints'> {
+  const scope = endpointOf(error.call?.operation)?.scope ?? 'a scope';
+  if (token?.scopes.includes(scope as Scope)) return { message: firstLower(error.message), hints: [] };
+  const held = token?.scopes.filter((one) => one !== scope) ?? [];
+  const wanted = [...new Set([...(scopes.length > 0 ? scopes : [scope]), ...held])].join(',');
+  const file = tokenFrom === '--token-file' ? ' --token-file FILE' : '';
+  const name = quote(token?.name ?? 'NAME');
+  return {
+    message: `this token lacks ${scope}`,
+    hints: [
+      ...(token ? [`It may do: ${token.scopes.join(', ')}.`] : []),
+      ...(scopes.length > 0 ? [`The command can need: ${scopes.join(', ')}.`] : []),
+      'With an admin token, one that works can be made:',
+      ['', `lkm tokens create --kind scoped --scope ${wanted} --name ${name}${file}`],
+    ],
+  };
 }
 
 /** The endpoint that a request is of, by its method and path: `POST /create-key`; undefined for another request. */

@@ -1,4 +1,6 @@
 import { ApiError } from '../../contract/errors.ts';
+import type { Scope } from '../../contract/scopes.ts';
+import type { Token } from '../../contract/tokens.ts';
 import { withoutPasswords } from '../config/location.ts';
 import type { OpenedContext } from '../context.ts';
 import type { Io } from '../io.ts';
@@ -13,10 +15,13 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
   const { argv, io, settings, context } = state;
   const { toReport } = await import('./report.ts');
   const { withoutTokens } = await import('../../domain/token.ts');
+  const isScopeMissing = error instanceof ApiError && error.reason === 'scopeMissing';
   const explained = toReport(interruption(state) ?? failureOf(error, context) ?? error, {
     baseUrl: context?.connection?.baseUrl ?? null,
     tokenFrom: context?.connection?.token?.from ?? null,
     servedDb: context?.connection?.servedDb,
+    scopes: isScopeMissing ? await scopesOf(state) : [],
+    token: isScopeMissing ? await tokenOf(state) : null,
     now: io.now(),
     rerun: (value, option) => rerunLine(state, value, option),
   });
@@ -34,6 +39,15 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
   }
   return report.exitCode;
 }
+
+async function scopesOf({ parsed }: RunState): Promise<readonly Scope[]> {
+  const { neededScopes } = await import('../request/needed-scopes.ts');
+  return parsed === undefined ? [] : neededScopes(parsed.command).map(({ scope }) => scope);
+}
+
+/** The token of the command, as the service describes it; null where that does not work. */
+const tokenOf = async ({ context }: RunState): Promise<Token | null> =>
+  context === undefined ? null : (await context.client()).tokens.self().catch(() => null);
 
 /** What the database in this process says of a change that was not made because of it; null for any other error. */
 const failureOf = (error: unknown, context: OpenedContext | undefined): Error | null =>

@@ -1,12 +1,16 @@
 import { type Command, type CommandEntry, describeOption } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
+import type { NeededScope } from '../request/needed-scopes.ts';
 import { commandEntries, type Group, groups } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
 import { topics } from './topics.ts';
 
 /** The page of a command; without one that of the words so far, `lkm` or `lkm keys`. */
-export function helpPage(path: string, command: Command | null, view: HelpView): string {
-  if (command !== null) return commandHelp(command, view);
+export async function helpPage(path: string, command: Command | null, view: HelpView): Promise<string> {
+  if (command !== null) {
+    const { neededScopes } = await import('../request/needed-scopes.ts');
+    return commandHelp(command, neededScopes(command), view);
+  }
   const group = groups.find(({ name }) => path === `lkm ${name}`);
   return group === undefined ? rootHelp(view) : groupHelp(group, view);
 }
@@ -74,7 +78,7 @@ function groupHelp({ name, alias, summary }: Group, view: HelpView): string {
   ].join('\n');
 }
 
-function commandHelp(command: Command, view: HelpView): string {
+function commandHelp(command: Command, scopes: readonly NeededScope[], view: HelpView): string {
   const positional = Object.values(command.arguments).map((one): Row => [withoutBrackets(one.usage), one.describe]);
   const specs = Object.values(command.options);
   const options = specs.map((spec) => ({
@@ -88,9 +92,19 @@ function commandHelp(command: Command, view: HelpView): string {
     `Usage:  ${usage}\n`,
     ...(positional.length > 0 ? [section('Arguments', positional, view)] : []),
     section('Options', [...options, helpOption].map(optionRow), view),
+    ...(command.terms ? [section(command.terms.title, command.terms.rows, view)] : []),
     ...(specs.some(({ kind }) => kind === 'many') ? ['What ends in ... may be given several times.\n'] : []),
     ...(fields.length > 0
       ? [heading('Fields for --fields, which makes JSON flat too', view) + listed(fields, view)]
+      : []),
+    ...(scopes.length > 0
+      ? [
+          section(
+            'Scopes of the token',
+            scopes.map(({ scope, purpose }): Row => [scope, purpose]),
+            view,
+          ),
+        ]
       : []),
     `${heading('Examples', view)}${command.examples.map((example) => exampleLines(example, view)).join('')}`,
     'lkm --help shows the options of every command.',

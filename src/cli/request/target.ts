@@ -27,10 +27,13 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
   const { chooseProfile, serverEnded } = await import('../config/profiles.ts');
   const profile = await chooseProfile(flags, io);
   const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
-  const baseUrl = given ? checkScheme(given, flags.baseUrl ? '--base-url' : 'LKM_BASE_URL') : profile?.baseUrl;
+  const baseUrl = given ? withScheme(given, flags.baseUrl ? '--base-url' : 'LKM_BASE_URL') : profile?.baseUrl;
   if (!given && profile?.baseUrl === null) throw serverEnded(profile);
   if (!baseUrl) {
+    const isAtTerminal = io.stderr.isTTY && io.stdin.isTTY;
+    const login = isAtTerminal ? [['Log in:', 'lkm login --base-url URL'] as const] : [];
     throw new UsageError('there is no service to talk to', [
+      ...login,
       ['See it work:', 'lkm quickstart'],
       ['On a file:', '--db lkm.db, or start a server with: lkm serve'],
       ['A service:', '--base-url URL, with its token in LKM_TOKEN'],
@@ -64,12 +67,12 @@ export function chooseDatabase(flags: GlobalFlags, io: Io): string {
   ]);
 }
 
-/** Throws `UsageError` for an address without a scheme, and says how it is written; the client checks the rest. */
-export function checkScheme(address: string, from: string): string {
-  const isBare = /^[\w.[\]:-]+(\/[\w./-]*)?$/.test(address) && !/^https?:/i.test(address);
-  if (!isBare) return address;
-  const scheme = /^(localhost|127\.|\[::1\])/i.test(address) ? 'http' : 'https';
-  throw new UsageError(`${from} '${address}' does not begin with https:// or http://`, [
-    ['Write:', `${from}${from.startsWith('--') ? ' ' : '='}${scheme}://${address}`],
-  ]);
+/** An address with its scheme: `lkm.example:8443` is meant as https, one of this machine as http. */
+export function withScheme(address: string, from: string): string {
+  if (/^https?:\/\//i.test(address)) return address;
+  if (!/^[a-z\d][\w.-]*(:\d+)?(\/[\w./-]*)?$|^\[[\da-f:]+\](:\d+)?(\/[\w./-]*)?$/i.test(address)) {
+    const shown = address.slice(0, 80);
+    throw new UsageError(`${from} '${shown}' is not an address`, [['Write:', `${from} https://lkm.example`]]);
+  }
+  return `${/^(localhost|127\.|\[::1\])/i.test(address) ? 'http' : 'https'}://${address}`;
 }

@@ -19,6 +19,7 @@ const historyFields: readonly Field[] = [
 export const keysHistory = readCommand({
   about: 'Shows what happened to a licence key, its devices and its sessions: when, what, by whom and from where.',
   operation: 'keys.get',
+  alsoNeeds: { 'event:read': 'always' },
   arguments: { key: licenseKeyArgument },
   options: { product: productOfKey, keyCheck },
   fields: historyFields,

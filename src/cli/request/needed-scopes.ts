@@ -1,0 +1,28 @@
+import { listEndpoints } from '../../contract/index.ts';
+import type { Scope } from '../../contract/scopes.ts';
+import type { ArgumentSpec, Declaration, OptionSpec } from '../command.ts';
+
+export interface NeededScope {
+  readonly scope: Scope;
+  /** What it is needed for. */
+  readonly purpose: string;
+}
+
+/** The scopes that a command can need, that of its operation first. */
+export function neededScopes(command: Declaration): readonly NeededScope[] {
+  const { operation, arguments: positional, options, alsoNeeds = {} } = command;
+  const own = listEndpoints().find(({ name }) => name === operation)?.endpoint.scope;
+  const specs: readonly (ArgumentSpec | OptionSpec)[] = [...Object.values(positional), ...Object.values(options)];
+  const takes = (field: string): boolean => specs.some((spec) => spec.field === field);
+  const all: readonly (readonly [isNeeded: boolean, scope: Scope, purpose: string])[] = [
+    ...Object.entries(alsoNeeds).map(([scope, purpose]) => [true, scope as Scope, purpose] as const),
+    [takes('licenseKey') && takes('productId'), 'license:read', 'to find the product of a key'],
+    [takes('productId'), 'product:read', 'for a product by its name'],
+    [takes('planId'), 'product:read', 'for a plan by its name'],
+    [takes('customerId'), 'customer:read', 'for a customer by name or address'],
+  ];
+  const needed = new Map<Scope, string>();
+  if (own !== undefined && own !== 'none' && own !== 'public') needed.set(own, 'always');
+  for (const [isNeeded, scope, purpose] of all) if (isNeeded && !needed.has(scope)) needed.set(scope, purpose);
+  return [...needed].map(([scope, purpose]) => ({ scope, purpose }));
+}
