@@ -1,10 +1,16 @@
 /** The entry `lkm/license-file`: verifies licence files in the software that is licensed, with nothing but Node.js. */
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import {
+  type ActivationCheck,
+  type ActivationOptions,
+  verifyActivation as verifyProof,
+} from './domain/license-file/activation.ts';
 import { signDeactivation } from './domain/license-file/offline.ts';
 import { describePublicKey } from './domain/license-file/sign.ts';
 import { type Verification, type VerifyOptions, verifyLicenseFile as verify } from './domain/license-file/verify.ts';
 import { epochSeconds, toInstant } from './domain/time.ts';
 
+export type { ActivationCheck, ActivationClaims, ActivationVerdict } from './domain/license-file/activation.ts';
 export type { LicenseClaims } from './domain/license-file/claims.ts';
 export type { PublicKey } from './domain/license-file/jws.ts';
 export { type OfflineRequest, writeOfflineRequest } from './domain/license-file/offline.ts';
@@ -23,6 +29,22 @@ export interface VerifyLicenseFileOptions extends Omit<VerifyOptions, 'now'> {
 export function verifyLicenseFile(text: string, options: VerifyLicenseFileOptions): Verification {
   const { now = new Date(), ...rest } = options;
   return verify(text, { ...rest, now: toInstant(now.getTime()) });
+}
+
+/** What the proof of an activation is checked against. */
+export interface VerifyActivationOptions extends Omit<ActivationOptions, 'now'> {
+  /** The time at which the proof must count; default is the present. */
+  readonly now?: Date;
+}
+
+/**
+ * Verifies the `proof` of `POST /key/activate`: that the vendor's own service has answered this very request. `verdict` is
+ * `ok` or the first check that failed. Any text gets a verdict. Throws when the key that the proof names is not an Ed25519
+ * point.
+ */
+export function verifyActivation(proof: string, options: VerifyActivationOptions): ActivationCheck {
+  const { now = new Date(), ...rest } = options;
+  return verifyProof(proof, { ...rest, now: toInstant(now.getTime()) });
 }
 
 /** A key of a device that has no network. */

@@ -4,15 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../src/index.ts';
+import { type ActivationVerdict, verifyActivation } from '../src/license-file.ts';
 import { openInstance } from '../src/server/runtime.ts';
 import { hasProgram } from './support/terminal.ts';
-import { type Check, missingTools, run, verifiers } from './support/verifiers.ts';
+import { type ActivationCheck, type Check, missingTools, run, verifiers } from './support/verifiers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lkm-verifiers-'));
 const DAY = 86_400;
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 const started = nowSeconds();
 let product = '';
+let provenKey = '';
 
 /** What is checked: a file of `makeFiles`, against what, and the verdict of every program. */
 interface Case {
@@ -58,6 +60,49 @@ const cases: readonly Case[] = [
   { name: 'an ended list', file: 'good', list: 'ended-list', verdict: 'revocations_expired' },
 ];
 
+/** A proof of `makeProofs`, what it is checked against, and the verdict. */
+interface ProofCase {
+  readonly name: string;
+  readonly proof: string;
+  readonly verdict: ActivationVerdict;
+  readonly against?: Partial<Record<'jwks' | 'host' | 'product' | 'key' | 'nonce', string>>;
+}
+
+const proofCases: readonly ProofCase[] = [
+  { name: 'a proof in order', proof: 'fresh', verdict: 'ok' },
+  { name: 'a proof of a clock that is half a minute ahead', proof: 'ahead', verdict: 'ok' },
+  {
+    name: 'a proof that was kept for another request',
+    proof: 'fresh',
+    against: { nonce: 'another' },
+    verdict: 'nonce_mismatch',
+  },
+  { name: 'an old proof', proof: 'old', verdict: 'token_expired' },
+  { name: 'a proof of tomorrow', proof: 'early', verdict: 'not_yet_valid' },
+  { name: 'a proof of another service', proof: 'foreign', verdict: 'unknown_kid' },
+  { name: 'one byte of the claims changed', proof: 'changed', verdict: 'signature_invalid' },
+  { name: 'another nonce put in', proof: 'other-nonce', against: { nonce: 'other' }, verdict: 'signature_invalid' },
+  { name: 'a proof signed by another key under this kid', proof: 'forged', verdict: 'signature_invalid' },
+  { name: 'alg none', proof: 'none', verdict: 'token_malformed' },
+  { name: 'a licence token as the proof', proof: 'license-token', verdict: 'token_malformed' },
+  { name: 'no proof', proof: 'empty', verdict: 'token_malformed' },
+  {
+    name: 'a proof for another key',
+    proof: 'fresh',
+    against: { key: '00000-00000-00000-00000-00000' },
+    verdict: 'key_mismatch',
+  },
+  { name: 'a proof for another host', proof: 'fresh', against: { host: 'h9' }, verdict: 'machine_mismatch' },
+  {
+    name: 'a proof for another product',
+    proof: 'fresh',
+    against: { product: 'prod_other' },
+    verdict: 'product_mismatch',
+  },
+];
+
+const NONCE = 'kZ0q5mE6Yh1s-_';
+
 beforeAll(makeFiles, 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -91,7 +136,7 @@ for (const verifier of verifiers) {
         watermark: seen,
         revocations: list === undefined ? undefined : path(`${list}.jwt`),
       };
-      expect(await run(verifier, own, check)).toEqual({
+      expect(await run(verifier.command(own, check), own)).toEqual({
         code: verdict === 'ok' ? 0 : 5,
         stdout: `${verdict}\n`,
         stderr: '',
@@ -104,8 +149,29 @@ for (const verifier of verifiers) {
         true,
       ]);
     });
+
+    it.runIf(verifier.activation)('checks proofs of activations', async () => {
+      const verdicts = await Promise.all(
+        proofCases.map((one) => run(verifier.activation?.(own, checkOf(one)) ?? [], own)),
+      );
+      expect(verdicts).toEqual(
+        proofCases.map(({ verdict }) => ({ code: verdict === 'ok' ? 0 : 5, stdout: `${verdict}\n`, stderr: '' })),
+      );
+    });
   });
 }
+
+it.each(proofCases)('verifyActivation: $verdict: $name', (one) => {
+  const { proof, jwks, host, key, nonce, product: productId } = checkOf(one);
+  const { keys } = JSON.parse(readFileSync(jwks, 'utf8'));
+  const expected = { keys, nonce, licenseKey: key, hostId: host, productId };
+  expect(verifyActivation(readFileSync(proof, 'utf8').trim(), expected).verdict).toBe(one.verdict);
+});
+
+const checkOf = ({ proof, against }: ProofCase): ActivationCheck => ({
+  ...{ proof: path(`${proof}.proof`), jwks: path('jwks.json'), host: 'h1', product, key: provenKey, nonce: NONCE },
+  ...against,
+});
 
 const path = (name: string): string => join(folder, name);
 
@@ -145,6 +211,30 @@ async function makeFiles(): Promise<void> {
   const blockedKey = await newKey();
   await sign('blocked', 'h1', { key: blockedKey });
 
+  const activate = async (name: string, at = 0) => {
+    ours.setClock(at);
+    const request = { productId: product, licenseKey, hostId: 'h1', nonce: NONCE };
+    const { proof = '' } = await ours.client.keys.activate(request);
+    ours.setClock(0);
+    save(`${name}.proof`, `${proof}\n`);
+    return proof;
+  };
+  provenKey = licenseKey;
+  const fresh = await activate('fresh');
+  await activate('ahead', 30);
+  await activate('old', -301);
+  await activate('early', DAY);
+  save(
+    'changed.proof',
+    changeClaims(fresh, (claims) => ({ ...claims, exp: Number(claims.exp) + DAY })),
+  );
+  save(
+    'other-nonce.proof',
+    changeClaims(fresh, (claims) => ({ ...claims, nonce: 'other' })),
+  );
+  save('license-token.proof', good.licenseToken);
+  save('empty.proof', '');
+
   save('token-as-list.jwt', good.licenseToken);
   ours.setClock(-60 * DAY);
   save('ended-list.jwt', await ours.client.revocations.export());
@@ -164,6 +254,13 @@ async function makeFiles(): Promise<void> {
   const { key } = await theirs.client.keys.create({ productId });
   const foreign = JSON.parse((await theirs.client.keys.sign({ productId, licenseKey: key, hostId: 'h1' })).file);
   save('foreign.lic', JSON.stringify(foreign));
+  const theirDevice = { productId, licenseKey: key, hostId: 'h1', nonce: NONCE };
+  const { proof: theirProof = '' } = await theirs.client.keys.activate(theirDevice);
+  save('foreign.proof', theirProof);
+  const [proofHead = '', proofBody = ''] = fresh.split('.');
+  save('forged.proof', `${proofHead}.${proofBody}.${theirProof.split('.')[2]}`);
+  const unsigned = encode({ ...JSON.parse(Buffer.from(proofHead, 'base64url').toString()), alg: 'none' });
+  save('none.proof', `${unsigned}.${proofBody}.`);
   save('foreign-list.jwt', await theirs.client.revocations.export());
   await theirs.close();
 

@@ -18,11 +18,16 @@ import java.util.Map;
 /**
  * Verifies a licence file of lkm without a network: Java 17 or newer, its standard library alone.
  *
- * <pre>java Verify.java FILE JWKS HOST PRODUCT WATERMARK [REVOCATIONS]</pre>
+ * <pre>
+ * java Verify.java FILE JWKS HOST PRODUCT WATERMARK [REVOCATIONS]
+ * java Verify.java --activation PROOF JWKS HOST PRODUCT KEY NONCE
+ * </pre>
  *
  * Prints the verdict; exit code 0 for ok, 5 for any other. JWKS holds the public keys (lkm signing-keys export) and
  * REVOCATIONS the list of revoked files (lkm revocations export): both come from a place you trust. WATERMARK is a file
  * of your own, which keeps the latest time that was seen, so that a clock set back gains nothing.
+ *
+ * <p>PROOF is a file with the proof of an activation, asked for with NONCE, which was made up for that one request.
  */
 public final class Verify {
   /** Seconds that a clock may be behind. */
@@ -37,19 +42,55 @@ public final class Verify {
 
   public static void main(String[] args) throws Exception {
     long clock = System.currentTimeMillis() / 1000;
+    if (args[0].equals("--activation")) {
+      String proof = Files.readString(Path.of(args[1])).strip();
+      finish(checkActivation(proof, readKeys(args[2]), args[3], args[4], args[5], args[6], clock));
+    }
     Path watermark = Path.of(args[4]);
     long seen = Files.exists(watermark) ? Long.parseLong(Files.readString(watermark).strip()) : clock;
-    Map<String, String> keys = new HashMap<>();
-    for (Object key : (List<?>) ((Map<?, ?>) Json.parse(Files.readString(Path.of(args[1])))).get("keys")) {
-      keys.put((String) ((Map<?, ?>) key).get("kid"), (String) ((Map<?, ?>) key).get("x"));
-    }
+    Map<String, String> keys = readKeys(args[1]);
     String list = args.length > 5 ? Files.readString(Path.of(args[5])).strip() : null;
     Result result = check(Files.readString(Path.of(args[0])), keys, args[2], args[3], clock, seen, list);
     Path fresh = Path.of(args[4] + ".tmp");
     Files.writeString(fresh, result.now + "\n");
     Files.move(fresh, watermark, StandardCopyOption.REPLACE_EXISTING);
-    System.out.println(result.verdict);
-    System.exit(result.verdict.equals("ok") ? 0 : 5);
+    finish(result.verdict);
+  }
+
+  private static void finish(String verdict) {
+    System.out.println(verdict);
+    System.exit(verdict.equals("ok") ? 0 : 5);
+  }
+
+  private static Map<String, String> readKeys(String path) throws Exception {
+    Map<String, String> keys = new HashMap<>();
+    for (Object key : (List<?>) ((Map<?, ?>) Json.parse(Files.readString(Path.of(path)))).get("keys")) {
+      keys.put((String) ((Map<?, ?>) key).get("kid"), (String) ((Map<?, ?>) key).get("x"));
+    }
+    return keys;
+  }
+
+  /** The verdict on the proof of an activation. */
+  private static String checkActivation(
+      String proof, Map<String, String> keys, String host, String product, String key, String nonce, long clock) {
+    Jws token;
+    long iat, exp;
+    try {
+      token = readJws(proof, "lic-act+jwt");
+      iat = (Long) token.claims.get("iat");
+      exp = (Long) token.claims.get("exp");
+    } catch (RuntimeException e) {
+      return "token_malformed";
+    }
+    Map<?, ?> claims = token.claims;
+    if (!keys.containsKey(token.kid)) return "unknown_kid";
+    if (!isSignedBy(keys.get(token.kid), token)) return "signature_invalid";
+    if (!nonce.equals(claims.get("nonce"))) return "nonce_mismatch";
+    if (iat > clock + LEEWAY) return "not_yet_valid";
+    if (exp <= clock) return "token_expired";
+    if (!key.equals(claims.get("key"))) return "key_mismatch";
+    if (!host.equals(claims.get("machine"))) return "machine_mismatch";
+    return product.equals(claims.get("productId")) ? "ok" : "product_mismatch";
   }
 
   /** The verdict, and the latest time that is known: of the clock, the watermark and the file. */

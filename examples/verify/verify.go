@@ -1,10 +1,13 @@
 // Verifies a licence file of lkm without a network: Go 1.18 or newer, its standard library alone.
 //
 //	go run verify.go FILE JWKS HOST PRODUCT WATERMARK [REVOCATIONS]
+//	go run verify.go --activation PROOF JWKS HOST PRODUCT KEY NONCE
 //
 // Prints the verdict; exit code 0 for ok, 5 for any other. JWKS holds the public keys (lkm signing-keys export) and
 // REVOCATIONS the list of revoked files (lkm revocations export): both come from a place you trust. WATERMARK is a file
 // of your own, which keeps the latest time that was seen, so that a clock set back gains nothing.
+//
+// PROOF is a file with the proof of an activation, asked for with NONCE, which was made up for that one request.
 package main
 
 import (
@@ -31,6 +34,11 @@ type claims struct {
 	V                                      int
 }
 
+type activation struct {
+	Key, ProductID, Machine, Nonce string
+	Iat, Exp                       int64
+}
+
 type revocations struct {
 	Iss             string
 	Exp             int64
@@ -47,6 +55,10 @@ func main() {
 		log.Fatal("usage: verify FILE JWKS HOST PRODUCT WATERMARK [REVOCATIONS]")
 	}
 	clock := time.Now().Unix()
+	if os.Args[1] == "--activation" {
+		proof, keys := strings.TrimSpace(string(read(os.Args[2]))), readKeys(os.Args[3])
+		end(checkActivation(proof, keys, os.Args[4], os.Args[5], os.Args[6], os.Args[7], clock))
+	}
 	seen := clock
 	if text, err := os.ReadFile(os.Args[5]); err == nil {
 		seen, err = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
@@ -59,10 +71,44 @@ func main() {
 	verdict, now := check(read(os.Args[1]), readKeys(os.Args[2]), os.Args[3], os.Args[4], clock, seen, list)
 	must(os.WriteFile(os.Args[5]+".tmp", []byte(fmt.Sprintln(now)), 0o644))
 	must(os.Rename(os.Args[5]+".tmp", os.Args[5]))
+	end(verdict)
+}
+
+func end(verdict string) {
 	fmt.Println(verdict)
 	if verdict != "ok" {
 		os.Exit(5)
 	}
+	os.Exit(0)
+}
+
+// checkActivation returns the verdict on the proof of an activation.
+func checkActivation(proof string, keys map[string]ed25519.PublicKey, host, product, licenseKey, nonce string, clock int64) string {
+	var c activation
+	token, err := readJws(proof, "lic-act+jwt", &c)
+	if err != nil || c.Nonce == "" || c.Exp == 0 {
+		return "token_malformed"
+	}
+	key, known := keys[token.kid]
+	switch {
+	case !known:
+		return "unknown_kid"
+	case !ed25519.Verify(key, token.signed, token.signature):
+		return "signature_invalid"
+	case c.Nonce != nonce:
+		return "nonce_mismatch"
+	case c.Iat > clock+leeway:
+		return "not_yet_valid"
+	case c.Exp <= clock:
+		return "token_expired"
+	case c.Key != licenseKey:
+		return "key_mismatch"
+	case c.Machine != host:
+		return "machine_mismatch"
+	case c.ProductID != product:
+		return "product_mismatch"
+	}
+	return "ok"
 }
 
 // check returns the verdict, and the latest time that is known: of the clock, the watermark and the file.

@@ -2,24 +2,68 @@
 // Verifies a licence file of lkm without a network: PHP 8 with sodium, which comes with it.
 //
 //   php verify.php FILE JWKS HOST PRODUCT WATERMARK [REVOCATIONS]
+//   php verify.php --activation PROOF JWKS HOST PRODUCT KEY NONCE
 //
 // Prints the verdict; exit code 0 for ok, 5 for any other. JWKS holds the public keys (lkm signing-keys export) and
 // REVOCATIONS the list of revoked files (lkm revocations export): both come from a place you trust. WATERMARK is a file
 // of your own, which keeps the latest time that was seen, so that a clock set back gains nothing.
+//
+// PROOF is a file with the proof of an activation, asked for with NONCE, which was made up for that one request.
 declare(strict_types=1);
 
 const LEEWAY = 60; // seconds that a clock may be behind
 
+if ($argv[1] === '--activation') {
+    [, , $proof, $jwks, $host, $product, $key, $nonce] = $argv;
+    finish(checkActivation(trim(read($proof)), readKeys($jwks), $host, $product, $key, $nonce, time()));
+}
 [, $file, $jwks, $host, $product, $watermark] = $argv;
 $clock = time();
 $seen = is_file($watermark) ? (int) read($watermark) : $clock;
-$keys = array_column(json_decode(read($jwks), true, 64, JSON_THROW_ON_ERROR)['keys'], 'x', 'kid');
 $listed = isset($argv[6]) ? trim(read($argv[6])) : null;
-[$verdict, $now] = check(read($file), $keys, $host, $product, $clock, $seen, $listed);
+[$verdict, $now] = check(read($file), readKeys($jwks), $host, $product, $clock, $seen, $listed);
 file_put_contents("$watermark.tmp", "$now\n");
 rename("$watermark.tmp", $watermark);
-echo "$verdict\n";
-exit($verdict === 'ok' ? 0 : 5);
+finish($verdict);
+
+function finish(string $verdict): never
+{
+    echo "$verdict\n";
+    exit($verdict === 'ok' ? 0 : 5);
+}
+
+/** The points of the public keys by their ids. */
+function readKeys(string $jwks): array
+{
+    return array_column(json_decode(read($jwks), true, 64, JSON_THROW_ON_ERROR)['keys'], 'x', 'kid');
+}
+
+/** The verdict on the proof of an activation. */
+function checkActivation(
+    string $proof,
+    array $keys,
+    string $host,
+    string $product,
+    string $key,
+    string $nonce,
+    int $clock,
+): string {
+    $token = readJws($proof, 'lic-act+jwt');
+    if ($token === null) return 'token_malformed';
+    $claims = $token['claims'];
+    foreach (['key', 'machine', 'productId', 'nonce'] as $name) {
+        if (!is_string($claims[$name] ?? null)) return 'token_malformed';
+    }
+    if (!is_int($claims['iat'] ?? null) || !is_int($claims['exp'] ?? null)) return 'token_malformed';
+    if (!isset($keys[$token['kid']])) return 'unknown_kid';
+    if (!isSignedBy($keys, $token)) return 'signature_invalid';
+    if ($claims['nonce'] !== $nonce) return 'nonce_mismatch';
+    if ($claims['iat'] > $clock + LEEWAY) return 'not_yet_valid';
+    if ($claims['exp'] <= $clock) return 'token_expired';
+    if ($claims['key'] !== $key) return 'key_mismatch';
+    if ($claims['machine'] !== $host) return 'machine_mismatch';
+    return $claims['productId'] === $product ? 'ok' : 'product_mismatch';
+}
 
 /** The verdict, and the latest time that is known: of the clock, the watermark and the file. */
 function check(string $text, array $keys, string $host, string $product, int $clock, int $seen, ?string $listed): array

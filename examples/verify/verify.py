@@ -2,10 +2,13 @@
 """Verifies a licence file of lkm without a network: Python 3.8 or newer and OpenSSL 3, nothing to install.
 
     verify.py FILE JWKS HOST PRODUCT WATERMARK [REVOCATIONS]
+    verify.py --activation PROOF JWKS HOST PRODUCT KEY NONCE
 
 Prints the verdict; exit code 0 for ok, 5 for any other. JWKS holds the public keys (lkm signing-keys export) and
 REVOCATIONS the list of revoked files (lkm revocations export): both come from a place you trust. WATERMARK is a file of
 your own, which keeps the latest time that was seen, so that a clock set back gains nothing.
+
+PROOF is a file with the proof of an activation, asked for with NONCE, which was made up for that one request.
 """
 import base64
 import json
@@ -71,6 +74,40 @@ def check(text, keys, host, product, clock, seen, listed):
     return ("ok" if claims["productId"] == product else "product_mismatch"), now
 
 
+def main_activation(proof, jwks, host, product, key, nonce):
+    keys = {one["kid"]: one for one in json.loads(read(jwks))["keys"]}
+    verdict = check_activation(read(proof).strip(), keys, host, product, key, nonce, int(time.time()))
+    print(verdict)
+    return 0 if verdict == "ok" else 5
+
+
+def check_activation(proof, keys, host, product, key, nonce, clock):
+    """The verdict on the proof of an activation."""
+    try:
+        kid, claims, signed, signature = read_jws(proof, "lic-act+jwt")
+        if not all(type(claims[name]) is int for name in ("iat", "exp")):
+            return "token_malformed"
+        if not all(type(claims[name]) is str for name in ("key", "machine", "productId", "nonce")):
+            return "token_malformed"
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return "token_malformed"
+    if kid not in keys:
+        return "unknown_kid"
+    if not is_signed_by(keys[kid], signed, signature):
+        return "signature_invalid"
+    if claims["nonce"] != nonce:
+        return "nonce_mismatch"
+    if claims["iat"] > clock + LEEWAY:
+        return "not_yet_valid"
+    if claims["exp"] <= clock:
+        return "token_expired"
+    if claims["key"] != key:
+        return "key_mismatch"
+    if claims["machine"] != host:
+        return "machine_mismatch"
+    return "ok" if claims["productId"] == product else "product_mismatch"
+
+
 def read_jws(token, typ):
     """The parts of a compact JWS; only EdDSA counts, whatever its header asks for."""
     head, body, tail = token.split(".")
@@ -103,4 +140,5 @@ def read(path):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    is_activation = sys.argv[1] == "--activation"
+    sys.exit(main_activation(*sys.argv[2:]) if is_activation else main(*sys.argv[1:]))

@@ -2,22 +2,29 @@
 # Verifies a licence file of lkm without a network: a POSIX shell and OpenSSL 3, nothing to install.
 #
 #   verify.sh FILE JWKS HOST PRODUCT WATERMARK [REVOCATIONS]
+#   verify.sh --activation PROOF JWKS HOST PRODUCT KEY NONCE
 #
 # Prints the verdict; exit code 0 for ok, 5 for any other. JWKS holds the public keys (lkm signing-keys export) and
 # REVOCATIONS the list of revoked files (lkm revocations export): both come from a place you trust. WATERMARK is a file of
 # your own, which keeps the latest time that was seen, so that a clock set back gains nothing. The OpenSSL of macOS
 # (LibreSSL) does not verify Ed25519.
+#
+# PROOF is a file with the proof of an activation, asked for with NONCE, which was made up for that one request.
 set -eu
 
-file=$1 jwks=$2 host=$3 product=$4 watermark=$5 revocations=${6-}
+mode=file
+[ "$1" != --activation ] || { mode=activation; shift; }
+file=$1 jwks=$2 host=$3 product=$4 watermark=$5 revocations=${6-} key=$5 nonce=${6-}
 leeway=60 # seconds that a clock may be behind
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # The verdict ends the program; the latest time that is known becomes the watermark.
 verdict() {
-  echo "$now" >"$watermark.tmp"
-  mv "$watermark.tmp" "$watermark"
+  if [ $mode = file ]; then
+    echo "$now" >"$watermark.tmp"
+    mv "$watermark.tmp" "$watermark"
+  fi
   echo "$1"
   [ "$1" = ok ] || exit 5
   exit 0
@@ -69,6 +76,24 @@ verify() {
 }
 
 clock=$(date +%s)
+
+if [ $mode = activation ]; then
+  split "$(tr -d '\r\n' <"$file")" lic-act+jwt || verdict token_malformed
+  iat=$(printf %s "$claims" | number iat) exp=$(printf %s "$claims" | number exp)
+  for part in "$iat" "$exp" "$(printf %s "$claims" | text nonce)"; do [ -n "$part" ] || verdict token_malformed; done
+  status=0
+  verify "$kid" || status=$?
+  [ $status -ne 2 ] || verdict unknown_kid
+  [ $status -eq 0 ] || verdict signature_invalid
+  [ "$(printf %s "$claims" | text nonce)" = "$nonce" ] || verdict nonce_mismatch
+  [ "$iat" -le $((clock + leeway)) ] || verdict not_yet_valid
+  [ "$exp" -gt "$clock" ] || verdict token_expired
+  [ "$(printf %s "$claims" | text key)" = "$key" ] || verdict key_mismatch
+  [ "$(printf %s "$claims" | text machine)" = "$host" ] || verdict machine_mismatch
+  [ "$(printf %s "$claims" | text productId)" = "$product" ] || verdict product_mismatch
+  verdict ok
+fi
+
 seen=$clock
 [ ! -e "$watermark" ] || seen=$(cat "$watermark")
 now=$((seen > clock ? seen : clock))

@@ -16,6 +16,9 @@ import { Count, CustomerId, HostId, LicenseId, ProductId, ShownKey, shown, shown
 
 const DeviceTag = text(1, 64).optional();
 
+/** What an application makes up for one request, and finds in what the service signs. Source: decision 0007. */
+const Nonce = text(1, 64).meta({ examples: ['kZ0q5mE6Yh1s'] });
+
 /** How often tokens of kind `client` may move slots of one licence in a calendar year, UTC. Source: decision 0009. */
 export const MAX_MOVES_PER_YEAR = 3;
 
@@ -112,12 +115,17 @@ export const keyDevices = {
       hostId: HostId,
       deviceTag: DeviceTag.describe('What people call the device; of a new device only'),
       fingerprint: Fingerprint.optional(),
+      nonce: Nonce.optional().describe('Made up for this request: asks for a `proof`'),
     }),
     reply: bare('ActivateKeyResponse', {
       message: shown('For people', 'Device activated'),
       device: Device,
       activations: Count.describe('How many devices hold a slot, this one included'),
       maxActivations: Count.nullable().describe('How many slots there are; null means unlimited'),
+      proof: shown(
+        'Present with a `nonce`: a compact JWS of `typ` lic-act+jwt that states key, product, device and nonce, good for five minutes',
+        'eyJhbGciOiJFZERTQSJ9.e30.c2ln',
+      ).optional(),
       warning: Warning.optional(),
       ...activatedLicense,
     }),
@@ -178,6 +186,9 @@ export const keyDevices = {
         'Seconds the file is good for; required when the licence never expires',
       ),
       fingerprint: Fingerprint.optional(),
+      nonce: Nonce.optional().describe(
+        'Made up for this request: a claim of the file, so that no other one passes for it',
+      ),
       publicKey: z
         .string()
         .regex(/^[A-Za-z0-9_-]{43}$/)

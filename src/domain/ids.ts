@@ -5,6 +5,7 @@ import { toInstant } from './time.ts';
 /** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry, version, webhook, plan. */
 export type IdPrefix =
   | 'acc'
+  | 'act'
   | 'prod'
   | 'cus'
   | 'lic'

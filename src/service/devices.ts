@@ -3,7 +3,9 @@ import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { HostId, LicenseKey } from '../contract/scalars.ts';
 import { type Caller, seesWholeLicense } from '../domain/access.ts';
-import { endIfUsed, graceWarning, grantEnd, isWaiting } from '../domain/license.ts';
+import { newId } from '../domain/ids.ts';
+import { type Device, endIfUsed, graceWarning, grantEnd, isWaiting, type License } from '../domain/license.ts';
+import { signActivation } from '../domain/license-file/activation.ts';
 import { readDeactivation } from '../domain/license-file/offline.ts';
 import { canonicalKey } from '../domain/license-key.ts';
 import { featuresOf } from '../domain/plan.ts';
@@ -58,6 +60,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
         device: showDevice(device, context.caller),
         activations: license.activations,
         maxActivations: license.maxActivations,
+        ...(input.nonce !== undefined && { proof: await proveActivation(context, license, input, device) }),
         ...graceWarning(license, context.now),
         metadata: shown.metadata,
         licenseeName: customer?.name ?? null,
@@ -87,7 +90,9 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const plan = after.planId === null ? null : await planOf(context, after.planId);
       const used = { ...after, key: canonicalKey(input.licenseKey), features: featuresOf(after, plan) };
       const expiresAt = found(earlier(grantEnd(used, now), ends), 'invalidParams', { fields: ['ttl'] });
-      const file = await signFile(context, used, { hostId: device.hostId as HostId, customer, expiresAt });
+      const file = await signFile(context, used, {
+        ...{ hostId: device.hostId as HostId, customer, expiresAt, nonce: input.nonce },
+      });
       return { file, ...graceWarning(used, now) };
     },
   },
@@ -143,6 +148,21 @@ export const deviceOperations: Operations<typeof keyDevices> = {
     },
   },
 };
+
+/** What proves to an application that the vendor's own service has answered it. States the key that was given. */
+async function proveActivation(
+  context: Context,
+  license: License,
+  { licenseKey, nonce = '' }: InputOf<(typeof keyDevices)['activate']>,
+  { hostId }: Device,
+): Promise<string> {
+  const { now, random } = context;
+  const id = newId('act', now, random(10));
+  return signActivation(await context.signer(), {
+    ...{ id, hostId, nonce, now },
+    license: { ...license, key: canonicalKey(licenseKey) },
+  });
+}
 
 /** A token of kind `client` gets no response of another token for a move that its customer may not make. */
 async function refuseUnlessMovable(context: Context, input: InputOf<(typeof keyDevices)['rebind']>): Promise<void> {

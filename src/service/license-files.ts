@@ -1,11 +1,10 @@
-import type { HostId, Instant } from '../contract/scalars.ts';
+import type { HostId } from '../contract/scalars.ts';
 import type { revocations } from '../contract/signing-keys.ts';
 import { newId } from '../domain/ids.ts';
 import type { License } from '../domain/license.ts';
-import type { LicenseClaims } from '../domain/license-file/claims.ts';
 import type { Signer } from '../domain/license-file/jws.ts';
 import { hourOf, signRevocations } from '../domain/license-file/revocations.ts';
-import { signLicenseFile } from '../domain/license-file/sign.ts';
+import { type FileFacts, signLicenseFile } from '../domain/license-file/sign.ts';
 import { epochSeconds } from '../domain/time.ts';
 import type { Context } from './context.ts';
 import { anyone, type Operations } from './operation.ts';
@@ -43,13 +42,13 @@ const lastLists = new WeakMap<Signer, { readonly seq: number; readonly hour: num
 export async function signFile(
   context: Context,
   license: License,
-  { hostId, customer, expiresAt }: { hostId: HostId; customer: LicenseClaims['customer']; expiresAt: Instant },
+  { hostId, customer, expiresAt, nonce }: Pick<FileFacts, 'hostId' | 'customer' | 'expiresAt' | 'nonce'>,
 ): Promise<string> {
   const { repositories, now } = context;
   const signer = await context.signer();
   const id = newId('fil', now, context.random(10));
   const { accountId, id: licenseId } = license;
-  const file = signLicenseFile(signer, { id, license, customer, hostId, now, expiresAt });
+  const file = signLicenseFile(signer, { id, license, customer, hostId, now, expiresAt, nonce });
   const remembered = { accountId, id, licenseId, hostId, kid: signer.kid, signedAt: now, endsAt: expiresAt };
   await repositories.files.insert({ ...remembered, revokedAt: null });
   context.record(licenseEvent('license.signed', license, { hostId, fileId: id, expiresAt }));

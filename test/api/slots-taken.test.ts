@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { expect } from 'vitest';
+import { verifyActivation } from '../../src/domain/license-file/activation.ts';
 import { verifyLicenseFile } from '../../src/domain/license-file/verify.ts';
 import { row, scenarios } from '../support/scenario.ts';
 import {
@@ -90,6 +91,17 @@ scenarios<Shop>(
       activated('host-2', 2, { ipAddress: '203.0.*.*' }, false),
       { send: { hostId: 'host-2' }, as: 'client', absent: ['203.0.113', 'host-1'] },
     ),
+    row('proves to who sends a nonce that the service has answered', activatedAs('host-1'), {
+      send: { nonce: 'n-1' },
+      as: 'client',
+      wrote: {},
+      afterwards: async (world, { address: { productId, licenseKey } }, { body }) => {
+        const { keys } = (await world.call('nobody', 'GET', '/.well-known/jwks.json')).body;
+        const options = { keys, now: STARTED_AT, nonce: 'n-1', licenseKey, productId, hostId: 'host-1' };
+        expect(verifyActivation(body.proof, options).verdict).toBe('ok');
+        expect(verifyActivation(body.proof, { ...options, nonce: 'n-2' }).verdict).toBe('nonce_mismatch');
+      },
+    }),
     row(
       'answers alike for a host that holds a slot, and changes nothing',
       activated('host-1', 1, { deviceTag: 'desk' }),
@@ -192,6 +204,17 @@ scenarios<Shop>(
         });
       },
     }),
+    row('states what the application has made up for its request', signed, {
+      send: { nonce: 'n-1' },
+      wrote: { license_files: 1 },
+      afterwards: async (world, _, { body }) => {
+        const { keys } = (await world.call('nobody', 'GET', '/.well-known/jwks.json')).body;
+        const { verdict } = verifyLicenseFile(body.file, { keys, now: STARTED_AT, nonce: 'n-1' });
+        expect(verdict).toBe('ok');
+        expect(verifyLicenseFile(body.file, { keys, now: STARTED_AT, nonce: 'n-2' }).verdict).toBe('nonce_mismatch');
+      },
+    }),
+    row('refuses a nonce that is too long', 'invalidParams', { send: { nonce: 'n'.repeat(65) } }),
     row('signs for the device that a host is by its fingerprint, under the name that it has', signed, {
       send: { hostId: 'host-9', fingerprint: machine('NEW', 'disk', 'board') },
       given: withFingerprint(2),

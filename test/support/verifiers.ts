@@ -12,6 +12,18 @@ export interface Verifier {
   prepare?(folder: string): void;
   /** The command line that checks a file. */
   command(folder: string, check: Check): readonly string[];
+  /** The one that checks the proof of an activation; the command itself has none. */
+  activation?(folder: string, check: ActivationCheck): readonly string[];
+}
+
+/** Paths of a proof and of keys, and what the proof must state. */
+export interface ActivationCheck {
+  readonly proof: string;
+  readonly jwks: string;
+  readonly host: string;
+  readonly product: string;
+  readonly key: string;
+  readonly nonce: string;
 }
 
 /** Paths of files, and what the file must be for. */
@@ -31,6 +43,16 @@ const inOrder = ({ file, jwks, host, product, watermark, revocations }: Check) =
   ...(revocations === undefined ? [] : [revocations]),
 ];
 
+const proofInOrder = ({ proof, jwks, host, product, key, nonce }: ActivationCheck) => [
+  ...['--activation', proof, jwks, host, product, key, nonce],
+];
+
+/** A program of `examples/verify`, by what starts it; both checks have the same start. */
+const started = (start: (folder: string) => readonly string[]): Pick<Verifier, 'command' | 'activation'> => ({
+  command: (folder, check) => [...start(folder), ...inOrder(check)],
+  activation: (folder, check) => [...start(folder), ...proofInOrder(check)],
+});
+
 /** The command itself, and every program of `examples/verify`. */
 export const verifiers: readonly Verifier[] = [
   {
@@ -45,12 +67,12 @@ export const verifiers: readonly Verifier[] = [
   {
     name: 'verify.py',
     tools: ['python3', 'openssl'],
-    command: (_, check) => ['python3', example('verify.py'), ...inOrder(check)],
+    ...started(() => ['python3', example('verify.py')]),
   },
   {
     name: 'verify.sh',
     tools: ['openssl'],
-    command: (_, check) => [example('verify.sh'), ...inOrder(check)],
+    ...started(() => [example('verify.sh')]),
   },
   {
     name: 'verify.go',
@@ -60,7 +82,7 @@ export const verifiers: readonly Verifier[] = [
       const env = { ...process.env, GOCACHE: join(folder, 'cache'), GOFLAGS: '-mod=mod', GO111MODULE: 'off' };
       execFileSync('go', ['build', '-o', join(folder, 'verify'), example('verify.go')], { env });
     },
-    command: (folder, check) => [join(folder, 'verify'), ...inOrder(check)],
+    ...started((folder) => [join(folder, 'verify')]),
   },
   {
     name: 'Verify.java',
@@ -68,21 +90,20 @@ export const verifiers: readonly Verifier[] = [
     prepare: (folder) => {
       execFileSync('javac', ['-Xlint:all', '-Werror', '-d', folder, example('Verify.java')]);
     },
-    command: (folder, check) => ['java', '-XX:TieredStopAtLevel=1', '-cp', folder, 'Verify', ...inOrder(check)],
+    ...started((folder) => ['java', '-XX:TieredStopAtLevel=1', '-cp', folder, 'Verify']),
   },
   {
     name: 'verify.php',
     tools: ['php'],
-    command: (_, check) => ['php', '-d', 'display_errors=stderr', example('verify.php'), ...inOrder(check)],
+    ...started(() => ['php', '-d', 'display_errors=stderr', example('verify.php')]),
   },
 ];
 
 /** The programs that a verifier needs and this machine does not have. */
 export const missingTools = ({ tools }: Verifier): readonly string[] => tools.filter((tool) => !hasProgram(tool));
 
-/** Runs a verifier on a file. */
-export function run(verifier: Verifier, folder: string, check: Check) {
-  const [program = '', ...args] = verifier.command(folder, check);
+/** Runs a command line in a folder. */
+export function run([program = '', ...args]: readonly string[], folder: string) {
   return new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
     const env = { PATH: process.env.PATH, HOME: folder };
     execFile(program, args, { cwd: folder, env }, (error, stdout, stderr) =>

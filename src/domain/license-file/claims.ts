@@ -28,6 +28,8 @@ export interface LicenseClaims {
   readonly is_trial: boolean;
   readonly licenseType: License['licenseType'];
   readonly customer: { readonly id: string; readonly name: string } | null;
+  /** What the application has asked for it with; absent unless it has. */
+  readonly nonce?: string | undefined;
   readonly v: 1;
 }
 
@@ -63,5 +65,6 @@ const members = {
   is_trial: (value) => typeof value === 'boolean',
   licenseType: (value) => value === 'node-locked' || value === 'floating',
   customer: (value) => value === null || (isRecord(value) && isText(value.id) && isText(value.name)),
+  nonce: (value) => value === undefined || isText(value),
   v: (value) => value === 1,
 } satisfies Record<keyof LicenseClaims, (value: unknown) => boolean>;

@@ -36,6 +36,8 @@ export interface FileFacts {
   readonly now: Instant;
   /** When the file expires; the end of the licence, or of its grace period once it has expired, counts if it is earlier. */
   readonly expiresAt: Instant;
+  /** What the application has sent with its request. */
+  readonly nonce?: string | undefined;
 }
 
 /** Signs a licence file for one device and returns its JSON text. Source: API description, POST /key/sign. */
@@ -50,7 +52,7 @@ export function signLicenseFile(signer: Signer, facts: FileFacts): string {
   });
 }
 
-function claimsOf({ id, license, customer, hostId, now, expiresAt }: FileFacts): LicenseClaims {
+function claimsOf({ id, license, customer, hostId, now, expiresAt, nonce }: FileFacts): LicenseClaims {
   const signedAt = epochSeconds(now);
   return {
     iss: license.accountId,
@@ -68,6 +70,7 @@ function claimsOf({ id, license, customer, hostId, now, expiresAt }: FileFacts):
     is_trial: license.isTrial,
     licenseType: license.licenseType,
     customer: customer && { id: customer.id, name: customer.name },
+    ...(nonce !== undefined && { nonce }),
     v: 1,
   };
 }

@@ -21,6 +21,7 @@ export type Verdict =
   | 'token_expired'
   | 'machine_mismatch'
   | 'product_mismatch'
+  | 'nonce_mismatch'
   | 'ok';
 
 /** What a licence file is checked against. */
@@ -33,6 +34,8 @@ export interface VerifyOptions {
   readonly hostId?: string | undefined;
   /** The product that the file must be for; without it any product passes. */
   readonly productId?: string | undefined;
+  /** What the application has asked for the file with; without it any file passes. */
+  readonly nonce?: string | undefined;
   /** The `watermark` of the last check, which the application has stored: finds a clock that was set back. What is no whole number of seconds counts as one. */
   readonly watermark?: number | undefined;
   /** The text of a revocation list, from `/.well-known/revocations`; refused unless one of the keys signed it. */
@@ -57,7 +60,7 @@ export interface Verification {
  * watermark; `exp` has no leeway. Throws when the key in `keys` that is looked up is not an Ed25519 point.
  */
 export function verifyLicenseFile(text: string, options: VerifyOptions): Verification {
-  const { keys, hostId, productId, revoked, revocations } = options;
+  const { keys, hostId, productId, nonce, revoked, revocations } = options;
   const clock = epochSeconds(options.now);
   const known = options.watermark ?? clock;
   const isKnown = Number.isSafeInteger(known) && known >= 0;
@@ -86,6 +89,7 @@ export function verifyLicenseFile(text: string, options: VerifyOptions): Verific
     [claims.exp <= effective, 'token_expired'],
     [hostId !== undefined && claims.machine !== hostId, 'machine_mismatch'],
     [productId !== undefined && claims.productId !== productId, 'product_mismatch'],
+    [nonce !== undefined && claims.nonce !== nonce, 'nonce_mismatch'],
   ];
   const verdict = faults.find(([isFound]) => isFound)?.[1] ?? 'ok';
   return { verdict, claims, watermark: effective, revocations: list && { seq: list.seq, issuedAt: list.iat } };

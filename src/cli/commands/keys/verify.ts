@@ -19,6 +19,7 @@ export const keysVerify = command({
   options: {
     hostId: option('--host-id <ID>', 'the device it must be for'),
     product: option('-P, --product <ID>', 'the product it must be for', { env: 'LKM_PRODUCT' }),
+    nonce: option('--nonce <TEXT>', 'what the application must have asked for it with'),
     jwks: option('--jwks <FILE>', 'public keys from a file; nothing is asked of the service'),
     revocations: option('--revocations <FILE>', 'the list of revoked files from a file, from lkm revocations export'),
     watermark: option('--watermark <FILE>', 'keeps the latest time seen, so that a clock set back is found'),
@@ -30,7 +31,7 @@ export const keysVerify = command({
     ['lkm keys verify a.lic --jwks jwks.json --revocations rev.jwt', 'offline, with revoked files refused'],
   ],
 
-  async run({ file, hostId, product, jwks, revocations: listPath, watermark: watermarkPath }, context) {
+  async run({ file, hostId, product, nonce, jwks, revocations: listPath, watermark: watermarkPath }, context) {
     const { io } = context;
     const { hasKeyShape } = await import('../../../domain/license-key.ts');
     if (hasKeyShape(file)) {
@@ -47,7 +48,15 @@ export const keysVerify = command({
     const known = watermarkPath === undefined ? undefined : readWatermark(watermarkPath, io);
     const { toInstant } = await import('../../../domain/time.ts');
     const now = toInstant(io.now());
-    const verified = await verify(text, { keys, now, hostId, productId: product, revocations, watermark: known });
+    const verified = await verify(text, {
+      keys,
+      now,
+      hostId,
+      productId: product,
+      nonce,
+      revocations,
+      watermark: known,
+    });
     const { verdict, claims, watermark } = verified;
     if (watermarkPath !== undefined && watermark !== known) writeWatermark(watermarkPath, watermark, io);
     const claimed = claims && `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
@@ -83,6 +92,7 @@ const explanations: Readonly<Record<Verdict, string | null>> = {
   token_expired: 'its time is over: get a new one with lkm keys sign',
   machine_mismatch: 'it is for another device than --host-id: sign one for this device with lkm keys sign',
   product_mismatch: 'it is for another product than --product',
+  nonce_mismatch: 'it was not asked for with --nonce',
 };
 
 async function verify(text: string, options: VerifyOptions): Promise<Verification> {
