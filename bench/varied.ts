@@ -19,6 +19,8 @@ export interface Varied {
 
 const YEARS = 2;
 const DAY_MS = 86_400_000;
+/** The server records ends that are so near, while it runs. */
+const SOON_DAYS = 31;
 
 /**
  * Fills a database as a shop of two years would: most keys of one of ten products, for a year, a third with a customer,
@@ -52,8 +54,8 @@ export async function fillVaried(
     const license = vary(freshLicense(accountId, product ?? productId, at(index)), index, customers);
     if (index === Math.floor(count / 2)) middle = license;
     await repositories.keys.insert(license);
-    // Like an imported one: the server has nothing to catch up with while it is timed.
-    if (license.expirationDate !== null) await repositories.licenseExpiries.markRecorded(license);
+    // The server has nothing to catch up with while it is timed, nor below.
+    if (hasEnded(license)) await repositories.licenseExpiries.markRecorded(license);
     for (let device = 0; device < license.activations; device += 1) {
       const { createdAt: activationTime } = license;
       const hostId = `host-${index}-${device}` as HostId;
@@ -62,10 +64,19 @@ export async function fillVaried(
       await repositories.devices.insert(license, { id, hostId, deviceTag: null, ipAddress, activationTime });
     }
   });
+  const soon = new Date(Date.now() + SOON_DAYS * DAY_MS).toISOString() as Instant;
+  for (let isFull = true; isFull; ) {
+    isFull = await store.transaction(async ({ licenseExpiries }) =>
+      licenseExpiries.isFullBatch((await licenseExpiries.markSoon(accountId, soon)).length),
+    );
+  }
   await store.close();
   if (middle === undefined) throw new Error('a database without keys has no middle');
   return { customerId: customers[0] ?? '', key: middle.key, middle: middle.id, first: at(0), last: at(count - 1) };
 }
+
+const hasEnded = ({ expirationDate }: License): boolean =>
+  expirationDate !== null && Date.parse(expirationDate) < Date.now();
 
 function vary(license: License, index: number, customers: readonly string[]): License {
   const maxActivations = [null, 1, 1, 5, 5][index % 5] ?? null;

@@ -1,5 +1,5 @@
 import type { Connection } from './engine/driver.ts';
-import { and, raw, type Sql, type SqlValue, sql } from './engine/sql.ts';
+import { and, join, raw, type Sql, type SqlValue, sql } from './engine/sql.ts';
 import { type Columns, countOf, type Row } from './table.ts';
 
 /** Which part of a list is wanted: at most `limit` rows, those after the row `after`, without the first `offset` of them. */
@@ -25,15 +25,17 @@ export interface List<T> {
 export interface Filters {
   /** Conditions that each row meets; columns are named with their tables. */
   readonly conditions?: readonly Sql[] | undefined;
+  /** Mutually exclusive conditions, one of which each row meets. Each is read by an index of its own. */
+  readonly either?: readonly Sql[] | undefined;
   /** A query that finds the ids of few rows, in a column `id`, perhaps some of them twice. */
   readonly found?: Sql | undefined;
 }
 
-/** The parts of a query for the rows of a list, which is sorted by `by`. */
+/** The parts of a query for the rows of a list, which is sorted by `by`: rows meet one of the conditions in `either`. */
 interface Selection {
   readonly from: Sql;
   readonly by: Sql;
-  readonly where: Sql;
+  readonly either: readonly Sql[];
 }
 
 /**
@@ -68,36 +70,41 @@ export function listsOf<T>({ name, columns, read }: ListedTable<T>, order: strin
   const inScope = (scope: Scope, alias = name) =>
     Object.entries(scope).map(([field, value]) => sql`${raw(`${alias}.${columnOf(field)}`)} = ${value}`);
 
-  function select(scope: Scope, { conditions = [], found }: Filters): Selection {
-    const where = and([...inScope(scope), ...conditions]);
-    if (found === undefined) return { from: table, by: orderBy, where };
+  function select(scope: Scope, { conditions = [], either, found }: Filters): Selection {
+    const own = [...inScope(scope), ...conditions];
+    const each = either?.map((one) => and([...own, one])) ?? [and(own)];
+    if (found === undefined) return { from: table, by: orderBy, either: each };
     const by = raw('found.id');
     return {
       from: sql`(select distinct one.id from (${found}) as one ${WITHOUT_LIMIT}) as found`,
       by,
-      where: sql`exists (select 1 from ${table} where ${orderBy} = ${by} and ${where}) is true`,
+      either: [sql`exists (select 1 from ${table} where ${orderBy} = ${by} and (${join(each, ' or ')})) is true`],
     };
   }
 
   function rowsOf(db: Connection, scope: Scope, page: Page, filters: Filters): Promise<Row[]> {
-    const { from, by, where } = select(scope, filters);
+    const { from, by, either } = select(scope, filters);
     const isAfter = page.after === undefined ? [] : [sql`${by} ${raw(descending ? '<' : '>')} ${page.after}`];
     // What an index holds is mostly enough to find rows and to sort them; only those of the page are read whole. They have a
     // name of their own: a column that the statement within lacks is a mistake there, and not taken from each row out here.
     const own = raw(`listed.${orderColumn}`);
     const ids = sql`
-      select ${by} from ${from} where ${and([where, ...isAfter])}
-      order by ${by} ${direction} limit ${page.limit} offset ${page.offset ?? 0}`;
+      ${join(
+        either.map((where) => sql`select ${by} from ${from} where ${and([where, ...isAfter])}`),
+        ' union all ',
+      )}
+      order by 1 ${direction} limit ${page.limit} offset ${page.offset ?? 0}`;
     return db.all(sql`
       select listed.* from ${table} as listed where ${and([...inScope(scope, 'listed'), sql`${own} in (${ids})`])}
       order by ${own} ${direction}`);
   }
 
   function count(db: Connection, scope: Scope, filters: Filters): Promise<number> {
-    const { from, by, where } = select(scope, filters);
+    const { from, by, either } = select(scope, filters);
     // The bound, which all rows meet, keeps SQLite from looking up each row by an index that has them in another order.
     const bound = filters.conditions === undefined ? [] : [sql`${by} > ''`];
-    return countOf(db, sql`${from} where ${and([where, ...bound])}`);
+    const each = either.map((where) => sql`select 1 from ${from} where ${and([where, ...bound])}`);
+    return countOf(db, sql`(${join(each, ' union all ')}) as each_row`);
   }
 
   function list<U>(db: Connection, scope: Scope, filters: Filters, show: (record: T) => U | Promise<U>): List<U> {

@@ -19,6 +19,9 @@ const products = ['prod_0000000000000000000003', 'prod_0000000000000000000005'];
 /** By the ends of keys, or in the order of the list where the engine expects many of them. */
 const byEnd = /licenses_by_end|licenses_with_end|licenses_pk|sqlite_autoindex_licenses_1/;
 
+/** Keys that have ended, in the order of the list. */
+const ended = /licenses_ended/;
+
 /** Each filter alone, and some together, with the index that finds their first page. */
 const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegExp][] = [
   ['nothing', {}, inListOrder],
@@ -29,7 +32,7 @@ const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegEx
   ['status unused', status('unused'), /licenses_unused/],
   ['status full', status('full'), /licenses_full/],
   ['status expiring', status('expiring'), byEnd],
-  ['status expired', status('expired'), byEnd],
+  ['status expired', status('expired'), ended],
   ['status blocked', status('blocked'), /licenses_blocked/],
   ['status revoked', status('revoked'), /licenses_revoked/],
   ['planId', { planId: 'plan_7' }, /licenses_by_plan/],
@@ -40,8 +43,8 @@ const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegEx
   ['createdAfter', { fromId: 'lic_00000000000000000000019000' }, inListOrder],
   ['createdBefore', { beforeId: 'lic_00000000000000000000001000' }, inListOrder],
   ['expiresAfter', { expiresFrom: now }, byEnd],
-  ['expiresBefore', { expiresBefore: now }, byEnd],
-  ['product, paid, expired', { productIds: products.slice(0, 1), trial: false, ...status('expired') }, byEnd],
+  ['expiresBefore', { expiresBefore: now }, ended],
+  ['product, paid, expired', { productIds: products.slice(0, 1), trial: false, ...status('expired') }, ended],
   [
     'text',
     { text: { text: 'engines', key: 'engines', anyKeyEnd: false, customers: true } },
@@ -110,6 +113,7 @@ async function fill(query: (sql: string) => Promise<unknown>, like: string): Pro
     max_activations: `1 + i % 9`,
     activations: `case when i % 50 = 0 then 1 + i % 9 when i % 40 = 0 then 0 else 1 end`,
     expires_at: `case when i < 10000 then '2026-0' || (1 + i % 9) || '-01T00:00:00.000Z' else '2027-0' || (1 + i % 9) || '-01T00:00:00.000Z' end`,
+    expired_recorded_for: `case when i < 10000 then '2026-0' || (1 + i % 9) || '-01T00:00:00.000Z' end`,
     is_trial: `case when i % 50 = 0 then 1 else 0 end`,
     license_type: `case when i % 50 = 0 then 'floating' else 'node-locked' end`,
     vendor_disabled: `case when i % 100 = 0 then 1 else 0 end`,

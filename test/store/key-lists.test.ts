@@ -123,13 +123,15 @@ describe.each(engines)('a count of keys on $name', (engine) => {
 describe.each(engines)('a list of keys by their ends on $name', (engine) => {
   const monthLater = (months: number) => new Date(Date.UTC(2020, months, 15)).toISOString() as Instant;
 
-  it('has them newest first, whichever month they end in', async () => {
+  it('has them newest first, whenever they end, and whether or not that was recorded', async () => {
     const months = 7;
     const endOf = (at: number) => monthLater((at * 37) % months);
     const addMore = (store: Store) =>
       store.transaction(async (repositories) => {
         for (let at = 100; at < 300; at += 1) {
-          await repositories.keys.insert({ ...add(at), expirationDate: endOf(at), vendorDisabled: at % 2 === 0 });
+          const license = { ...add(at), expirationDate: endOf(at), vendorDisabled: at % 2 === 0 };
+          await repositories.keys.insert(license);
+          if (at % 4 < 2) await repositories.licenseExpiries.markRecorded(license);
         }
       });
     await using opened = await openLists(engine, { addMore });

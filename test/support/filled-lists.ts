@@ -66,6 +66,7 @@ const licenseValues: Readonly<Record<string, string>> = {
   max_activations: `1 + i % 3`,
   activations: `i % 4`,
   expires_at: `case when i % 4 = 0 then null else (2024 + i % 5) || '-' || (10 + i % 3) || '-0' || (1 + i % 7) || 'T00:00:00.000Z' end`,
+  expired_recorded_for: `case when i % 4 = 0 or i % 3 = 0 then null else (2024 + i % 5) || '-' || (10 + i % 3) || '-0' || (1 + i % 7) || 'T00:00:00.000Z' end`,
   is_trial: `case when i % 7 = 0 then 1 else 0 end`,
   license_type: `case when i % 11 = 0 then 'floating' else 'node-locked' end`,
   vendor_disabled: `case when i % 13 = 0 then 1 else 0 end`,

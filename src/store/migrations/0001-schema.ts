@@ -90,6 +90,13 @@ export const schema = ({ clustered, bytewise, unlogged }: Dialect): readonly str
   // Those with an end in the order of the list.
   `create index licenses_with_end on licenses
     (account_id, id, expires_at, vendor_disabled) where expires_at is not null`,
+  // Those whose end was recorded: keys that have ended are mostly old, behind all that are still to end. Creating a key writes none.
+  `create index licenses_ended on licenses
+    (account_id, (case when expired_recorded_for = expires_at then 1 end), id, expires_at, vendor_disabled, product_id)
+    where expired_recorded_for = expires_at`,
+  `create index licenses_ended_by_product on licenses
+    (account_id, product_id, (case when expired_recorded_for = expires_at then 1 end), id, expires_at, vendor_disabled)
+    where expired_recorded_for = expires_at`,
   `create index licenses_blocked on licenses (account_id, vendor_disabled, id) where vendor_disabled = 1`,
   `create index licenses_unused on licenses
     (account_id, activations, id, vendor_disabled, expires_at) where activations = 0`,

@@ -85,6 +85,21 @@ export const isExpiring = (now: Instant, until: Instant) =>
 /** Ended, and not blocked. */
 export const isExpired = (now: Instant) => sql`licenses.vendor_disabled = 0 and licenses.expires_at <= ${now}`;
 
+/**
+ * Keys that fit by their end and their id, in two parts with an index each: those whose end was recorded, which has passed then,
+ * in the order of lists; and the others, by their ends.
+ *
+ * @param fits takes both columns, as an expression where SQLite must not use an index for it
+ */
+export const byRecordedEnd = (fits: (end: Sql, id: Sql) => Sql): readonly [recorded: Sql, unrecorded: Sql] => [
+  sql`licenses.expired_recorded_for = licenses.expires_at
+    and (case when licenses.expired_recorded_for = licenses.expires_at then 1 end) = 1
+    and ${fits(raw(`(licenses.expires_at || '')`), raw('licenses.id'))}`,
+  sql`licenses.expires_at is not null and licenses.expired_recorded_for is distinct from licenses.expires_at
+    and (case when licenses.soon_recorded_for is distinct from licenses.expires_at then 0 else 1 end) in (0, 1)
+    and ${fits(raw('licenses.expires_at'), raw(`(licenses.id || '')`))}`,
+];
+
 /** Disabled by the vendor, and not revoked. */
 export const isBlocked: Sql = sql`licenses.vendor_disabled = 1 and licenses.revoked_at is null`;
 

@@ -3,10 +3,11 @@ import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { Findable } from '../../../domain/access.ts';
 import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { isAmong, join, raw, type Sql, sql } from '../../engine/sql.ts';
+import { and, isAmong, join, raw, type Sql, sql } from '../../engine/sql.ts';
 import { type Filters, listsOf, type Page } from '../../lists.ts';
 import { beginsWith } from '../../search.ts';
 import {
+  byRecordedEnd,
   isActive,
   isBlocked,
   isExpiring,
@@ -46,8 +47,9 @@ const lists = listsOf(licenses, 'id', { descending: true });
 export const keyListRepository = (db: Connection) => ({
   page: (accountId: AccountId, { beforeId, ...filters }: KeyFilters, page: Page): Promise<License[]> => {
     // One bound in place of two: of these SQLite expects that they leave few keys, and then uses no other index.
-    const [after] = [beforeId, page.after].filter((one) => one !== undefined).sort();
-    return lists.of(db, { accountId }, toFilters(accountId, filters)).part({ ...page, after });
+    const [before] = [beforeId, page.after].filter((one) => one !== undefined).sort();
+    const wanted = toFilters(accountId, { ...filters, beforeId: before });
+    return lists.of(db, { accountId }, wanted).part({ ...page, after: undefined });
   },
 
   /** On all pages. */
@@ -55,14 +57,11 @@ export const keyListRepository = (db: Connection) => ({
     lists.of(db, { accountId }, toFilters(accountId, filters)).count(),
 });
 
-const statusFilters: Record<KeyStatus, (now: Instant, until: Instant) => Sql> = {
+const statusFilters: Record<Exclude<KeyStatus, 'expired'>, (now: Instant, until: Instant) => Sql> = {
   active: isActive,
   unused: isUnused,
   full: (now) => sql`(case when licenses.activations >= licenses.max_activations then 1 end) = 1 and ${isFull(now)}`,
   expiring: isExpiring,
-  // In an expression, so that SQLite reads keys with an end in the order of the list, and does not sort all that have ended.
-  expired: (now) => sql`licenses.expires_at is not null
-    and (case when licenses.vendor_disabled = 0 then licenses.expires_at end) <= ${now}`,
   blocked: () => isBlocked,
   revoked: () => sql`(case when licenses.revoked_at is not null then 1 end) = 1 and ${isRevoked}`,
 };
@@ -71,23 +70,37 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
   const { productIds, customerId, planId, status, trial, licenseType, fromId, beforeId, text } = wanted;
   const { unseenSince, expiresFrom, expiresBefore, metadata = [] } = wanted;
   const conditions: Sql[] = [];
-  if (productIds !== null) conditions.push(isAmong(raw('licenses.product_id'), productIds));
+  const hasFew = customerId !== undefined || planId !== undefined || metadata.length > 0;
+  const inOrder = (id: Sql): Sql[] => [
+    ...(fromId === undefined ? [] : [sql`${id} >= ${fromId}`]),
+    ...(beforeId === undefined ? [] : [sql`${id} < ${beforeId}`]),
+  ];
+  const endsBefore = (end: Sql): Sql[] => [
+    ...(status?.is === 'expired' ? [sql`licenses.vendor_disabled = 0 and ${end} <= ${status.now}`] : []),
+    ...(expiresBefore === undefined ? [] : [sql`${end} < ${expiresBefore}`]),
+  ];
+  const hasEnded = status?.is === 'expired' || (expiresBefore !== undefined && expiresFrom === undefined);
+  const byRecord = hasEnded && !hasFew;
+  // Several products in an expression, so that SQLite reads ended keys in the order of lists.
+  const product =
+    byRecord && productIds?.length !== 1 ? raw(`(licenses.product_id || '')`) : raw('licenses.product_id');
+  if (productIds !== null) conditions.push(isAmong(product, productIds));
   if (customerId !== undefined) conditions.push(sql`licenses.customer_id = ${customerId}`);
   if (planId !== undefined) conditions.push(sql`licenses.plan_id = ${planId}`);
-  if (status !== undefined) conditions.push(statusFilters[status.is](status.now, status.until));
+  if (status !== undefined && status.is !== 'expired')
+    conditions.push(statusFilters[status.is](status.now, status.until));
   if (trial !== undefined) conditions.push(trial ? isTrial : sql`licenses.is_trial = 0`);
   if (licenseType !== undefined) conditions.push(raw(`licenses.license_type = '${licenseType}'`));
-  if (fromId !== undefined) conditions.push(sql`licenses.id >= ${fromId}`);
-  if (beforeId !== undefined) conditions.push(sql`licenses.id < ${beforeId}`);
   if (unseenSince !== undefined) conditions.push(isUnseenSince('licenses', unseenSince));
   if (expiresFrom !== undefined) conditions.push(sql`licenses.expires_at >= ${expiresFrom}`);
-  if (expiresBefore !== undefined) conditions.push(sql`licenses.expires_at < ${expiresBefore}`);
+  if (!byRecord) conditions.push(...endsBefore(raw('licenses.expires_at')), ...inOrder(raw('licenses.id')));
   for (const [name, value] of metadata) {
     conditions.push(sql`licenses.id in (
       select m.license_id from license_metadata as m
       where m.account_id = ${accountId} and m.name = ${name} and m.value = ${value})`);
   }
-  return { conditions, found: text && idsFoundBy(accountId, text) };
+  const either = byRecord ? byRecordedEnd((end, id) => and([...endsBefore(end), ...inOrder(id)])) : undefined;
+  return { conditions, either, found: text && idsFoundBy(accountId, text) };
 }
 
 /** The end of a key that an index holds, and that a masked key of any format shows. */
