@@ -50,9 +50,7 @@ const insertResponse = sql('INSERT INTO bare_responses VALUES (?, ?, ?, 200, ?, 
 const insertFile = sql(
   'INSERT INTO license_files (account_id, id, license_id, host_id, kid, signed_at, ends_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
 );
-const insertPhrase = sql(
-  "INSERT INTO search_phrases (account_id, phrase, kind, owner_id, detail) VALUES (?, ?, 'device', ?, ?)",
-);
+const insertWords = sql('INSERT INTO license_words (account_id, license_id, host_id, words) VALUES (?, ?, ?, ?)');
 const insertAudit = sql('INSERT INTO audit (account_id, seq, operation, content, hash) VALUES (?, ?, ?, ?, ?)');
 const insertEvent = sql('INSERT INTO events (account_id, seq, type, subject_id, content) VALUES (?, ?, ?, ?, ?)');
 const begin = sql('BEGIN IMMEDIATE');
@@ -214,9 +212,12 @@ function sign(accountId: string, { productId, licenseKey, hostId, ttl }: Input):
   if (findDevice.get(accountId, licenseId, hostId) === undefined) {
     if (takeSlot.run(at, accountId, licenseId).changes === 0) return { message: 'Activation limit reached', code: 3 };
     insertDevice.run(accountId, licenseId, hostId, newId('dev'), null, '127.0.0.1', at);
-    for (const { index } of hostId.matchAll(/[A-Za-z0-9]+/g)) {
-      insertPhrase.run(accountId, hostId.slice(index).toLowerCase(), licenseId, hostId);
-    }
+    insertWords.run(
+      accountId,
+      licenseId,
+      hostId,
+      hostId.toLowerCase().replaceAll(/(?:^|[^a-z0-9]+)(?=[a-z0-9])/g, '  '),
+    );
     events['device.activated'] = { licenseId, productId, hostId };
   }
   const fileId = newId('fil');

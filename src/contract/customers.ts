@@ -58,7 +58,7 @@ export const customers = {
       ...pageFields,
       email: SearchText.optional().describe('Only customers whose e-mail address contains this, compared without case'),
       text: SearchText.optional().describe(
-        'Only customers with these words, or beginnings of words, one after the other in the name or the e-mail address',
+        'Only customers with these words, or parts of words, one after the other in the name or the e-mail address',
       ),
       active: flagField().optional().describe('Only customers that are active, or only those that are not'),
     }),

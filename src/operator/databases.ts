@@ -3,6 +3,7 @@ import { type CopiedTable, type CopyProgress, copyDatabase, migrateTarget } from
 import { LOCK_TIMEOUT_MS, withDatabase } from '../store/database.ts';
 import { ensureSchema, migrate, type SchemaStatus, schemaStatus } from '../store/migrate.ts';
 import { type Rekeyed, rekey } from '../store/rekey.ts';
+import { hasIndexOfWords } from '../store/search.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 
 /** How an operator's command opens a database: it waits for another command on the same file. */
@@ -10,11 +11,19 @@ const opening = { waitMs: LOCK_TIMEOUT_MS };
 const existing = { ...opening, create: false };
 
 /** Returns which migrations a database has run and which are pending; changes nothing. */
-export const databaseStatus = (location: string): Promise<{ engine: string } & SchemaStatus> =>
-  withDatabase(location, existing, async (database) => ({
-    engine: database.engine,
-    ...(await schemaStatus(database)),
-  }));
+export const databaseStatus = (location: string): Promise<DatabaseStatus> =>
+  withDatabase(location, existing, async (database) => {
+    const status = await schemaStatus(database);
+    const isCurrent = status.pending.length === 0;
+    const search = isCurrent ? ((await hasIndexOfWords(database)) ? 'indexed' : 'not indexed') : null;
+    return { engine: database.engine, ...status, search };
+  });
+
+interface DatabaseStatus extends SchemaStatus {
+  readonly engine: string;
+  /** Whether an index answers searches; null before the schema is that of this version. */
+  readonly search: 'indexed' | 'not indexed' | null;
+}
 
 /** Brings the schema of a database up to date; returns the migrations that it ran. */
 export const migrateDatabase = (location: string): Promise<readonly string[]> =>

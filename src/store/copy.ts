@@ -54,7 +54,8 @@ const tables: readonly Table[] = [
   { name: 'license_metadata', key: ['account_id', 'name', 'value', 'license_id'] },
   { name: 'webhooks', key: ['account_id', 'id'] },
   { name: 'webhook_deliveries', key: ['account_id', 'webhook_id', 'seq'] },
-  { name: 'search_phrases', key: ['account_id', 'phrase', 'kind', 'owner_id', 'detail'] },
+  { name: 'customer_words', key: ['account_id', 'customer_id'] },
+  { name: 'license_words', key: ['account_id', 'license_id', 'host_id'] },
 ];
 
 const BATCH = 500;
@@ -115,7 +116,7 @@ async function insertAll(db: Connection, table: string, rows: readonly Row[]): P
   await db.run(sql`insert into ${raw(`${table} (${columns.join(', ')})`)} values ${join(values)}`);
 }
 
-/** Reads a table in batches, by its primary key. */
+/** Reads a table in batches, by its primary key, without the numbers that SQLite gives rows of words. */
 async function* readAll({ connection, explain }: OpenDatabase, { name, key }: Table, signal?: AbortSignal) {
   const columns = raw(key.join(', '));
   let after = sql`1 = 1`;
@@ -124,7 +125,8 @@ async function* readAll({ connection, explain }: OpenDatabase, { name, key }: Ta
     await nextTurn();
     signal?.throwIfAborted();
     const batch = sql`select * from ${raw(name)} where ${after} order by ${columns} limit ${BATCH}`;
-    const rows = await connection.all<Row>(batch).catch((error: unknown) => {
+    const read = ({ row_id: _, ...row }: Row): Row => row;
+    const rows = await connection.all(batch, read).catch((error: unknown) => {
       throw explain(error);
     });
     if (rows.length > 0) yield rows;

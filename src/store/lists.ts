@@ -1,5 +1,5 @@
 import type { Connection } from './engine/driver.ts';
-import { and, join, raw, type Sql, type SqlValue, sql } from './engine/sql.ts';
+import { and, join, raw, type Sql, type SqlValue, sql, unionOf } from './engine/sql.ts';
 import { type Columns, countOf, type Row } from './table.ts';
 
 /** Which part of a list is wanted: at most `limit` rows, those after the row `after`, without the first `offset` of them. */
@@ -104,7 +104,7 @@ export function listsOf<T>({ name, columns, read }: ListedTable<T>, order: strin
     // The bound, which all rows meet, keeps SQLite from looking up each row by an index that has them in another order.
     const bound = filters.conditions === undefined ? [] : [sql`${by} > ''`];
     const each = either.map((where) => sql`select 1 from ${from} where ${and([where, ...bound])}`);
-    return countOf(db, sql`(${join(each, ' union all ')}) as each_row`);
+    return countOf(db, sql`(${unionOf(each)}) as each_row`);
   }
 
   function list<U>(db: Connection, scope: Scope, filters: Filters, show: (record: T) => U | Promise<U>): List<U> {

@@ -1,73 +1,113 @@
 import { domainToUnicode } from 'node:url';
 import type { AccountId } from '../contract/scalars.ts';
-import type { Connection } from './engine/driver.ts';
-import { join, type Sql, sql } from './engine/sql.ts';
-import { type RecordOf, tableOf, text, unlessTaken } from './table.ts';
+import type { Connection, Database } from './engine/driver.ts';
+import { type Sql, sql } from './engine/sql.ts';
+import { tableOf, text } from './table.ts';
 
-const searchPhrases = tableOf('search_phrases', {
+/** The words of customers. */
+export const customerWords = tableOf('customer_words', {
   accountId: text<AccountId>('account_id'),
-  /** From a word of a text to its end. */
-  phrase: text('phrase'),
-  /** Whose text it is. */
-  kind: text<'customer' | 'device' | 'license'>('kind'),
-  /** The customer, or the licence: that of a device too. */
-  ownerId: text('owner_id'),
-  /** The host of a device; empty for others. */
-  detail: text('detail'),
+  customerId: text('customer_id'),
+  words: text('words'),
 });
 
-type Owner = Omit<RecordOf<typeof searchPhrases.columns>, 'phrase'>;
+/** The words of licences, and of their devices. */
+export const licenseWords = tableOf('license_words', {
+  accountId: text<AccountId>('account_id'),
+  licenseId: text('license_id'),
+  /** The host of a device; empty for the licence itself. */
+  hostId: text('host_id'),
+  words: text('words'),
+});
 
-/** Makes an owner findable by some phrases, and not any more by those that it had before. */
-export async function replacePhrases(
+interface WordsTable<Owner> {
+  add(db: Connection, record: Owner & { readonly words: string }): Promise<unknown>;
+  set(db: Connection, owner: Owner, changes: { readonly words: string }): Promise<unknown>;
+  remove(db: Connection, owner: Owner): Promise<unknown>;
+}
+
+/** Makes an owner findable by {@link wordsOf} its texts, and not any more by those that it had before. */
+export async function replaceWords<Owner>(
   db: Connection,
+  table: WordsTable<Owner>,
   owner: Owner,
-  before: readonly string[],
-  after: readonly string[],
+  before: string,
+  after: string,
 ): Promise<void> {
-  const removed = before.filter((phrase) => !after.includes(phrase));
-  if (removed.length > 0) {
-    const { accountId, kind, ownerId, detail } = owner;
-    await db.run(sql`
-      delete from search_phrases where account_id = ${accountId} and kind = ${kind} and owner_id = ${ownerId}
-        and detail = ${detail} and phrase in (${join(removed)})`);
-  }
-  const added = after.filter((phrase) => !before.includes(phrase)).map((phrase) => ({ ...owner, phrase }));
-  await searchPhrases.insertMany(db, added, unlessTaken);
+  if (before === after) return;
+  if (after === '') await table.remove(db, owner);
+  else if (before === '') await table.add(db, { ...owner, words: after });
+  else await table.set(db, owner, { words: after });
 }
 
-/** The condition for phrases `p` of an account that begin with these words; null when there are no words. */
-export function beginsWith(accountId: AccountId, words: string): Sql | null {
-  const begun = withoutHalves(wordsOf(words).join(' ').slice(0, MAX_PHRASE_LENGTH));
-  if (begun === '') return null;
-  return sql`p.account_id = ${accountId} and p.phrase >= ${begun} and p.phrase < ${`${begun}\u{10ffff}`}`;
+/** A query for the ids of customers that are found by a pattern, in a column `id`. */
+export const customersFound = (accountId: AccountId, pattern: string): Sql =>
+  sql`select w.customer_id as id from customer_search as w where w.account_id = ${accountId} and w.words like ${pattern}`;
+
+/** The same for licences, also those of devices that are found: some of them several times. */
+export const licensesFound = (accountId: AccountId, pattern: string): Sql =>
+  sql`select w.license_id as id from license_search as w where w.account_id = ${accountId} and w.words like ${pattern}`;
+
+/** Whether an index finds words; else a search looks at all of them. Of a database with the schema of this version. */
+export async function hasIndexOfWords({
+  engine,
+  connection,
+}: Pick<Database, 'engine' | 'connection'>): Promise<boolean> {
+  if (engine === 'SQLite') return true;
+  const index = sql`select 1 from pg_indexes
+    where schemaname = any (current_schemas(false)) and indexname = 'license_words_index'`;
+  return (await connection.first(index)) !== null;
 }
 
-/** Longer than what anybody types to find something. */
-const MAX_PHRASE_LENGTH = 64;
+/** What a search looks in: the words of texts, folded, in each spelling, each text on a line of its own. */
+export const wordsOf = (...texts: readonly (string | null)[]): string =>
+  [...new Set(texts.flatMap((one) => (one === null ? [] : spellingsOf(one))))]
+    .map((words) => `${BETWEEN}${words}`)
+    .join('\n');
 
 /**
- * What an index of these texts holds: from each of their words to the end of its text, cut off, without case. A search
- * for the start of a word, or of words in a row, is then one range of that index: {@link beginsWith}.
+ * Patterns for `like`, one of which matches {@link wordsOf} a text that has the words of `text` in a row: the first from any
+ * character on, the last to any. One or two characters match only the beginning of a word. None without a letter or digit.
  */
-export function phrasesOf(...texts: readonly (string | null)[]): readonly string[] {
-  const phrases = texts.flatMap((text) => {
-    const words = wordsOf(text ?? '');
-    return words.map((_, at) => words.slice(at).join(' ').slice(0, MAX_PHRASE_LENGTH));
-  });
-  return [...new Set(phrases.map(withoutHalves))];
-}
+export const patternsOf = (text: string): readonly string[] =>
+  spellingsOf(text).map((words) => (Array.from(words).length < INDEXED_LENGTH ? `%${BETWEEN}${words}%` : `%${words}%`));
 
-/** Without half of a character at its end, which databases do not keep. */
-const withoutHalves = (text: string): string => text.replace(/[\ud800-\udbff]$/, '');
+/** How many characters in a row the indexes of words hold: a pattern with as many is found by them. */
+const INDEXED_LENGTH = 3;
 
-const wordsOf = (text: string): string[] =>
-  text
+/** Stands in front of each word: so long that an index holds it together with the first character. */
+const BETWEEN = '  ';
+
+/** Longer than what anybody types to find something. */
+const MAX_LENGTH = 256;
+
+/** The words of a text, in one or two spellings: `müller` is `muller` and `mueller`. */
+function spellingsOf(text: string): string[] {
+  const plain = text
+    .slice(0, MAX_LENGTH)
+    .toWellFormed()
     .normalize('NFKC')
     .toLowerCase()
     // Of a domain, both of its forms are one text.
-    .replaceAll(/\bxn--[a-z0-9-]+/g, (label) => domainToUnicode(label) || label)
-    // At the end of a word a sigma has another form, which it has nowhere else: the beginning of a word would not match.
-    .replaceAll('ς', 'σ')
+    .replaceAll(/\bxn--[a-z0-9-]+/g, (label) => domainToUnicode(label) || label);
+  const spelt = [plain, plain.replaceAll(/[äöüøå]/g, (letter) => twoLetters[letter] ?? letter)];
+  return [...new Set(spelt.map(fold))].filter((words) => words !== '');
+}
+
+const twoLetters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
+
+/** Letters that Unicode does not take apart. The sigma at the end of a word has another form, which it has nowhere else. */
+const letters: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', þ: 'th', ł: 'l', ı: 'i', ħ: 'h', ŧ: 't', ς: 'σ' },
+};
+
+/** Words of lower case without accents and apostrophes. Scripts without spaces have each character as a word. */
+const fold = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036f'’ʼ]/g, '')
+    .replaceAll(/[ßæœøđðþłıħŧς]/g, (letter) => letters[letter] ?? letter)
+    .replaceAll(/[\p{sc=Han}\p{scx=Hiragana}\p{scx=Katakana}]\p{M}*/gu, ' $& ')
     .split(/[^\p{L}\p{N}\p{M}]+/u)
-    .filter(Boolean);
+    .filter(Boolean)
+    .join(BETWEEN);

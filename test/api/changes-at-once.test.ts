@@ -62,7 +62,7 @@ describe.each(engines)('changes of one key at once, on $name,', (engine) => {
     ];
     const answers = await times(40, (i) => requests[i % requests.length]?.(i) ?? Promise.reject(new Error()));
     expect(Object.keys(tally(answers)).filter((name) => !['200/0', '403/2', '404/1'].includes(name))).toEqual([]);
-    const nothing = { licenses: [], devices: [], sessions: [], search_phrases: [] };
+    const nothing = { licenses: [], devices: [], sessions: [], license_words: [] };
     expect(await world.contents()).toMatchObject(nothing);
   });
 

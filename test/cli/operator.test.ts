@@ -14,7 +14,14 @@ describe('db status', () => {
   it('shows the migrations of a file', async () => {
     const { cwd, at } = await openShop();
     const { code, stdout } = await at('db status --json');
-    const status = { db: join(cwd, 'lkm.db'), engine: 'SQLite', done: names, pending: [], unknown: [] };
+    const status = {
+      db: join(cwd, 'lkm.db'),
+      engine: 'SQLite',
+      done: names,
+      pending: [],
+      unknown: [],
+      search: 'indexed',
+    };
     expect([code, JSON.parse(stdout)]).toEqual([0, status]);
     const onTerminal = await at('database status --db ./lkm.db', { terminal: true });
     expect(onTerminal.stdout).toContain('\nengine    SQLite\n');

@@ -54,8 +54,9 @@ describe('lkm on PostgreSQL', () => {
     const { at, shown } = await newDatabase();
     const pending = Object.keys(migrations);
     const status = JSON.parse((await at(['db', 'status', '--json'])).stdout);
-    expect(status).toEqual({ db: shown, engine: 'PostgreSQL', done: [], pending, unknown: [] });
+    expect(status).toEqual({ db: shown, engine: 'PostgreSQL', done: [], pending, unknown: [], search: null });
     expect((await at(['db', 'migrate', '-q'])).stdout.trim().split('\n')).toEqual(pending);
+    expect((await at(['db', 'status', '--fields', 'search'])).stdout).toBe('indexed\n');
   });
 
   it('is found behind a host that is away, in an address of several', async () => {

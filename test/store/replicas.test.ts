@@ -2,9 +2,12 @@ import { describe, expect, inject, it } from 'vitest';
 import { openInstance } from '../../src/server/runtime.ts';
 import { inspect, withDatabase } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
+import { hasIndexOfWords } from '../../src/store/search.ts';
 import { openStore } from '../../src/store/store.ts';
+import { now } from '../domain/examples.ts';
 import { newPlace } from '../support/engines.ts';
 import { query } from '../support/postgres.ts';
+import { accountId, insertAccount } from '../support/store-fixture.ts';
 
 it('servers that start at once on an empty PostgreSQL migrate once and agree on one account', async () => {
   await using database = await newPlace('PostgreSQL');
@@ -70,6 +73,29 @@ describe('a user of PostgreSQL who lacks rights', () => {
     const message = expect.stringMatching(/^the user may not UPDATE, DELETE in the table webhooks of the PostgreSQL/);
     const hint = expect.stringContaining('grant SELECT, INSERT, UPDATE and DELETE on all of them');
     await expect(use(database.location)).rejects.toMatchObject({ name: 'StartupError', message, hint });
+  });
+
+  it('makes the tables without an index of words where the extension may not be added, and finds the same', async () => {
+    await using database = await newPlace('PostgreSQL');
+    const user = `lkm_weak_${performance.now()}`.replace('.', '_');
+    await query(inject('postgres'), `create role ${user} login password 'weak'`);
+    await query(database.location, `grant create, usage on schema public to ${user}`);
+    const url = Object.assign(new URL(database.location), { username: user, password: 'weak' });
+    try {
+      await withDatabase(url.href, undefined, migrate);
+      expect(await withDatabase(url.href, undefined, hasIndexOfWords)).toBe(false);
+      const store = await openStore(url.href);
+      await insertAccount(store, { id: accountId, name: 'acme', createdAt: now });
+      await store.transaction(({ customers }) =>
+        customers.insert({ accountId, id: 'cus_1', name: 'Müller', email: null, now }),
+      );
+      const found = await store.repositories.customers.list(accountId, { text: 'uell' }).part({ limit: 2 });
+      expect(found.map(({ name }) => name)).toEqual(['Müller']);
+      await store.close();
+    } finally {
+      await query(database.location, `drop owned by ${user}`);
+      await query(inject('postgres'), `drop role ${user}`);
+    }
   });
 
   it('may serve it with the rights on rows alone', async () => {

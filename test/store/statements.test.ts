@@ -47,7 +47,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
           "create, replayed": "select tokens, insert rates, begin + select pg_try_advisory_xact_lock + select idempotency, commit",
           "create, under a key": "select tokens, insert rates, begin + select pg_try_advisory_xact_lock + select idempotency, savepoint nested + select products, insert licenses + insert outbox + release nested + insert idempotency + commit",
           "get": "select tokens, insert rates, select licenses",
-          "sign": "select tokens, insert rates, begin + select licenses, select devices, update licenses, insert devices, insert search_phrases + select signing_keys, insert license_files + insert outbox + commit",
+          "sign": "select tokens, insert rates, begin + select licenses, select devices, update licenses, insert devices, insert license_words + select signing_keys, insert license_files + insert outbox + commit",
           "sign, once more": "select tokens, insert rates, begin + select licenses, select devices, select licenses, select devices, select signing_keys, insert license_files + insert outbox + commit",
         }
       `);

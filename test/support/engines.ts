@@ -42,7 +42,8 @@ export const sqlite: Engine = {
       listTables: async () =>
         namesIn(
           await query(
-            `select name from sqlite_master where type = 'table' and name <> 'lkm_migrations' order by rowid desc`,
+            `select m.name from sqlite_master as m join pragma_table_list as t on t.name = m.name and t.type = 'table'
+             where t.schema = 'main' and m.name <> 'lkm_migrations' order by m.rowid desc`,
           ),
         ),
       [Symbol.asyncDispose]: async () => {

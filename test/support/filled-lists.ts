@@ -26,21 +26,18 @@ export async function fillLists({ store, query }: TestDatabase): Promise<void> {
   await query(`insert into products (account_id, id, name, active, created_at, updated_at)
     select account_id, '${products[1]}', name, active, created_at, updated_at from products where id = '${products[0]}'`);
   await query(`with recursive ${numbers}
-    insert into customers (account_id, id, name, email, email_key, search_text, active, created_at, updated_at)
-    select '${accountId}', ${id('cus')}, 'Ada', i || '@example.com', i || '@example.com', ' ada  ' || i || ' example com',
+    insert into customers (account_id, id, name, email, email_key, active, created_at, updated_at)
+    select '${accountId}', ${id('cus')}, 'Ada', i || '@example.com', i || '@example.com',
       i % 2, '${instant}', '${instant}' from n`);
   await copyLicense(query, license.id);
   await query(`insert into license_metadata (account_id, name, value, license_id)
     select account_id, 'plan', 'pro', id from licenses where id < '${idOf('lic', SIZE - 100)}'`);
   await query(`insert into license_metadata (account_id, name, value, license_id)
     select account_id, 'region', case when is_trial = 1 then 'eu' else 'us' end, id from licenses`);
-  await query(`insert into search_phrases (account_id, phrase, kind, owner_id, detail)
-    select account_id, 'host ' || id, 'device', id, 'host' from licenses`);
-  await query(`insert into search_phrases (account_id, phrase, kind, owner_id, detail)
-    select account_id, 'ada', 'customer', id, '' from customers
-    union all
-    select account_id, replace(replace(email_key, '@', ' '), '.', ' '), 'customer', id, '' from customers
-    where email_key is not null`);
+  await query(`insert into license_words (account_id, license_id, host_id, words)
+    select account_id, id, 'host', '  host  ' || id from licenses`);
+  await query(`insert into customer_words (account_id, customer_id, words)
+    select account_id, id, '  ada' || coalesce('  ' || replace(replace(email_key, '@', '  '), '.', '  '), '') from customers`);
   await query(`insert into sessions (account_id, license_id, id, secret, nonce, expires_at, created_at)
     select account_id, id, 'ses' || id, '', '', case when is_trial = 1 then '2025' else '2027' end, '${instant}' from licenses`);
   await query(`with recursive ${numbers} insert into events (account_id, seq, type, subject_id, content)

@@ -4,7 +4,7 @@ import { type AnyEndpoint, mutates } from '../../src/contract/endpoint.ts';
 import { apiErrors, commonReasons, type Reason } from '../../src/contract/errors.ts';
 import { eventData } from '../../src/contract/events.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
-import { phrasesOf } from '../../src/store/search.ts';
+import { wordsOf } from '../../src/store/search.ts';
 import { engines, type Row as TableRow } from './engines.ts';
 import { allRecorded, type Recorded, withoutRecord } from './recorded.ts';
 import { expectSlots } from './slots.ts';
@@ -228,29 +228,39 @@ function growth(before: Contents, after: Contents): Record<string, number> {
 type Contents = Awaited<ReturnType<World['contents']>>;
 
 /** Tables that say nothing of their own: lists of keys find what other tables hold by them. */
-const derivedTables: readonly string[] = ['search_phrases', 'license_metadata'];
+const derivedTables: readonly string[] = ['customer_words', 'license_words', 'license_metadata'];
 
 /** The derived tables hold what follows from the others, and nothing else. */
 function expectDerived(contents: Contents): void {
-  expect(sorted(contents.search_phrases)).toEqual(sorted(phrasesIn(contents)));
+  expect(sorted(contents.customer_words)).toEqual(sorted(customerWordsIn(contents)));
+  expect(sorted(contents.license_words)).toEqual(sorted(licenseWordsIn(contents)));
   expect(sorted(contents.license_metadata)).toEqual(sorted(entriesIn(contents)));
 }
 
-function phrasesIn({ customers = [], devices = [], licenses = [] }: Contents): TableRow[] {
-  const rows = (account: unknown, kind: string, owner: unknown, detail: unknown, ...texts: unknown[]) =>
-    phrasesOf(...texts.map((text) => (typeof text === 'string' ? text : null))).map((phrase) => ({
-      account_id: account,
-      phrase,
-      kind,
-      owner_id: owner,
-      detail,
-    }));
-  return [
-    ...customers.flatMap((one) => rows(one.account_id, 'customer', one.id, '', one.name, one.email)),
-    ...devices.flatMap((one) => rows(one.account_id, 'device', one.license_id, one.host_id, one.host_id, one.tag)),
-    ...licenses.flatMap((one) => rows(one.account_id, 'license', one.id, '', one.reference)),
-  ];
+function customerWordsIn({ customers = [] }: Contents): TableRow[] {
+  return customers.map((one) => ({
+    account_id: one.account_id,
+    customer_id: one.id,
+    words: words(one.name, one.email),
+  }));
 }
+
+function licenseWordsIn({ devices = [], licenses = [] }: Contents): TableRow[] {
+  const ofLicenses = licenses.map((one) => {
+    const entries = Object.values(JSON.parse(String(one.metadata)));
+    const isWord = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && value.length <= 500);
+    const texts = [one.reference, ...entries.filter(isWord).map(String)];
+    return { account_id: one.account_id, license_id: one.id, host_id: '', words: words(...texts) };
+  });
+  const ofDevices = devices.map((one) => {
+    const { account_id, license_id, host_id } = one;
+    return { account_id, license_id, host_id, words: words(host_id, one.tag) };
+  });
+  return [...ofLicenses, ...ofDevices].filter((row) => row.words !== '');
+}
+
+const words = (...texts: unknown[]): string =>
+  wordsOf(...texts.map((text) => (typeof text === 'string' ? text : null)));
 
 function entriesIn({ licenses = [] }: Contents): TableRow[] {
   return licenses.flatMap(({ account_id, id, metadata }) =>

@@ -231,7 +231,7 @@ export async function createWorld({
     async contents(): Promise<Readonly<Record<string, readonly Row[]>>> {
       const found: Record<string, readonly Row[]> = {};
       for (const table of await database.listTables())
-        found[table] = sortRows(await database.query(`select * from ${table}`));
+        found[table] = sortRows((await database.query(`select * from ${table}`)).map(({ row_id: _, ...row }) => row));
       return found;
     },
     /** Serves it over HTTP as well, until that is closed. */

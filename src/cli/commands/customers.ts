@@ -26,7 +26,7 @@ export const customersList = readCommand({
   operation: 'customers.list',
   options: {
     email: option('--email <TEXT>', 'only those whose e-mail address contains this'),
-    text: option('--text <WORDS>', 'only those with a word in name or address that begins so'),
+    text: option('--text <WORDS>', 'only those with these words, or parts of words, in name or address'),
     active: option('--active <true|false>', 'only those that are active, or only the others', parseBoolean),
     limit,
   },

@@ -63,9 +63,9 @@ const Filters = z
       'Only keys that no application has used on this day or later, UTC; those never used, by their creation',
     ),
     text: SearchText.optional().describe(
-      'Only keys found by this, compared without case: a whole key, its last section, or beginnings of words of the ' +
-        'reference, the host id or tag of a device, or, with `customer:read`, the name or e-mail address of the customer. ' +
-        'A caller that sees keys masked finds them by no other part than the one it is shown',
+      'Only keys found by this, compared without case and accents: a whole key, its last section, or parts of words of the ' +
+        'reference, the metadata, the host id or tag of a device, or, with `customer:read`, the name or e-mail address of the ' +
+        'customer; of fewer than three characters, beginnings of words. A caller that sees keys masked finds them by no other part than the one it is shown',
     ),
     metadata: metadataFilter
       .optional()

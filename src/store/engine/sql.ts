@@ -28,6 +28,10 @@ export const join = (parts: readonly (SqlValue | Sql)[], separator = ', '): Sql 
 /** Conditions that are all to be met; at least one. */
 export const and = (conditions: readonly Sql[]): Sql => join(conditions, ' and ');
 
+/** All rows of some queries for ids; of none, no rows. */
+export const unionOf = (queries: readonly Sql[]): Sql =>
+  queries.length === 0 ? raw(`select '' as id where 1 = 0`) : join(queries, ' union all ');
+
 /** Whether a column has one of some values; none has one of no values. */
 export const isAmong = (column: Sql, values: readonly SqlValue[]): Sql =>
   values.length === 0 ? raw('1 = 0') : sql`${column} in (${join(values)})`;

@@ -1,7 +1,7 @@
 import type { Dialect } from './dialect.ts';
 
 /** All tables. Text and integer columns only, and the account first in keys, but for what belongs to the installation. */
-export const schema = ({ clustered, bytewise, unlogged }: Dialect): readonly string[] => [
+export const schema = ({ clustered, unlogged, rowNumber, indexWords }: Dialect): readonly string[] => [
   `create table accounts (
     id text primary key, name text not null, created_at text not null
   )`,
@@ -51,7 +51,6 @@ export const schema = ({ clustered, bytewise, unlogged }: Dialect): readonly str
   `create table customers (
     account_id text not null references accounts (id), id text not null, name text not null, email text,
     email_key text, active integer not null, created_at text not null, updated_at text not null,
-    search_text text default '' not null,
     constraint customers_pk primary key (account_id, id),
     constraint customers_email unique (account_id, email_key)
   )`,
@@ -129,12 +128,17 @@ export const schema = ({ clustered, bytewise, unlogged }: Dialect): readonly str
     license_id text not null,
     constraint license_metadata_pk primary key (account_id, name, value, license_id)
   ) ${clustered}`,
-  // A range of texts has to be the same under every locale; SQLite compares bytes anyway. Decision 0052.
-  `create table search_phrases (
-    account_id text not null references accounts (id), phrase ${bytewise} not null, kind text not null,
-    owner_id text not null, detail text not null,
-    constraint search_phrases_pk primary key (account_id, phrase, kind, owner_id, detail)
-  ) ${clustered}`,
+  // What customers, licences and devices are found by. Decision 0052.
+  `create table customer_words (
+    ${rowNumber} account_id text not null, customer_id text not null, words text not null,
+    constraint customer_words_of unique (account_id, customer_id)
+  )`,
+  ...indexWords('customer_words', 'customer_search', 'account_id, customer_id'),
+  `create table license_words (
+    ${rowNumber} account_id text not null, license_id text not null, host_id text not null, words text not null,
+    constraint license_words_of unique (account_id, license_id, host_id)
+  )`,
+  ...indexWords('license_words', 'license_search', 'account_id, license_id'),
   `create table devices (
     account_id text not null, license_id text not null, host_id text not null, id text not null, tag text,
     ip_address text not null, created_at text not null, fingerprint text, public_key text,

@@ -1,10 +1,10 @@
 import type { Customer } from '../../contract/customers.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
-import { isAmong, type Sql, sql } from '../engine/sql.ts';
+import { isAmong, type Sql, sql, unionOf } from '../engine/sql.ts';
 import { nullIfTaken } from '../errors.ts';
 import { type Filters, type List, listsOf } from '../lists.ts';
-import { beginsWith, phrasesOf, replacePhrases } from '../search.ts';
+import { customersFound, customerWords, patternsOf, replaceWords, wordsOf } from '../search.ts';
 import { type Changes, flag, latestOf, optional, tableOf, text, unlessTaken } from '../table.ts';
 
 const columns = {
@@ -26,7 +26,7 @@ const lists = listsOf(customers, 'id');
 export interface CustomerFilters {
   /** Part of the e-mail address, without case. */
   readonly email?: string | undefined;
-  /** The start of a word, or of words in a row, in the name or the e-mail address, without case. */
+  /** Words in a row, or parts of them, in the name or the e-mail address, without case and accents. */
   readonly text?: string | undefined;
   readonly active?: boolean | undefined;
   /** Only customers that have a licence of one of these. */
@@ -43,7 +43,7 @@ export const customerRepository = (db: Connection) => ({
   async insert({ now, active = true, ...customer }: NewCustomer): Promise<boolean> {
     const record = { ...customer, emailKey: keyOf(customer.email), active, createdAt: now, updatedAt: now };
     if (!(await customers.insert(db, record, unlessTaken))) return false;
-    await replacePhrases(db, ownerOf(customer.accountId, customer.id), [], phrasesOf(customer.name, customer.email));
+    await replaceWords(db, customerWords, ownerOf(record), '', wordsOf(record.name, record.email));
     return true;
   },
 
@@ -67,7 +67,13 @@ export const customerRepository = (db: Connection) => ({
     const fields = { name, email, emailKey: keyOf(email), active, updatedAt };
     const changed = await customers.patch(db, { accountId, id }, fields).catch(nullIfTaken);
     if (changed === null) return null;
-    await replacePhrases(db, ownerOf(accountId, id), phrasesOf(before.name, before.email), phrasesOf(name, email));
+    await replaceWords(
+      db,
+      customerWords,
+      ownerOf({ accountId, id }),
+      wordsOf(before.name, before.email),
+      wordsOf(name, email),
+    );
     return toCustomer(changed);
   },
 
@@ -96,7 +102,7 @@ export const customerRepository = (db: Connection) => ({
     // The lock waits for transactions that hold the customer, so that the licences they add are seen below.
     const customer = await customers.lock(db, { accountId, id });
     if (customer === null) return null;
-    await replacePhrases(db, ownerOf(accountId, id), phrasesOf(customer.name, customer.email), []);
+    await replaceWords(db, customerWords, ownerOf({ accountId, id }), wordsOf(customer.name, customer.email), '');
     const disabled = customer.active ? sql`vendor_disabled` : sql`1`;
     const released = await db.run(sql`
       update licenses set customer_id = null, vendor_disabled = ${disabled}, updated_at = ${latestOf('updated_at', now)}
@@ -111,8 +117,10 @@ const idOfEmail = async (db: Connection, accountId: AccountId, email: string): P
 
 const keyOf = (email: string | null): string | null => email?.toLowerCase() ?? null;
 
-const ownerOf = (accountId: AccountId, ownerId: string) =>
-  ({ accountId, kind: 'customer', ownerId, detail: '' }) as const;
+const ownerOf = ({ accountId, id }: { readonly accountId: AccountId; readonly id: string }) => ({
+  accountId,
+  customerId: id,
+});
 
 type CustomerRecord = ReturnType<typeof customers.read>;
 
@@ -136,12 +144,7 @@ function toFilters(accountId: AccountId, { email, text, active, productIds }: Cu
     const part = email.toLowerCase().replace(/[!%_]/g, '!$&');
     conditions.push(sql`customers.email_key like ${`%${part}%`} escape '!'`);
   }
-  const begins = text === undefined ? null : (beginsWith(accountId, text) ?? sql`1 = 0`);
-  const found =
-    begins === null
-      ? undefined
-      : sql`
-    select p.owner_id as id from search_phrases as p where ${begins} and p.kind = 'customer'`;
+  const found = text === undefined ? undefined : unionOf(patternsOf(text).map((one) => customersFound(accountId, one)));
   if (productIds !== undefined) {
     conditions.push(sql`exists (
       select 1 from licenses as l

@@ -4,7 +4,7 @@ import type { Device, Fingerprint, License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { and, isAmong, raw, sql } from '../engine/sql.ts';
 import type { Page } from '../lists.ts';
-import { phrasesOf, replacePhrases } from '../search.ts';
+import { licenseWords, replaceWords, wordsOf } from '../search.ts';
 import { type Changes, json, oldestFirst, optional, type Row, tableOf, text } from '../table.ts';
 import { isUnseenSince } from './keys/licenses.ts';
 
@@ -124,8 +124,8 @@ type MaybeDevice = Device | null;
 
 /** Makes a licence findable by a device, in place of what the device was before; null where there is none. */
 async function makeFindable(db: Connection, { accountId, id }: License, before: MaybeDevice, after: MaybeDevice) {
-  const ownerOf = ({ hostId }: Device) => ({ accountId, kind: 'device', ownerId: id, detail: hostId }) as const;
-  const phrasesOfDevice = ({ hostId, deviceTag }: Device) => phrasesOf(hostId, deviceTag);
-  if (before !== null) await replacePhrases(db, ownerOf(before), phrasesOfDevice(before), []);
-  if (after !== null) await replacePhrases(db, ownerOf(after), [], phrasesOfDevice(after));
+  const ownerOf = ({ hostId }: Device) => ({ accountId, licenseId: id, hostId });
+  const words = ({ hostId, deviceTag }: Device) => wordsOf(hostId, deviceTag);
+  if (before !== null) await replaceWords(db, licenseWords, ownerOf(before), words(before), '');
+  if (after !== null) await replaceWords(db, licenseWords, ownerOf(after), '', words(after));
 }

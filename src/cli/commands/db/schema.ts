@@ -6,7 +6,7 @@ import { showProgress } from '../../output/progress.ts';
 import type { Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { count } from '../../output/words.ts';
-import { loadOperator, operateOn } from '../../request/operator.ts';
+import { loadOperator, type Operator, operateOn } from '../../request/operator.ts';
 import { chooseDatabase } from '../../request/target.ts';
 import { did, listOf } from '../results.ts';
 
@@ -18,6 +18,7 @@ const statusFields: readonly Field[] = [
   { name: 'done', show: names },
   { name: 'pending', show: names },
   { name: 'unknown', show: names },
+  { name: 'search' },
 ];
 
 export const dbStatus = command({
@@ -35,8 +36,11 @@ export const dbStatus = command({
   },
 });
 
-function notesOn({ pending, unknown }: { pending: readonly string[]; unknown: readonly string[] }): Note[] {
+function notesOn({ pending, unknown, search }: Awaited<ReturnType<Operator['databaseStatus']>>): Note[] {
   if (unknown.length > 0) return [{ tone: 'warning', text: 'a newer lkm has changed this database: use that version' }];
+  if (pending.length === 0 && search === 'not indexed') {
+    return [{ tone: 'hint', text: 'searches look at all words, since pg_trgm was not installed: docs/operating.md' }];
+  }
   if (pending.length === 0) return [{ tone: 'done', text: 'up to date' }];
   return [{ tone: 'hint', text: `${count(pending.length, 'migration')} to run: lkm db migrate` }];
 }

@@ -75,7 +75,10 @@ export const keysList = readCommand({
       'only those that no application has used for so long, as 90d, or since a day',
       parseDayAgo,
     ),
-    text: option('--text <TEXT>', 'a key, its last section, or the start of a word of customer, device or reference'),
+    text: option(
+      '--text <TEXT>',
+      'a key, its last section, or parts of words of customer, device, reference or metadata',
+    ),
     metadata: many('--metadata <NAME=VALUE>', 'only those with this entry of metadata', parseMetadata),
     limit,
   },

@@ -4,7 +4,7 @@ import type { Changes } from '../../../domain/changes.ts';
 import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { raw, type Sql, sql } from '../../engine/sql.ts';
-import { phrasesOf, replacePhrases } from '../../search.ts';
+import { licenseWords, replaceWords, wordsOf } from '../../search.ts';
 import { latestOf, type Row, tableOf, text, unlessTaken } from '../../table.ts';
 import { isKey, type LicenseCustomer, licenses } from './licenses.ts';
 
@@ -167,7 +167,7 @@ async function writeMetadata(
   license: Findable,
   before: Pick<Findable, 'metadata' | 'reference'> = { metadata: {}, reference: null },
 ): Promise<void> {
-  const { accountId, id: licenseId, metadata, reference } = license;
+  const { accountId, id: licenseId, metadata } = license;
   const [past, present] = [findableOf(before.metadata), findableOf(metadata)];
   for (const [name, value] of past) {
     if (present.get(name) !== value) await entries.remove(db, { accountId, name, value, licenseId });
@@ -175,7 +175,12 @@ async function writeMetadata(
   for (const [name, value] of present) {
     if (past.get(name) !== value) await entries.insert(db, { accountId, name, value, licenseId }, unlessTaken);
   }
-  if (reference === before.reference) return;
-  const owner = { accountId, kind: 'license', ownerId: licenseId, detail: '' } as const;
-  await replacePhrases(db, owner, phrasesOf(before.reference), phrasesOf(reference));
+  const owner = { accountId, licenseId, hostId: '' };
+  await replaceWords(db, licenseWords, owner, wordsIn(before), wordsIn(license));
+}
+
+/** The words of a reference and of free metadata, without booleans: many licences share these. */
+function wordsIn({ reference, metadata }: Pick<Findable, 'metadata' | 'reference'>): string {
+  const entries = [...findableOf(metadata)].filter(([name]) => typeof metadata[name] !== 'boolean');
+  return wordsOf(reference, ...entries.map(([, value]) => value));
 }

@@ -3,9 +3,9 @@ import type { AccountId, Instant } from '../../../contract/scalars.ts';
 import type { Findable } from '../../../domain/access.ts';
 import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { and, isAmong, join, raw, type Sql, sql } from '../../engine/sql.ts';
+import { and, isAmong, raw, type Sql, sql, unionOf } from '../../engine/sql.ts';
 import { type Filters, listsOf, type Page } from '../../lists.ts';
-import { beginsWith } from '../../search.ts';
+import { customersFound, licensesFound, patternsOf } from '../../search.ts';
 import {
   byRecordedEnd,
   isActive,
@@ -106,7 +106,7 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
 /** The end of a key that an index holds, and that a masked key of any format shows. */
 const TAIL_LENGTH = 4;
 
-/** A whole key, the end of one, or the start of a word of what belongs to a key. What has no such end, or no word, finds none. */
+/** A whole key, the end of one, or parts of words of what belongs to a key. What has no such end, or no word, finds none. */
 function idsFoundBy(accountId: AccountId, { text, key, anyKeyEnd, customers }: NonNullable<KeyFilters['text']>): Sql {
   const characters = Array.from(text.toLowerCase());
   const { length } = characters;
@@ -123,15 +123,12 @@ function idsFoundBy(accountId: AccountId, { text, key, anyKeyEnd, customers }: N
         and ${tailOf(raw('l.license_key'))} = ${characters.slice(-TAIL_LENGTH).join('')}
         and lower(substr(l.license_key, length(l.license_key) - ${length} + 1)) = ${characters.join('')} and ${isShown}`);
   }
-  const begins = beginsWith(accountId, text);
-  if (begins !== null) {
-    queries.push(sql`select p.owner_id as id from search_phrases as p where ${begins} and p.kind <> 'customer'`);
-    if (customers) {
-      queries.push(sql`
-        select l.id from search_phrases as p
-          join licenses as l on l.account_id = p.account_id and l.customer_id = p.owner_id
-        where ${begins} and p.kind = 'customer'`);
-    }
+  for (const pattern of patternsOf(text)) {
+    queries.push(licensesFound(accountId, pattern));
+    if (!customers) continue;
+    queries.push(sql`
+      select l.id from (${customersFound(accountId, pattern)}) as c
+        join licenses as l on l.account_id = ${accountId} and l.customer_id = c.id`);
   }
-  return join(queries, ' union all ');
+  return unionOf(queries);
 }
