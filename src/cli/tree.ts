@@ -76,6 +76,7 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('keys get', 'show a key with its devices and its customer', () => import('./commands/keys/get.ts')),
   entry('keys list', 'list keys, newest first, by what they are or belong to', () => import('./commands/keys/list.ts')),
   entry('keys import', 'take in keys of another system, with customers and devices', keysMove),
+  entry('keys compare', 'compare the keys of files with those of the service', keysMove),
   entry('keys export', 'write keys as import reads them, with customers and devices', keysMove),
   entry('keys why', 'explain whether a device may use a key', () => import('./commands/keys/why.ts')),
   entry('keys update', 'change limits, expiry, customer and more of a key', () => import('./commands/keys/update.ts')),

@@ -65,6 +65,7 @@ export const canaryCommands: Readonly<Record<string, (shop: Shop) => readonly st
   ],
   'keys get': ({ product }) => [`@key.txt -P ${product}`, `@wrong-key.txt -P ${product}`, '@key.txt'],
   'keys list': ({ product, email }) => ['', `-P ${product} --json`, `--text ${email}`],
+  'keys compare': () => ['import.csv'],
   'keys import': () => ['-f import.csv -y', '-f import.csv -y', '-f import.csv --dry-run'],
   'keys export': ({ product }) => [`-P ${product} -o exported.csv --format csv`],
   'keys update': ({ product }) => [`@key.txt -P ${product} --max-activations 10`, `-P ${product} -f changes.csv`],

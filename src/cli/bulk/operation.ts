@@ -40,6 +40,8 @@ export interface BulkOperation {
   arrange?(body: Body): Body;
   /** What the service would refuse of a body that `schema` takes, with the names of its fields. */
   problemsOf?(body: Body, now: Instant): readonly string[];
+  /** What should be known of bodies that can be sent. */
+  warningsOf?(bodies: readonly Body[]): readonly string[];
   /** The body as `schema` can check it: with a placeholder for what a look-up has still to find. */
   toCheck?(body: Body): Body;
   /** Whether sending a row twice does no more than sending it once, also when the service has forgotten the first time. */

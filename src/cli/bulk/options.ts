@@ -4,40 +4,55 @@ import type { Field } from '../output/result.ts';
 import { dateFormats } from '../values/date-format.ts';
 import { parseWhole } from '../values/scalars.ts';
 import { parseEncoding, trimmed } from '../values/text.ts';
+import { systems } from './presets/systems.ts';
 
-export const bulkOptions = {
-  file: option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each'),
+export const delimiterNames = ['comma', 'semicolon', 'tab', 'pipe'] as const;
+
+/** How the rows of a file are read. */
+export const readingOptions = {
   map: many('--map <COLUMN=FIELD>', 'with -f: what a column of the file is; nothing after = leaves it out', {
     parse: parseMapping,
   }),
+  ignoreUnknown: flag('--ignore-unknown', 'with -f: leave out columns that are no known field, and say which'),
   delimiter: option('--delimiter <NAME>', 'with -f: what stands between the cells; found out unless given', {
-    choices: ['comma', 'semicolon', 'tab', 'pipe'],
+    choices: delimiterNames,
   }),
   encoding: option(
     '--encoding <NAME>',
     'with -f: its encoding, such as windows-1250; UTF-8, UTF-16 and Windows-1252 are recognised',
-    {
-      parse: parseEncoding,
-    },
+    { parse: parseEncoding },
   ),
   dateFormat: option(
     '--date-format <ORDER>',
     'with -f: how dates are written in it, besides 2027-12-31; epoch: seconds since 1970, from 1e11 on milliseconds',
-    {
-      choices: dateFormats,
-    },
+    { choices: dateFormats },
   ),
+  noDate: many('--no-date <VALUE>', 'with -f: what stands for no date in it, such as 0001-01-01'),
+  mapFrom: option('--map-from <NAME>', 'with -f: read it as --save-map has kept', parseName),
+};
+
+export const bulkOptions = {
+  file: option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each'),
+  ...readingOptions,
+  saveMap: option('--save-map <NAME>', 'with -f: keep --map, --date-format and how else the file is read', parseName),
   skipInvalid: flag(
     '--skip-invalid',
     'with -f: leave out rows that cannot be sent as they are, and do the rest (exit code 12)',
   ),
-  noDate: many('--no-date <VALUE>', 'with -f: what stands for no date in it, such as 0001-01-01'),
-  run: option('--run <NAME>', 'with -f or --count: do it once more, as a run of its own', {
-    parse: parseRunName,
-  }),
+  run: option('--run <NAME>', 'with -f or --count: do it once more, as a run of its own', parseName),
   concurrency: option('--concurrency <N>', 'with -f or --count: how many rows go at a time at most (96)', {
     parse: parseConcurrency,
   }),
+};
+
+/** Which system files of keys are of, and what is read besides them. */
+export const systemOptions = {
+  from: option('--from <SYSTEM>', 'which system the files are of', { choices: systems }),
+  deviceFiles: many('--devices <PATH>', 'a file of the devices of the keys, where they have one of their own'),
+  productMap: many('--product-map <OLD=NEW>', 'the product, by its id or name, in place of OLD in the files', {
+    parse: parseMapping,
+  }),
+  testKeys: flag('--test-keys', 'with --from: also keys of tests'),
 };
 
 export const restartOption = flag(
@@ -47,13 +62,13 @@ export const restartOption = flag(
 
 export const isBulk = ({ file, count }: Written['options']): boolean => file !== undefined || count !== undefined;
 
-function parseMapping(text: string): readonly [column: string, field: string] {
+export function parseMapping(text: string): readonly [column: string, field: string] {
   const at = text.lastIndexOf('=');
   if (at < 1) throw new UsageError(`'${text.slice(0, 40)}' is not COLUMN=FIELD`);
   return [trimmed(text.slice(0, at)), text.slice(at + 1).trim()];
 }
 
-function parseRunName(text: string): string {
+function parseName(text: string): string {
   if (/^[\w.:@-]{1,64}$/.test(text)) return text;
   throw new UsageError('a name has 1 to 64 letters, digits and . : @ _ -');
 }

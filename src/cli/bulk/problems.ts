@@ -1,24 +1,38 @@
+import { basename } from 'node:path';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { count } from '../output/words.ts';
 import type { Column, Columns } from './columns.ts';
-import type { Report } from './raw-row.ts';
+import { LINES_PER_FILE, type Report } from './raw-row.ts';
 
-const SHOWN = 20;
-const MAX_SHOWN = 1_000;
+/** How many problems of one kind are shown. */
+const SHOWN_OF_A_KIND = 10;
+/** How many rows that are left out are named. */
+const SHOWN_ROWS = 20;
 
-/** The problems of a file: all are counted, the first ones of its rows are kept. */
+/** Problems that differ in their values only are of one kind. */
+const kindOf = (text: string): string => text.replaceAll(/'[^']*'|\d+/g, '…');
+
+/** The problems of files: all are counted by their kinds, the first ones of each are kept. */
 export class Problems {
   count = 0;
   /** Whether a name was none of a column: then all of them are shown. */
   showsFields = false;
-  /** What would help, below all problems. */
+  /** What would help: shown before the problems. */
   readonly hints: string[] = [];
-  readonly #kept: { readonly line: number | null; readonly text: string }[] = [];
+  readonly #files: readonly string[];
+  readonly #kinds = new Map<
+    string,
+    { count: number; readonly kept: { readonly line: number | null; readonly text: string }[] }
+  >();
 
   /** Whether a row that has a problem is left out, with what is wrong with it; else it stops the file. */
   skipsRows = false;
   readonly skipped = new Map<number, string[]>();
+
+  constructor(files: readonly string[]) {
+    this.#files = files.map((file) => basename(file));
+  }
 
   readonly add: Report = (line, text) => {
     if (this.skipsRows && line !== null) {
@@ -26,27 +40,40 @@ export class Problems {
       return;
     }
     this.count += 1;
-    if (line === null || this.#kept.length < MAX_SHOWN) this.#kept.push({ line, text });
+    const kind = this.#kinds.get(kindOf(text)) ?? { count: 0, kept: [] };
+    this.#kinds.set(kindOf(text), kind);
+    kind.count += 1;
+    if (kind.kept.length < SHOWN_OF_A_KIND) kind.kept.push({ line, text });
+  };
+
+  /** A line as people find it: with the name of its file where there are several. */
+  readonly place = (line: number): string => {
+    const file = this.#files.length > 1 ? `${this.#files[Math.floor(line / LINES_PER_FILE)]} ` : '';
+    return `${file}line ${line % LINES_PER_FILE}`;
   };
 
   /** Which rows were left out, and why. */
   skippedNotes(): readonly string[] {
-    const notes = [...this.skipped].map(([line, texts]) => `left out line ${line}: ${texts.join('; ')}`);
-    const more = notes.length - SHOWN;
-    return [...notes.slice(0, SHOWN), ...(more > 0 ? [`left out ${count(more, 'more row')}`] : [])];
+    const notes = [...this.skipped].map(([line, texts]) => `left out ${this.place(line)}: ${texts.join('; ')}`);
+    const more = notes.length - SHOWN_ROWS;
+    return [...notes.slice(0, SHOWN_ROWS), ...(more > 0 ? [`left out ${count(more, 'more row')}`] : [])];
   }
 
-  /** The error for a file that cannot be sent as it is; `isWhole` shows as many problems as are kept. */
-  error(name: string, { single, families }: Columns, isWhole: boolean): UsageError {
-    const sorted = this.#kept.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
-    const shown = sorted.slice(0, isWhole ? MAX_SHOWN : SHOWN);
-    const more = this.count - shown.length;
-    const how = this.count > MAX_SHOWN ? `${MAX_SHOWN} of them` : 'all';
+  /** The error for files that cannot be sent as they are. */
+  error(name: string, { single, families }: Columns): UsageError {
+    const shown = [...this.#kinds.values()]
+      .flatMap(({ count, kept }) =>
+        kept.map((problem, at) => ({ ...problem, more: at === SHOWN_OF_A_KIND - 1 ? count - SHOWN_OF_A_KIND : 0 })),
+      )
+      .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
     const fields = [...single.map(({ name }) => name), ...families.map(({ prefix }) => `${prefix}NAME`)];
-    return new UsageError(`${name} has ${count(this.count, 'problem')}; nothing was sent`, [
-      ...shown.map(({ line, text }) => (line === null ? text : `line ${line}: ${text}`)),
-      ...(more > 0 ? [`and ${more} more${isWhole ? '' : `; --dry-run shows ${how}`}`] : []),
+    const have = this.#files.length > 1 ? 'have' : 'has';
+    return new UsageError(`${name} ${have} ${count(this.count, 'problem')}; nothing was sent`, [
       ...this.hints,
+      ...shown.flatMap(({ line, text, more }) => [
+        line === null ? text : `${this.place(line)}: ${text}`,
+        ...(more > 0 ? [`and ${more} more of that kind`] : []),
+      ]),
       ...(this.showsFields ? [`known fields: ${fields.join(', ')}`] : []),
     ]);
   }

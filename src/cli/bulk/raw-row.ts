@@ -19,7 +19,13 @@ export interface Layout {
   readonly mark: '' | '\ufeff';
 }
 
-/** The same while it is found out. */
+/** That of results which no file was the input of. */
+export const OWN_LAYOUT: Layout = { names: ['row'], isByPlace: true, delimiter: ',', mark: '' };
+
+/** Of several files the second one has lines from here on, and so on. */
+export const LINES_PER_FILE = 1e9;
+
+/** A layout while it is found out. */
 export interface Form {
   readonly names: string[];
   isByPlace: boolean;

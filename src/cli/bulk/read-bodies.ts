@@ -22,17 +22,21 @@ interface Reading {
   readonly problems: Problems;
   readonly dateFormat: DateFormat | undefined;
   readonly noDate: readonly string[] | undefined;
+  /** Whether columns that no field is called as are left out; else each is a problem. */
+  readonly ignoreUnknown?: boolean;
   readonly io: Pick<Io, 'now'>;
 }
 
 /** Turns the rows of a file into bodies of requests, one after the other, and collects all that is wrong with them. */
 export function readBodies(operation: BulkOperation, reading: Reading) {
-  const { mapping, defaults, problems, io } = reading;
+  const { mapping, defaults, problems, io, ignoreUnknown = false } = reading;
   const dates = createDateNotes(io);
   /** What stands where a date is asked for and is none. */
   const noDates: string[] = [];
   const columns = new Map<string, Column | null>();
-  const repeated = findRepeated(columns);
+  const leftOut: string[] = [];
+  let unknown = 0;
+  const repeated = findRepeated(columns, problems.place);
   const report = (text: string) => problems.add(null, text);
 
   /** What a name in the file means. */
@@ -40,8 +44,13 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
     const meant = mapping.get(name) ?? name;
     if (meant === '') return null;
     const column = findColumn(operation.columns, meant);
+    if (column === null && ignoreUnknown && meant === name) {
+      leftOut.push(name);
+      return null;
+    }
     if (column === null) {
       report(`column '${name.slice(0, 40)}': say what it is, --map '${name}=FIELD', or leave it out, --map '${name}='`);
+      unknown += 1;
       problems.showsFields = true;
       return null;
     }
@@ -77,13 +86,18 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
   function end(): void {
     if (columns.size === 0) report('it has no rows below its header');
     else for (const name of mapping.keys()) if (!columns.has(name)) report(`--map: there is no column '${name}'`);
+    if (unknown > 1) problems.hints.push('--ignore-unknown leaves out all columns that are no known field');
     const [format, ...others] = formatsOf(noDates);
     if (format === undefined) return;
     const orders = [format, ...others].map((one) => `--date-format ${one}`).join(' or ');
-    problems.hints.push(`dates such as ${noDates[0]} are read with ${orders}`);
+    problems.hints.unshift(`dates such as ${noDates[0]} are read with ${orders}`);
   }
 
-  return { read, end, dateNotes: dates.notes };
+  const notes = (noun: string): readonly string[] => [
+    ...(leftOut.length === 0 ? [] : [`columns left out: ${leftOut.join(', ')}`]),
+    ...dates.notes(noun),
+  ];
+  return { read, end, notes };
 }
 
 /** Writes the cells of a row into its body; returns what cannot be read, and the columns that it is in. */
@@ -161,7 +175,7 @@ const isWithin = (place: readonly PropertyKey[], { path }: Column): boolean =>
   path.every((part, at) => part === place[at]);
 
 /** Two rows of one file cannot have the same key or reference: the second one would be refused, or done twice. */
-function findRepeated(columns: NamedColumns) {
+function findRepeated(columns: NamedColumns, place: (line: number) => string) {
   /** By value, the line that it was seen on first. A hash stands for the value: there may be millions, of any length. */
   const seen = new Map<string, number>();
   return (line: number, body: Body, skipsRows: boolean): string[] => {
@@ -174,6 +188,6 @@ function findRepeated(columns: NamedColumns) {
     });
     const again = values.filter(({ first }) => first !== line);
     if (again.length === 0 || !skipsRows) for (const { digest, first } of values) seen.set(digest, first);
-    return again.map(({ header, first }) => `${header}: the same as in line ${first}`);
+    return again.map(({ header, first }) => `${header}: the same as in ${place(first)}`);
   };
 }

@@ -4,9 +4,9 @@ import { basename, resolve } from 'node:path';
 import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { openDecoder, trimmed } from '../values/text.ts';
-import type { Form, Layout, RawRow, Report } from './raw-row.ts';
+import { type Form, type Layout, LINES_PER_FILE, OWN_LAYOUT, type RawRow, type Report } from './raw-row.ts';
 import { delimiters, guessDelimiter, readCsv } from './read-csv.ts';
-import { readJson, readJsonLines } from './read-json.ts';
+import { readJsonArray, readJsonLines, readJsonPages } from './read-json.ts';
 
 /** How a file is written, as far as that is said. */
 export interface Writing {
@@ -38,6 +38,34 @@ export function readFile(path: string, { delimiter, encoding }: Writing, report:
     layout: (): Layout => ({ ...form, mark: decoder.needsMark() ? '\ufeff' : '' }),
     /** The encoding that was recognised by its bytes. */
     guessedEncoding: decoder.guessed,
+  };
+}
+
+/** The rows of several files, one after the other. The lines of a file are counted from its own multiple of `LINES_PER_FILE`. */
+export function readFiles(paths: readonly string[], writing: Writing, report: Report, io: Io) {
+  const files = paths.map((path, at) =>
+    readFile(path, writing, (line, text) => report(line && at * LINES_PER_FILE + line, text), io),
+  );
+  async function* rows(): AsyncGenerator<RawRow> {
+    for (const [at, file] of files.entries()) {
+      for await (const row of file.rows) yield { ...row, line: at * LINES_PER_FILE + row.line };
+    }
+  }
+  return {
+    names: files.map(({ name }) => name),
+    rows: rows(),
+    digests: () => files.map(({ digest }) => digest()),
+    /** That of one file; several have all of their columns. */
+    layout(): Layout {
+      const [first, ...others] = files.map(({ layout }) => layout());
+      if (first === undefined || others.length === 0) return first ?? OWN_LAYOUT;
+      return { ...first, names: [...new Set([first, ...others].flatMap(({ names }) => names))], isByPlace: false };
+    },
+    guessedEncodings: () =>
+      files.flatMap(({ name, guessedEncoding }) => {
+        const encoding = guessedEncoding();
+        return encoding === null ? [] : [`${name} is read as ${encoding}; if it is not: --encoding NAME`];
+      }),
   };
 }
 
@@ -97,7 +125,8 @@ async function* readRows(
     yield* readCsv(all, form, sep === null ? 1 : 2, report);
     return;
   }
-  for await (const row of kind === 'json' ? readJson(all, report) : readJsonLines(all, report)) {
+  const read = { json: readJsonArray, jsonl: readJsonLines, pages: readJsonPages }[kind];
+  for await (const row of read(all, report)) {
     for (const [name] of row.written) if (!form.names.includes(name)) form.names.push(name);
     yield row;
   }
@@ -106,9 +135,18 @@ async function* readRows(
 /** What Excel takes from the first line: `sep=;`. */
 const separatorLine = /^"?sep=(\\t|[^\r\n"])"?[\t ,;|]*(?:\r\n?|\n)/i;
 
-function kindOf(path: string, start: string): 'csv' | 'json' | 'jsonl' {
+function kindOf(path: string, start: string): 'csv' | 'json' | 'jsonl' | 'pages' {
   if (/\.(jsonl|ndjson)$/i.test(path)) return 'jsonl';
   if (/\.(csv|tsv|txt)$/i.test(path)) return 'csv';
-  const first = start.trimStart().charAt(0);
-  return first === '[' ? 'json' : first === '{' ? 'jsonl' : 'csv';
+  const text = start.trimStart();
+  if (text.startsWith('[')) return 'json';
+  if (!text.startsWith('{')) return 'csv';
+  const [line = ''] = text.split(/[\r\n]/, 1);
+  try {
+    JSON.parse(line);
+    return 'jsonl';
+  } catch {
+    // An object of several lines.
+    return 'pages';
+  }
 }

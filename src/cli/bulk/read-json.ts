@@ -3,15 +3,19 @@ import { CommandError } from '../failure/errors.ts';
 import { isObject } from './columns.ts';
 import type { RawRow, Report } from './raw-row.ts';
 
+/** Reads an object per line; one that is a page of rows gives these. */
 export async function* readJsonLines(texts: AsyncIterable<string>, report: Report): AsyncGenerator<RawRow> {
   let line = 0;
+  let last = 0;
   for await (const text of linesOf(texts)) {
     line += 1;
     if (text.trim() === '') continue;
     try {
-      const value: unknown = JSON.parse(text);
-      if (isObject(value)) yield { line, cells: cellsOf(value), written: Object.entries(value) };
-      else report(line, 'is not an object');
+      for (const row of rowsIn(JSON.parse(text), line, report)) {
+        // The rows of a page are counted on from its line.
+        last = Math.max(line, last + 1);
+        yield { ...row, line: last };
+      }
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       report(line, 'is not JSON');
@@ -30,21 +34,79 @@ async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
   yield rest;
 }
 
-export async function* readJson(texts: AsyncIterable<string>, report: Report): AsyncGenerator<RawRow> {
+/** Reads a JSON array of objects or pages. */
+export async function* readJsonArray(texts: AsyncIterable<string>, report: Report): AsyncGenerator<RawRow> {
   const { default: streamArray } = await import('stream-json/streamers/stream-array.js');
-  const parser = streamArray.withParserAsStream();
+  yield* readStream(streamArray.withParserAsStream(), texts, 'it is not a JSON array', report);
+}
+
+/** Reads one JSON object, or several one after the other, which are pages of rows. */
+export async function* readJsonPages(texts: AsyncIterable<string>, report: Report): AsyncGenerator<RawRow> {
+  const { default: streamValues } = await import('stream-json/streamers/stream-values.js');
+  yield* readStream(streamValues.withParserAsStream(), texts, 'it is not JSON', report);
+}
+
+async function* readStream(
+  parser: NodeJS.ReadWriteStream,
+  texts: AsyncIterable<string>,
+  otherwise: string,
+  report: Report,
+): AsyncGenerator<RawRow> {
   // An error of the text ends the parser with it.
   pipeline(Readable.from(texts), parser, () => {});
+  let place = 0;
   try {
-    for await (const { key, value } of parser as AsyncIterable<{ readonly key: number; readonly value: unknown }>) {
-      if (isObject(value)) yield { line: key + 1, cells: cellsOf(value), written: Object.entries(value) };
-      else report(key + 1, 'is not an object');
+    for await (const { value } of parser as AsyncIterable<{ readonly value: unknown }>) {
+      place += isObject(value) ? 0 : 1;
+      for (const row of rowsIn(value, Math.max(place, 1), report)) {
+        place += 1;
+        yield { ...row, line: place };
+      }
     }
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    report(null, 'it is not a JSON array');
+    report(null, otherwise);
   }
 }
+
+/** The names under which systems put the rows of a page. */
+const envelopes = new Set([
+  'data',
+  'items',
+  'results',
+  'result',
+  'records',
+  'licensekeys',
+  'licenses',
+  'keys',
+  'instances',
+]);
+
+/** The rows in a value: an object is one, unless it is a page of them. */
+function* rowsIn(value: unknown, line: number, report: Report, page?: unknown): Generator<RawRow> {
+  if (Array.isArray(value)) {
+    for (const one of value) yield* rowsIn(one, line, report, page);
+    return;
+  }
+  if (!isObject(value)) {
+    report(line, 'is not an object');
+    return;
+  }
+  const [, inner] = Object.entries(value).find(isEnvelope) ?? [];
+  if (inner !== undefined && !isRow(value)) yield* rowsIn(inner, line, report, value.included);
+  else {
+    const row = isObject(value.attributes) ? flatten(value, page) : value;
+    yield { line, cells: cellsOf(row), written: Object.entries(row) };
+  }
+}
+
+const isEnvelope = ([name, value]: readonly [string, unknown]): boolean =>
+  envelopes.has(name.toLowerCase().replaceAll('_', '')) &&
+  (Array.isArray(value)
+    ? value.every(isObject)
+    : isObject(value) && (isRow(value) || Object.entries(value).some(isEnvelope)));
+
+const isRow = (value: object): boolean => 'attributes' in value || 'key' in value || 'Key' in value;
 
 /** Members as cells. What is inside of an object has a name of its own, as `customer.name`; metadata stays whole. */
 const cellsOf = (object: Readonly<Record<string, unknown>>): RawRow['cells'] =>
@@ -53,3 +115,15 @@ const cellsOf = (object: Readonly<Record<string, unknown>>): RawRow['cells'] =>
       ? Object.entries(value).map(([inner, of]) => [`${name}.${inner}`, of] as const)
       : [[name, value] as const],
   );
+
+/** A resource of JSON:API as an object: what it is related to has an `id`, and the attributes that the page includes. */
+function flatten({ id, attributes, relationships }: Readonly<Record<string, unknown>>, page: unknown) {
+  const included = Array.isArray(page) ? page.filter(isObject) : [];
+  const related = Object.entries(isObject(relationships) ? relationships : {}).flatMap(([name, relation]) => {
+    const to = isObject(relation) ? relation.data : undefined;
+    if (!isObject(to)) return [];
+    const more = included.find(({ id, type }) => id === to.id && type === to.type)?.attributes;
+    return [[name, { ...(isObject(more) && more), id: to.id }] as const];
+  });
+  return { ...Object.fromEntries(related), id, ...(isObject(attributes) && attributes) };
+}

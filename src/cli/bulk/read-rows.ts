@@ -1,19 +1,23 @@
 import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
+import { count } from '../output/words.ts';
 import type { Body, BulkOperation } from './operation.ts';
 import { Needs } from './preparation.ts';
+import { joinDevices, openPreset, recognise } from './presets/apply.ts';
+import type { SystemName } from './presets/systems.ts';
 import { Problems } from './problems.ts';
-import type { Layout } from './raw-row.ts';
+import { type Layout, OWN_LAYOUT, type RawRow } from './raw-row.ts';
 import { issuesOf, readBodies } from './read-bodies.ts';
-import { readFile } from './read-file.ts';
+import { readFiles } from './read-file.ts';
 import type { BulkRequest } from './run-bulk.ts';
+import { withSavedMap } from './saved-map.ts';
 import type { Row } from './send-rows.ts';
 
 export interface ReadRows {
   readonly rows: readonly Row[];
-  /** Where they came from: the name of a file; null for `--count`. */
+  /** Where they came from: the names of files; null for `--count`. */
   readonly file: string | null;
-  /** What tells these rows from others: the options, the product, and the bytes of the file or the number of rows. */
+  /** What tells these rows from others: the options, the product, and the bytes of the files or the number of rows. */
   readonly identity: readonly unknown[];
   readonly needs: Needs;
   readonly problems: Problems;
@@ -36,54 +40,78 @@ const ignoredOptions = [
   'yes',
   'githubOutput',
   'skipInvalid',
+  'saveMap',
+  'mapFrom',
 ];
 
 /** Reads all rows once and checks them. */
 export async function readRows(
   context: CommandContext,
   operation: BulkOperation,
-  request: BulkRequest,
+  given: BulkRequest,
 ): Promise<ReadRows> {
-  const { file, count = 0, mode = {} } = request;
+  const { request, written } = withSavedMap(given, context);
+  const { file, count: rowCount = 0, mode = {} } = request;
   const defaults: Body = JSON.parse(JSON.stringify(request.defaults));
-  const options = Object.entries(context.written)
+  const options = Object.entries(written)
     .filter(([name, text]) => text !== undefined && !ignoredOptions.includes(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const identity = [options, defaults.productId ?? null];
   const needs = new Needs(operation, mode);
   if (file !== undefined) {
     if (request.count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
-    return readRowsOfFile(context, operation, { ...request, file, defaults }, identity, needs);
+    return readRowsOfFiles(context, operation, { ...request, files: [file].flat(), defaults }, identity, needs);
   }
   const body = operation.arrange?.(defaults) ?? defaults;
   const [issue] = issuesOf(body, operation);
   if (issue !== undefined) throw new UsageError(`the options do not go together: ${issue}`, ['Nothing was sent.']);
   needs.add(body, null);
-  const rows = Array.from({ length: count }, (_, at): Row => {
+  const rows = Array.from({ length: rowCount }, (_, at): Row => {
     const row = at + 1;
     return { row, line: null, body, input: [['row', row]] };
   });
-  const layout: Layout = { names: ['row'], isByPlace: true, delimiter: ',', mark: '' };
-  return { rows, file: null, identity: [...identity, count], needs, problems: new Problems(), layout, warnings: [] };
+  const layout = OWN_LAYOUT;
+  return {
+    rows,
+    file: null,
+    identity: [...identity, rowCount],
+    needs,
+    problems: new Problems([]),
+    layout,
+    warnings: [],
+  };
 }
 
-async function readRowsOfFile(
-  { io, dryRun }: CommandContext,
+type FilesRequest = BulkRequest & { readonly files: readonly string[] };
+
+async function readRowsOfFiles(
+  { io }: CommandContext,
   operation: BulkOperation,
-  request: BulkRequest & { readonly file: string },
+  request: FilesRequest,
   identity: readonly unknown[],
   needs: Needs,
 ): Promise<ReadRows> {
-  const problems = new Problems();
-  problems.skipsRows = request.skipInvalid;
-  const source = readFile(request.file, request, problems.add, io);
-  const bodies = readBodies(operation, { ...request, mapping: new Map(request.map), problems, io });
+  const { files, foreign: { from } = {}, skipInvalid } = request;
+  const problems = new Problems(files);
+  problems.skipsRows = skipInvalid;
+  const source = readFiles(files, request, problems.add, io);
+  const foreign = await openForeign(request, problems, io);
+  const bodies = readBodies(operation, {
+    ...request,
+    mapping: from === undefined ? new Map(request.map) : new Map(),
+    dateFormat: request.dateFormat ?? (from && 'epoch'),
+    problems,
+    io,
+  });
   const rows: Row[] = [];
   let row = 0;
   for await (const raw of source.rows) {
-    const body = bodies.read(raw);
+    if (row === 0) foreign.look(raw);
     // Rows that are left out are counted too: the numbers of the others stay the same when such a row is corrected.
     row += 1;
+    const own = foreign.read(raw);
+    if (own === null) continue;
+    const body = bodies.read(own);
     if (problems.skipped.has(raw.line)) continue;
     rows.push({ row, line: raw.line, body, input: raw.written });
     needs.add(body, raw.line);
@@ -93,11 +121,61 @@ async function readRowsOfFile(
   if (rows.length === 0) {
     for (const [line, texts] of problems.skipped) for (const text of texts) problems.add(line, text);
   }
+  const name = files.length === 1 ? String(source.names[0]) : `the ${count(files.length, 'file')}`;
   // Where rows need nothing, no service has to be asked to tell all problems.
-  if (problems.count > 0 && needs.all.size === 0) throw problems.error(source.name, operation.columns, dryRun);
-  const guessed = source.guessedEncoding();
-  const encoding = guessed === null ? [] : [`${source.name} is read as ${guessed}; if it is not: --encoding NAME`];
-  const warnings = [...encoding, ...problems.skippedNotes(), ...bodies.dateNotes(operation.noun)];
-  const identified = [...identity, source.digest()];
-  return { rows, file: source.name, identity: identified, needs, problems, layout: source.layout(), warnings };
+  if (problems.count > 0 && needs.all.size === 0) throw problems.error(name, operation.columns);
+  const bodiesOf = rows.map(({ body }) => body);
+  const warnings = [
+    ...source.guessedEncodings(),
+    ...foreign.notes(),
+    ...problems.skippedNotes(),
+    ...bodies.notes(operation.noun),
+    ...(operation.warningsOf?.(bodiesOf) ?? []),
+  ];
+  const identified = [...identity, ...source.digests(), ...foreign.digests];
+  return { rows, file: name, identity: identified, needs, problems, layout: source.layout(), warnings };
+}
+
+/** What turns the rows of another system, and the devices of another file, into rows of lkm. */
+async function openForeign(request: FilesRequest, problems: Problems, io: CommandContext['io']) {
+  const { foreign, map = [] } = request;
+  const { from, deviceFiles = [], productMap = [], testKeys = false } = foreign ?? {};
+  const files = readFiles(
+    deviceFiles,
+    request,
+    (line, text) => problems.add(null, `--devices: line ${line}: ${text}`),
+    io,
+  );
+  const devices = deviceFiles.length === 0 ? null : joinDevices(await Array.fromAsync(files.rows), from);
+  const options = { productMap: new Map(productMap), takesTests: testKeys, mapping: new Map(map) };
+  const preset = from === undefined ? null : openPreset(from, options);
+  let looksLike: SystemName | null = null;
+  return {
+    digests: deviceFiles.length === 0 ? [] : files.digests(),
+    look({ cells }: RawRow): void {
+      looksLike = recognise(cells.map(([name]) => name));
+      if (looksLike === null || looksLike === from || foreign === undefined) return;
+      const text = `this looks like a file of ${looksLike}: --from ${looksLike}`;
+      if (from === undefined) problems.hints.push(text);
+      else throw new UsageError(text);
+    },
+    read(raw: RawRow): RawRow | null {
+      const of = (ids: readonly unknown[]) => devices?.of(ids) ?? [];
+      if (preset !== null) return preset.read(raw, of);
+      const cells = raw.cells.map(([name, value]) => {
+        const mapped = /^product(?:Id)?$/i.test(name) ? options.productMap.get(String(value)) : undefined;
+        return [name, mapped ?? value] as const;
+      });
+      const ids = cells.filter(([name]) => /^(?:licen[cs]e)?[-_ ]?(?:key|id)$/i.test(name)).map(([, value]) => value);
+      const own = of(ids);
+      return { ...raw, cells: own.length === 0 ? cells : [...cells, ['devices', own]] };
+    },
+    notes(): readonly string[] {
+      const unmatched = devices?.unmatched() ?? 0;
+      return [
+        ...(preset?.notes() ?? []),
+        ...(unmatched === 0 ? [] : [`${count(unmatched, 'device')} of keys that are not in the file left out`]),
+      ];
+    },
+  };
 }

@@ -6,14 +6,24 @@ import { count } from '../output/words.ts';
 import type { DateFormat } from '../values/date-format.ts';
 import { openLane } from './lane.ts';
 import type { Body, BulkOperation, Mode } from './operation.ts';
+import type { SystemName } from './presets/systems.ts';
 import type { Writing } from './read-file.ts';
 import { type ReadRows, readRows } from './read-rows.ts';
 import { resultOf } from './results.ts';
 import { openMarker, runOf } from './run.ts';
 import { sendRows } from './send-rows.ts';
 
+export interface ForeignFiles {
+  readonly from: SystemName | undefined;
+  /** Files of devices that belong to the keys of the rows. */
+  readonly deviceFiles: readonly string[] | undefined;
+  readonly productMap: readonly (readonly [old: string, productId: string])[] | undefined;
+  /** Whether keys of tests are taken too. */
+  readonly testKeys: boolean;
+}
+
 export interface BulkRequest extends Writing {
-  readonly file: string | undefined;
+  readonly file: string | readonly string[] | undefined;
   readonly count?: number | undefined;
   readonly map: readonly (readonly [column: string, field: string])[] | undefined;
   readonly dateFormat: DateFormat | undefined;
@@ -21,6 +31,11 @@ export interface BulkRequest extends Writing {
   readonly noDate: readonly string[] | undefined;
   /** Whether rows that cannot be sent are left out; else one of them stops the file. */
   readonly skipInvalid: boolean;
+  readonly ignoreUnknown?: boolean;
+  readonly saveMap?: string | undefined;
+  readonly mapFrom?: string | undefined;
+  /** Of a command whose rows may be keys of another system. */
+  readonly foreign?: ForeignFiles;
   readonly concurrency: number | undefined;
   readonly run: string | undefined;
   /** Sends a run again that was begun too long ago to be repeated. */
@@ -49,7 +64,7 @@ export async function runBulk(
   if (request.idempotencyKey !== undefined) {
     throw new UsageError('one idempotency key stands for one request: a run makes one for each row');
   }
-  if (request.file === undefined && request.count === undefined) {
+  if ((request.file ?? []).length === 0 && request.count === undefined) {
     throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
   }
   const read = await readRows(context, operation, request);
@@ -60,7 +75,7 @@ export async function runBulk(
   const found = hasNeeds
     ? await needs.find(await context.client(), openLane(MAX_LOOKUPS_AT_ONCE, io), problems)
     : new Map<string, string>();
-  if (problems.count > 0) throw problems.error(read.file ?? 'the command line', operation.columns, dryRun);
+  if (problems.count > 0) throw problems.error(read.file ?? 'the command line', operation.columns);
   if (marker === null) return previewRun(operation, read, found);
   for (const text of warnings) await context.say({ tone: 'warning', text });
   marker.refuseTakenOutput(settings);

@@ -21,13 +21,13 @@ describe('a file of another system', () => {
     expect([code, ...stderr.trimEnd().split('\n')]).toEqual([
       2,
       'error: old.csv has 6 problems; nothing was sent',
+      '  dates such as 31.12.2027 are read with --date-format dmy',
       "  line 2: Seats: 'three' is neither a whole number from 1 to 999999999 nor 'unlimited'",
       expect.stringMatching(/^ {2}line 2: Expires: '31\.12\.2027' is not a day/),
       expect.stringMatching(/^ {2}line 2: Created: '01\.02\.2024' is not a day/),
       expect.stringMatching(/^ {2}line 4: Expires: '30\.6\.2027 14:30' is not a day/),
       expect.stringMatching(/^ {2}line 4: Created: '5\.3\.2024' is not a day/),
       '  line 5: no product is called Viewer; --create-products makes it',
-      '  dates such as 31.12.2027 are read with --date-format dmy',
     ]);
   });
 

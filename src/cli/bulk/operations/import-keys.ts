@@ -11,7 +11,7 @@ import { originOf } from '../../request/changes.ts';
 import { calledSo, unlessRefused } from '../../request/look-ups.ts';
 import { bulkOperation, withProductId } from '../operation.ts';
 import type { Need, Preparation } from '../preparation.ts';
-import { type BulkRequest, runBulk } from '../run-bulk.ts';
+import { type BulkRequest, type ForeignFiles, runBulk } from '../run-bulk.ts';
 
 /** The products of the keys, by id or name, and versions; with `createProducts` those that are not there are made. */
 const productsOfKeys: Preparation = {
@@ -67,6 +67,9 @@ const reasons: Readonly<Record<string, string>> = {
   id: 'was not made at createdAt',
 };
 
+/** The length below which a key can be found by trying. */
+const GUESSABLE = 12;
+
 export const importKeys = bulkOperation({
   command: 'keys import',
   done: 'imported',
@@ -90,6 +93,14 @@ export const importKeys = bulkOperation({
     ];
   },
 
+  warningsOf(bodies) {
+    const short = bodies.map(({ key }) => String(key)).filter((key) => key.length < GUESSABLE);
+    const least = Math.min(...short.map((key) => key.replaceAll(/[^\p{L}\p{N}]/gu, '').length));
+    if (short.length === 0) return [];
+    const are = `${count(short.length, 'key')} ${short.length === 1 ? 'has' : 'have'} fewer than ${GUESSABLE} characters`;
+    return [`${are} and can be guessed: 36^${least} are possible, letters and digits of the shortest`];
+  },
+
   async send(client, input, call, { ifAbsent }) {
     const asked = client.keys.import(input, call);
     const imported = await (ifAbsent === true ? unlessRefused('keyTaken', asked) : asked);
@@ -97,7 +108,7 @@ export const importKeys = bulkOperation({
   },
 });
 
-interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
+interface Values extends Omit<BulkRequest, 'defaults' | 'mode' | 'foreign'>, ForeignFiles {
   readonly product: string | undefined;
   readonly ifAbsent: boolean;
   readonly inUse: boolean;
@@ -107,9 +118,11 @@ interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
 
 /** Takes in the keys of a file, once that is confirmed. */
 export function importKeysInBulk(context: CommandContext, values: Values): Promise<CommandResult> {
-  const { product, ifAbsent, inUse, createProducts, yes } = values;
+  const { product, ifAbsent, inUse, from, deviceFiles, productMap, testKeys, yes } = values;
+  const createProducts = values.createProducts || from !== undefined;
   return runBulk(context, importKeys, {
     ...values,
+    foreign: { from, deviceFiles, productMap, testKeys },
     defaults: { productId: product, force: inUse || undefined },
     mode: { ifAbsent, createProducts },
     confirm: async (rows) => {

@@ -1,5 +1,5 @@
-import { bulkOptions, resultFields } from '../../bulk/options.ts';
-import { change, command, flag, option, yes } from '../../command.ts';
+import { bulkOptions, readingOptions, resultFields, systemOptions } from '../../bulk/options.ts';
+import { argument, change, command, flag, many, option, yes } from '../../command.ts';
 import { maskInLog } from '../../output/github.ts';
 import { count } from '../../output/words.ts';
 import { checkFiltersExist } from '../../request/look-ups.ts';
@@ -17,6 +17,11 @@ export const keysImport = command({
       field: 'productId',
     }),
     ...bulkOptions,
+    file: many(
+      '-f, --file <PATH>',
+      'CSV with a header, JSON, JSON lines, or pages of an API, - for stdin; several follow each other',
+    ),
+    ...systemOptions,
     ifAbsent: flag('--if-absent', 'pass over keys that are there already'),
     inUse: flag('--in-use', 'also keys that have more devices than slots'),
     createProducts: flag(
@@ -31,12 +36,50 @@ export const keysImport = command({
   examples: [
     ['lkm keys import -f keys.csv --dry-run', 'every problem of the file at once'],
     ['lkm keys import -f keys.csv -y -o imported.csv --format csv', 'move in'],
-    ['lkm keys import -f old.csv --map "Serial=key" --map "Seats=maxActivations"', 'columns of another system'],
+    ['lkm keys import -f keys.json --from lemonsqueezy --devices instances.json -n', 'a file of another system'],
+    ['lkm keys import -f old.csv --map "Serial=key" --map "Seats=maxActivations"', 'columns of your own'],
   ],
 
   async run(values, context) {
     const { importKeysInBulk } = await import('../../bulk/operations/import-keys.ts');
     return importKeysInBulk(context, values);
+  },
+});
+
+export const keysCompare = command({
+  about:
+    'Compares the keys of files with those of the service, after a move: limit, end, state, customer and devices. It reads ' +
+    'what keys import reads, with the same options, and shows each difference. Exit code 1 when there is one.',
+  operation: 'keys.get',
+  arguments: { files: argument('<FILE...>', 'files as keys import reads them, - for stdin') },
+  options: {
+    product: option('-P, --product <ID>', 'the product of rows that do not name one', {
+      env: 'LKM_PRODUCT',
+      field: 'productId',
+    }),
+    ...readingOptions,
+    ...systemOptions,
+    both: flag('--both', 'also show keys of these products that are not in the files'),
+  },
+  fields: ['key', 'field', 'file', 'service'],
+  examples: [
+    ['lkm keys compare keys.json --from lemonsqueezy --devices instances.json', 'after the import of these files'],
+    ['lkm keys compare keys.csv --both --format csv -o differences.csv', 'both ways, as a file'],
+  ],
+
+  async run({ files, product: productId, both, ...values }, context) {
+    const { from, deviceFiles, productMap, testKeys, ...reading } = values;
+    const { compareKeys } = await import('../../bulk/compare-keys.ts');
+    const request = {
+      ...reading,
+      file: files,
+      skipInvalid: false,
+      foreign: { from, deviceFiles, productMap, testKeys },
+      concurrency: undefined,
+      run: undefined,
+      idempotencyKey: undefined,
+    };
+    return compareKeys(context, request, { productId, both });
   },
 });
 

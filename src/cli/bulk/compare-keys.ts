@@ -1,0 +1,136 @@
+import type { Client } from '../../client/client.ts';
+import { MIN_LICENSE_KEY } from '../../contract/limits.ts';
+import { emailKey } from '../../domain/email.ts';
+import { isMaskedKey } from '../../domain/license-key.ts';
+import type { CommandContext } from '../context.ts';
+import { UsageError, verdictExitCodes } from '../failure/errors.ts';
+import type { CommandResult } from '../output/result.ts';
+import { count } from '../output/words.ts';
+import { unlessRefused } from '../request/look-ups.ts';
+import { openLane } from './lane.ts';
+import type { Body } from './operation.ts';
+import { importKeys } from './operations/import-keys.ts';
+import { readRows } from './read-rows.ts';
+import type { BulkRequest } from './run-bulk.ts';
+
+type KeyResponse = Awaited<ReturnType<Client['keys']['get']>>;
+
+/** A difference between a key of the files and the key of the service. */
+interface Difference extends Record<string, unknown> {
+  readonly key: string;
+  readonly field: string;
+  readonly file: unknown;
+  readonly service: unknown;
+}
+
+const MAX_AT_ONCE = 32;
+
+/** In rows that name no product. */
+const ANY_PRODUCT = '*';
+
+/** Compares the keys of files, read as `keys import` reads them, with those of the service; with `both` also the other way. */
+export async function compareKeys(
+  context: CommandContext,
+  request: Omit<BulkRequest, 'defaults' | 'mode'>,
+  { productId, both }: { readonly productId: string | undefined; readonly both: boolean },
+): Promise<CommandResult> {
+  const { warningsOf: _, ...operation } = importKeys;
+  const read = await readRows(context, operation, {
+    ...request,
+    defaults: { productId: productId ?? ANY_PRODUCT },
+    // A product that is not there is a difference.
+    mode: { createProducts: true },
+  });
+  if (read.problems.count > 0) throw read.problems.error(String(read.file), importKeys.columns);
+  for (const text of read.warnings) await context.say({ tone: 'warning', text });
+  const client = await context.client();
+  const products = new Map((await client.products.list()).items.map(({ id, name }) => [id, name]));
+  const found = new Set<string>();
+  const differences: Difference[][] = [];
+  await openLane(MAX_AT_ONCE, context.io).each(read.rows.entries(), async ([at, { body }]) => {
+    const key = String(body.key);
+    const there = await findKey(client, key);
+    if (there !== null) found.add(there.license.productId);
+    differences[at] =
+      there === null
+        ? [{ key, field: 'key', file: 'is there', service: 'is missing' }]
+        : differencesOf(key, sidesOf(body, there, products));
+  });
+  const only = productId === undefined ? found : [productId];
+  const more = both ? await missingInFile(client, only, new Set(read.rows.map(({ body }) => String(body.key)))) : [];
+  const rows = [...differences.flat(), ...more];
+  const keys = new Set(rows.map(({ key }) => key)).size;
+  const compared = `${count(read.rows.length, 'key')} compared`;
+  return {
+    kind: 'rows',
+    rows,
+    data: rows,
+    quiet: [...new Set(rows.map(({ key }) => key))],
+    empty: `${compared}: all are the same`,
+    ...(rows.length > 0 && {
+      notes: [{ tone: 'warning', text: `${compared}: ${keys} ${keys === 1 ? 'differs' : 'differ'}` }],
+      exitCode: verdictExitCodes.negative,
+    }),
+  };
+}
+
+/** A key with its customer; null where there is none. */
+async function findKey(client: Client, licenseKey: string): Promise<KeyResponse | null> {
+  // A short text that is no key is refused as a parameter.
+  const found = unlessRefused('licenseNotFound', client.keys.get({ licenseKey }));
+  return licenseKey.length < MIN_LICENSE_KEY ? unlessRefused('invalidParams', found) : found;
+}
+
+type Sides = Readonly<Record<string, readonly [file: unknown, service: unknown]>>;
+
+const differencesOf = (key: string, sides: Sides): Difference[] =>
+  Object.entries(sides).flatMap(([field, [file, service]]) =>
+    file === service ? [] : [{ key, field, file, service }],
+  );
+
+/** What is compared of a key, as a file and as the service has it. */
+function sidesOf(body: Body, { license, customer }: KeyResponse, products: ReadonlyMap<string, string>): Sides {
+  const { expiresAfter = null, expirationDate = null, vendorDisabled, revokedAt, productId } = body;
+  const isNamed =
+    productId === ANY_PRODUCT || products.get(license.productId)?.toLowerCase() === String(productId).toLowerCase();
+  // The first use has set the end.
+  const isStarted = expirationDate === null && expiresAfter !== null;
+  return {
+    product: [isNamed ? license.productId : productId, license.productId],
+    maxActivations: [body.maxActivations ?? null, license.maxActivations],
+    expirationDate: [isStarted ? license.expirationDate : expirationDate, license.expirationDate],
+    expiresAfter: [expiresAfter, license.expiresAfter ?? null],
+    state: [stateOf(revokedAt, vendorDisabled), stateOf(license.revokedAt, license.vendorDisabled)],
+    customer: customersOf(Object(body.customer), customer),
+    devices: [hostsOf(body.devices), hostsOf(license.devices)],
+  };
+}
+
+const stateOf = (revokedAt: unknown, isBlocked: unknown): string =>
+  revokedAt != null ? 'revoked' : isBlocked === true ? 'blocked' : 'usable';
+
+/** By what the file knows of a customer: the address, else the name, else the id. */
+function customersOf(given: Readonly<Record<string, unknown>>, owner: KeyResponse['customer']): Sides[string] {
+  const address = (email: unknown) => (email == null ? null : emailKey(String(email)));
+  if (given.email !== undefined) return [address(given.email), address(owner?.email)];
+  return given.name === undefined ? [given.id ?? null, owner?.id ?? null] : [given.name, owner?.name ?? null];
+}
+
+const hostsOf = (devices: unknown): string =>
+  (Array.isArray(devices) ? devices : [])
+    .map(({ hostId }) => String(hostId))
+    .toSorted()
+    .join(', ');
+
+async function missingInFile(client: Client, products: Iterable<string>, keys: ReadonlySet<string>) {
+  const missing: Difference[] = [];
+  for (const productId of products) {
+    for await (const { key } of client.keys.list({ productId })) {
+      if (isMaskedKey(key)) {
+        throw new UsageError('this token sees keys masked: --both needs one that holds license:reveal');
+      }
+      if (!keys.has(key)) missing.push({ key, field: 'key', file: 'is missing', service: 'is there' });
+    }
+  }
+  return missing;
+}

@@ -1,0 +1,19 @@
+import type { Preset } from './preset.ts';
+
+export const gumroad: Preset = {
+  recognisedBy: ['Purchase ID', 'License Key', 'Item Name'],
+  fields: {
+    key: 'License Key',
+    productId: ['Item Name', 'Product Name'],
+    createdAt: 'Purchase Date',
+    customerName: ['Buyer Name', 'Buyer Email', 'Purchase Email'],
+    customerEmail: ['Buyer Email', 'Purchase Email'],
+    'metadata.oldId': 'Purchase ID',
+    'metadata.quantity': 'Quantity',
+  },
+  blocked: {
+    'Fully Refunded?': ['1', 'true', 'yes'],
+    'Refunded?': ['1', 'true', 'yes'],
+    'Disputed?': ['1', 'true', 'yes'],
+  },
+};

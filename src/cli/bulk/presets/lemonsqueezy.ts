@@ -1,0 +1,21 @@
+import type { Preset } from './preset.ts';
+
+export const lemonsqueezy: Preset = {
+  recognisedBy: ['activation_limit', 'instances_count', 'order_item_id'],
+  fields: {
+    key: 'key',
+    productId: 'product_id',
+    maxActivations: 'activation_limit',
+    expirationDate: 'expires_at',
+    createdAt: 'created_at',
+    customerName: ['user_name', 'user_email'],
+    customerEmail: 'user_email',
+    'metadata.oldId': 'id',
+    'metadata.orderId': 'order_id',
+    'metadata.orderItemId': 'order_item_id',
+    'metadata.oldCustomerId': 'customer_id',
+  },
+  blocked: { disabled: ['1', 'true', 'yes'], status: ['disabled'] },
+  test: 'test_mode',
+  devices: { keyId: 'license_key_id', hostId: 'identifier', deviceTag: 'name', activationTime: 'created_at' },
+};
