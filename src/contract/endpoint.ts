@@ -39,6 +39,8 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly headers?: readonly ('ETag' | 'Cache-Control' | 'LKM-Budget-Remaining')[];
   /** Fields of the example besides the required ones, as they are on the wire; `openapi/examples.ts` makes the rest. */
   readonly example?: Readonly<Record<string, unknown>>;
+  /** Members of the reply that the request of the example does not get. */
+  readonly exampleLacks?: readonly string[];
   /** Whether an invalid request is refused in the words of the API description alone; elsewhere the message names the fields. */
   readonly fixesInvalidText?: boolean;
   /** The errors this endpoint may return, besides `commonReasons`. */

@@ -105,6 +105,7 @@ export const keys = {
       gracePeriod: 'P14D',
       metadata: { features: { sso: true }, orderNumber: 'A-1042' },
     },
+    exampleLacks: ['keys', 'existing'],
     headers: ['LKM-Budget-Remaining'],
     errors: [
       'productUnavailable',

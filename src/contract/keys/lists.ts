@@ -131,7 +131,11 @@ export const customerKeys = {
   keys: endpoint('GET /customer/keys', 'license:read', {
     summary: 'List the licence keys of a customer',
     description: 'Lists the licence keys of one customer, newest first, as `GET /key/list` does.',
-    query: z.object({ customerId: CustomerId, ...pageFields }),
+    query: z.object({
+      customerId: CustomerId,
+      page: pageFields.page.describe('The page, from 1; default 1'),
+      limit: pageFields.limit.describe('How many keys a page has; default 100'),
+    }),
     readsMany: true,
     reply: partList('ListCustomerKeysResponse', ListedLicense, PageMeta),
     errors: ['customerNotFound'],

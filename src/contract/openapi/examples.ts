@@ -10,7 +10,7 @@ export interface Example {
 }
 
 /** The example of an endpoint, from those of its fields: of a request the required ones and those that the endpoint names. */
-export function exampleOf({ query, body, reply, example = {} }: AnyEndpoint): Example {
+export function exampleOf({ query, body, reply, example = {}, exampleLacks = [] }: AnyEndpoint): Example {
   const components: Record<string, JsonSchema> = {};
   const fieldsOf = (schema: JsonSchema): Json => {
     const { properties = {}, required = [] } = resolve(schema, components);
@@ -24,9 +24,14 @@ export function exampleOf({ query, body, reply, example = {} }: AnyEndpoint): Ex
   return {
     query: Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)])),
     body: content,
-    reply: sampleOf(jsonSchemaOf(reply.schema, components), components),
+    reply: without(sampleOf(jsonSchemaOf(reply.schema, components), components), exampleLacks),
   };
 }
+
+const without = (reply: unknown, names: readonly string[]): unknown =>
+  names.length === 0
+    ? reply
+    : Object.fromEntries(Object.entries(Object(reply)).filter(([name]) => !names.includes(name)));
 
 type Components = Readonly<Record<string, JsonSchema>>;
 
