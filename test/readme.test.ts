@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -17,6 +17,7 @@ const readme = readFileSync(join(root, 'README.md'), 'utf8');
 it.each([
   ['README.md', 20],
   ['docs/moving.md', 7],
+  ['docs/install.md', 10],
 ])(
   'prints what %s shows, line after line, to the end',
   (file, least) => {
@@ -81,6 +82,7 @@ function runAll(commands: readonly string[]): string[] {
   try {
     // What the tour uses of a checkout, so that its database is made elsewhere.
     for (const name of ['bin', 'node_modules', 'examples']) symlinkSync(join(root, name), join(folder, name));
+    execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
     const end = '\u0004end of step';
     const steps = commands.map((command) => `${command}\nstatus=$?; echo '${end}'; (exit $status)`);
     writeFileSync(join(folder, 'tour.sh'), ['exec 2>&1', ...steps, 'kill $SERVER; wait $SERVER'].join('\n'));
@@ -88,8 +90,10 @@ function runAll(commands: readonly string[]): string[] {
       cwd: folder,
       encoding: 'utf8',
       env: {
-        PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+        PATH: [join(folder, 'global/bin'), dirname(process.execPath), process.env.PATH].join(delimiter),
         HOME: folder,
+        npm_config_prefix: join(folder, 'global'),
+        npm_config_offline: 'true',
         LKM_FORMAT: 'table',
       },
     });
