@@ -37,7 +37,6 @@ it('runs every block of the README in one way or another', () => {
   expect(others).toEqual([
     // By the script of the continuous integration, in a fresh clone.
     ['sh', 'npm ci && npx lkm quickstart\n'],
-    ['sh', 'npm ci && npm test\n'],
     // As a step of the tour.
     ['sh', `${SERVE}\n`],
     ['ts', expect.stringContaining("import { createClient } from 'lkm';")],
