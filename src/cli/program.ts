@@ -74,7 +74,7 @@ async function fillOptions(commanders: readonly Commander[], { path }: Command, 
       for (const option of commander.options) {
         const name = option.attributeName();
         const isOpen = ['default', undefined].includes(commander.getOptionValueSource(name));
-        const given = isOpen && option instanceof ReadOption && option.envVar ? find(option.envVar) : undefined;
+        const given = isOpen && option instanceof ReadOption && option.variable ? find(option.variable) : undefined;
         if (given === undefined || !(option instanceof ReadOption)) continue;
         const { text, where, hints } = given;
         commander.setOptionValueWithSource(
@@ -179,11 +179,13 @@ function newCommander(name: string): Commander {
 /** An option whose text is read as soon as it is found: on the command line, in its variable, in the configuration. */
 class ReadOption extends Option {
   readonly read: (text: string, before?: unknown) => unknown;
+  /** Read by `fillOptions`: commander would read it before `--json` implies a format. */
+  readonly variable: string | undefined;
 
-  constructor(flags: string, read: ReadOption['read'], env?: string) {
+  constructor(flags: string, read: ReadOption['read'], variable?: string) {
     super(flags);
     this.read = read;
-    if (env) this.env(env);
+    this.variable = variable;
     this.argParser((text: string | undefined, before?: unknown) =>
       text === undefined ? undefined : checkedAs(longFlag(flags), () => read(text, before)),
     );
