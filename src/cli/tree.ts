@@ -106,6 +106,8 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('customers create', 'create a customer', customers),
   entry('customers update', 'rename a customer, change its address, stop or resume its keys', customers),
   entry('customers keys', 'list the keys of a customer', customers),
+  entry('customers link', 'make a link to the page on which a customer frees devices', customers),
+  entry('customers unlink', 'end the links to the page of a customer', customers),
   entry('customers delete', 'delete customers for ever', customers),
   entry('products list', 'list products', products),
   entry('products get', 'show a product', products),

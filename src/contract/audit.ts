@@ -19,7 +19,7 @@ export const AuditRow = resource('AuditRow', 'Who did what, and when', {
   actor: Actor,
   token: z.string().nullable().describe('The token that was used, by its id'),
   address: RequestAddress,
-  door: shown('`http`, `db` (in process, or a command on the database) or `job`', 'http'),
+  door: shown('`http`, `db` (in process, or a command on the database), `page` (of a customer) or `job`', 'http'),
   request_id: z.string().nullable(),
   operation: shown('What was done', 'keys.create'),
   resource: Resource.nullable().describe('What it was done to'),

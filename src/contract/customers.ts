@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { changing, flagField, pageFields, request, SearchText } from './fields.ts';
-import { acted, done, listReply } from './reply.ts';
+import { changing, flagField, pageFields, request, SearchText, secondsField } from './fields.ts';
+import { acted, data, done, listReply } from './reply.ts';
 import {
   AccountId,
   Active,
   CustomerId,
   Email,
+  EndText,
   IfUpdatedAt,
   InstantText,
   Name,
@@ -38,6 +39,12 @@ export type Customer = z.output<typeof Customer>;
 export const CustomerSummary = Customer.pick({ id: true, name: true, email: true, active: true }).meta({
   id: 'CustomerSummary',
   description: 'The customer of a licence',
+});
+
+/** A link to the page of a customer. */
+const CustomerLink = resource('CustomerLink', 'A link to the page of a customer', {
+  url: shown('The address of the page; it is not shown again', 'https://licences.example.com/my/4n0r7t…'),
+  expiresAt: EndText.describe('When the link ends'),
 });
 
 const byId = z.object({ customerId: CustomerId });
@@ -96,6 +103,30 @@ export const customers = {
     reply: acted('UpdateCustomerResponse', 'customers.update', Customer, { message: 'Customer updated' }),
     example: { email: 'it@ada.example', ifUpdatedAt: '2026-11-21T10:00:00.000Z' },
     errors: ['customerNotFound', 'emailTaken', 'stale'],
+  }),
+
+  /** Makes a link to the page on which a customer sees its keys and frees devices. Source: decision 0103. */
+  link: endpoint('POST /customer/link', 'customer:write', {
+    summary: 'Make a link to the page of a customer',
+    description:
+      'Makes a link to a page on which the customer sees its keys and their devices, and frees devices. Whoever has the ' +
+      'link can do that until it ends. Not for a token that is limited to some products.',
+    body: request('CreateCustomerLinkRequest', {
+      customerId: CustomerId,
+      expiresIn: secondsField(60, 604_800).describe('How long it works, in seconds; 3600 unless given'),
+    }),
+    reply: data('CreateCustomerLinkResponse', CustomerLink),
+    example: { expiresIn: 86_400 },
+    errors: ['customerNotFound', 'pageNotServed'],
+  }),
+
+  /** Ends the links that a customer was given. Source: decision 0103. */
+  unlink: endpoint('DELETE /customer/link', 'customer:write', {
+    summary: 'End the links to the page of a customer',
+    description: 'Ends all links to the page of a customer. Not for a token that is limited to some products.',
+    query: byId,
+    reply: done('DeleteCustomerLinkResponse', 'customers.unlink'),
+    errors: ['customerNotFound'],
   }),
 
   /** Removes a customer for ever; its keys stay, without a customer. Source: API description, DELETE /customer/by-id. */

@@ -81,6 +81,7 @@ export const apiErrors = {
   tokenTaken: { status: 409, code: 17, message: 'A token with this secret exists already' },
   webhookInactive: { status: 409, code: 15, message: 'Webhook is not active' },
   webhookLimit: { status: 409, code: 14, message: 'The account has as many webhooks as it may have' },
+  pageNotServed: { status: 409, code: 23, message: 'No server shows customers their page: it begins with lkm serve' },
   aheadOfService: { status: 409, code: 22, message: 'The service is at event {last}: was it restored?' },
   requestTimeout: { status: 408, code: 1, message: 'Request timeout' },
   bodyTooLarge: { status: 413, code: 1, message: 'Request body too large' },

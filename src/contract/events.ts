@@ -107,7 +107,7 @@ export type ResourceType =
   | 'webhook';
 
 export const Actor = resource('Actor', 'Who did something', {
-  type: shown('`token`, `owner` (of the database), `operator` or `job`', 'token'),
+  type: shown('`token`, `owner` (of the database), `customer` (on its page), `operator` or `job`', 'token'),
   id: shown('The token, the account, or a name', 'tok_01jd7q5d2m4xw8a6r1b0y7n9c3'),
 });
 

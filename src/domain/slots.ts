@@ -36,4 +36,14 @@ export function promisesKept(license: License, promises: readonly SlotPromise[])
   return allowed.slice(Math.max(0, allowed.length - room));
 }
 
+/**
+ * How many slots the customer of a licence may still give to other hosts this year, those counted that it has freed and that
+ * no host has taken yet; null is any number.
+ */
+export function movesLeft(license: License, now: Instant, maxMoves: number): number | null {
+  if (license.maxActivations === null) return null;
+  const { moves, promisedSlots } = slotYearOf(license, now);
+  return license.customerCanSelfReset ? Math.max(0, maxMoves - moves - promisedSlots) : 0;
+}
+
 const isAllowed = ({ allowedHosts }: License, hostId: string): boolean => allowedHosts?.includes(hostId) ?? true;

@@ -21,6 +21,7 @@ import { gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.t
 import type { Logger } from './log.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import type { MetricsSources } from './metrics.ts';
+import { type PageOptions, readPageOptions } from './pages/customer/settings.ts';
 import { createReadingThread, hasReadingThread } from './reading/reading-thread.ts';
 import { type Base, type Clock, openBase } from './runtime.ts';
 import { createTokenUses } from './token-uses.ts';
@@ -58,6 +59,8 @@ export interface ServeOptions extends Address {
   /** How long requests in flight may take when the server stops, in milliseconds (10 000). */
   readonly drainMs?: number;
   readonly backups?: BackupSchedule | undefined;
+  /** The page on which customers free devices. */
+  readonly page?: PageOptions | undefined;
   /** Serves metrics there, apart from the API; without it there are none. */
   readonly metrics?: Address | undefined;
 }
@@ -160,6 +163,8 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   opened.defer(deliverer.stop);
   opened.defer(jobs.stop);
 
+  let ownUrl: string | null = null;
+  const page = readPageOptions(options.page ?? {}, () => ownUrl);
   const app = createApp({
     ...recording,
     concurrencyLimit,
@@ -167,6 +172,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     addressOf: trustProxies(behindProxy),
     limiter: limiterOf(base, options, log),
     noteUse: uses.note,
+    page,
     door: 'http',
   });
   const listener = await listen(app, {
@@ -178,6 +184,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     onFailure: (error) => log.error({ err: error }, 'response broken off'),
   });
   opened.defer(listener.close);
+  ownUrl = listener.url;
   store.publishUrl(listener.url);
   // After it listens: a server that fails to start makes no token, and the next start does.
   const created = await makeFirstToken(base);

@@ -25,6 +25,8 @@ export interface Context {
   /** The key that signs now for an account, by default for that of the caller. */
   signer(accountId?: AccountId): Promise<Signer>;
   newKeyPair(): KeyPair;
+  /** Where customers find their page, without a slash at the end; null where no server runs. */
+  readonly pageUrl: string | null;
   readonly webhooks: {
     /** Whether they may be sent to programs on the same machine and in its network. */
     readonly allowPrivate: boolean;

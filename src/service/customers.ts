@@ -15,7 +15,7 @@ async function ofAllProducts({ caller }: Context, { customerId }: { readonly cus
 }
 
 /** A token that is limited to some products knows the customers that have keys of these. */
-export const customerOperations: Operations<Omit<Contract['customers'], 'keys'>> = {
+export const customerOperations: Operations<Omit<Contract['customers'], 'keys' | 'link' | 'unlink'>> = {
   list: {
     authorize: anyone,
     async perform(
@@ -66,6 +66,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys'>>
     async perform(context, { customerId }) {
       const { repositories, caller, now, record } = context;
       const { active } = await lockCustomer(context, customerId);
+      await repositories.customerLinks.remove(caller.accountId, customerId);
       const keys = (await repositories.customers.remove(caller.accountId, customerId, now)) ?? 0;
       if (!active && keys > 0) await repositories.files.noteBlockings(caller.accountId, now);
       record(eventOf('customer.deleted', 'customer', customerId, { keys, keysBlocked: !active }));

@@ -1,5 +1,6 @@
 import type { Contract } from '../contract/index.ts';
 import { auditOperations } from './audit.ts';
+import { customerLinkOperations } from './customer-pages.ts';
 import { customerOperations } from './customers.ts';
 import { deviceListOperations } from './device-lists.ts';
 import { deviceOperations } from './devices.ts';
@@ -33,7 +34,7 @@ export const operations: { readonly [R in keyof Contract]: Operations<Contract[R
   },
   devices: deviceListOperations,
   sessions: sessionOperations,
-  customers: { ...customerOperations, ...customerKeyOperations },
+  customers: { ...customerOperations, ...customerLinkOperations, ...customerKeyOperations },
   products: productOperations,
   plans: planOperations,
   tokens: tokenOperations,

@@ -28,7 +28,7 @@ export interface RecordedMutation {
   readonly actor: Actor;
   /** The address of the caller; null for what no request caused. */
   readonly address: IpAddress | null;
-  /** How it came in: over HTTP, from the owner of the database in process or in a command, or from a job. */
+  /** How it came in: over HTTP, from the owner of the database in process or in a command, from the page of a customer, or from a job. */
   readonly door: Door;
   readonly requestId: string | null;
   /** The operation, as it is called everywhere: `keys.create`. */
@@ -38,11 +38,11 @@ export interface RecordedMutation {
   readonly events: readonly UseCaseEvent[];
 }
 
-export type Door = 'http' | 'db' | 'job';
+export type Door = 'http' | 'db' | 'page' | 'job';
 
-/** Who did something: a token, the owner of the database, an operator by name, or a job by name. */
+/** Who did something: a token, the owner of the database, a customer on its page, an operator by name, or a job by name. */
 export interface Actor {
-  readonly type: 'token' | 'owner' | 'operator' | 'job';
+  readonly type: 'token' | 'owner' | 'customer' | 'operator' | 'job';
   readonly id: string;
 }
 

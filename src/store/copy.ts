@@ -35,6 +35,7 @@ const tables: readonly Table[] = [
   { name: 'tokens', key: ['account_id', 'id'] },
   { name: 'products', key: ['account_id', 'id'] },
   { name: 'customers', key: ['account_id', 'id'] },
+  { name: 'customer_links', key: ['account_id', 'customer_id', 'hash'] },
   { name: 'licenses', key: ['account_id', 'id'] },
   { name: 'previous_keys', key: ['account_id', 'license_key'] },
   { name: 'plans', key: ['account_id', 'id'] },

@@ -5,6 +5,7 @@ import { causeOf, OutcomeUnknown, StartupError, StorageError } from './errors.ts
 import { plainSecrets, type Secrets } from './secret-box.ts';
 import { findSecrets, type Sealing } from './secrets.ts';
 import { accountRepository } from './tables/accounts.ts';
+import { customerLinkRepository } from './tables/customer-links.ts';
 import { customerRepository } from './tables/customers.ts';
 import { deviceRepository } from './tables/devices.ts';
 import { idempotencyRepository } from './tables/idempotency.ts';
@@ -139,6 +140,7 @@ export function repositoriesOn(connection: Connection, secrets: Secrets, onToken
     products: productRepository(connection),
     productVersions: productVersionRepository(connection),
     customers: customerRepository(connection),
+    customerLinks: customerLinkRepository(connection),
     keys: keyRepository(connection),
     keyLists: keyListRepository(connection),
     devices: deviceRepository(connection),

@@ -53,6 +53,7 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
       ['usesPerKey', ['0', '-1', '+1', '1e3', '1.5', '', '01', ' 5', '٥', '0x5', '1000000000', 5, true, [], {}]],
       ['expiryDate expirationDate createdAt revokedAt ifUpdatedAt at', badDates],
       ['expiresAt', ['2026-11-21T10:00:00.000Z', '2020-01-01T00:00:00Z', ...badDates]],
+      ['expiresIn', [0, 59, 604_801, 3_600.5, '3600', null]],
       ['duration', badDurations],
       ['gracePeriod expiresAfter', ['P0D', 'PT0S', ...badDurations]],
       ['overlap', ['', '1d', '-P1D', -1, 1.5]],

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { allRecorded } from '../support/recorded.ts';
-import { answers, row, scenarios } from '../support/scenario.ts';
+import { answers, refuses, row, scenarios } from '../support/scenario.ts';
 import { acted, type Shop, shopWith } from '../support/shop.ts';
 import { STARTED_AT, type World } from '../support/world.ts';
 
@@ -45,6 +45,51 @@ const lists = (which: readonly ('ada' | 'bob')[], meta?: object) =>
       meta,
     ),
   );
+
+/** A link is not shown again, and holds 32 random bytes. */
+const linkUntil = (expiresAt: string) =>
+  answers({
+    data: { url: expect.stringMatching(/^https:\/\/licences\.example\.com\/my\/[\w-]{43}$/), expiresAt },
+    code: 0,
+  });
+
+scenarios<Subject>(
+  'customers.link',
+  { given: twoCustomers, body: ({ ada }) => ({ customerId: ada }), wrote: { customer_links: 1 } },
+  [
+    row('makes a link that works for an hour', linkUntil('2026-11-21T11:01:00.000Z'), {
+      as: { scopes: ['customer:write'] },
+    }),
+    row('makes one that works as long as is said', linkUntil('2026-11-28T10:01:00.000Z'), {
+      send: { expiresIn: 604_800 },
+    }),
+    ...refuses<Subject>('invalidParams', {
+      'a minute less a second': { expiresIn: 59 },
+      'more than a week': { expiresIn: 604_801 },
+    }),
+    row('refuses a customer of another account', ['customerNotFound', ({ ada }) => `Customer ${ada} not found`], {
+      as: 'other admin',
+    }),
+    row('refuses a token that is limited to some products', 'scopeMissing', {
+      as: { scopes: ['customer:write'], productIds: [ABSENT] },
+    }),
+    row('refuses where no server runs', 'pageNotServed', { given: async (world) => world.withoutPage() }),
+  ],
+);
+
+scenarios<Subject>('customers.unlink', { given: twoCustomers, query: ({ ada }) => ({ customerId: ada }) }, [
+  row('ends all links of a customer, and no other', answers({ action: 'customers.unlink', status: true, code: 0 }), {
+    as: { scopes: ['customer:write'] },
+    given: async (world, { ada, bob }) => {
+      for (const customerId of [ada, ada, bob]) await world.call('admin', 'POST', '/customer/link', { customerId });
+    },
+    wrote: { customer_links: -2 },
+  }),
+  row('does nothing where there are none', answers({ action: 'customers.unlink', status: true, code: 0 })),
+  row('refuses a customer of another account', ['customerNotFound', ({ ada }) => `Customer ${ada} not found`], {
+    as: 'other admin',
+  }),
+]);
 
 const put = (path: string, world: World, body: object) => world.call('admin', 'PUT', path, body);
 

@@ -6,9 +6,10 @@ import type { Repositories } from '../../src/store/store.ts';
 
 it('a transaction is given nothing that reaches a network, which the compiler checks', () => {
   type Known = 'repositories' | 'caller' | 'now' | 'ipAddress' | 'random' | 'record' | 'noteBudget' | 'signer';
-  expectTypeOf<keyof Context>().toEqualTypeOf<Known | 'newKeyPair' | 'webhooks'>();
+  expectTypeOf<keyof Context>().toEqualTypeOf<Known | 'newKeyPair' | 'pageUrl' | 'webhooks'>();
   expectTypeOf<Parameters<JobContext['transaction']>[0]>().parameters.toEqualTypeOf<[repositories: Repositories]>();
   expectTypeOf<Route['perform']>().parameters.toEqualTypeOf<[context: Context, input: unknown]>();
+  expectTypeOf<Context['pageUrl']>().toEqualTypeOf<string | null>();
   expectTypeOf<keyof Context['webhooks']>().toEqualTypeOf<'allowPrivate'>();
   expectTypeOf<Context['random']>().returns.toEqualTypeOf<Uint8Array>();
 });

@@ -19,6 +19,7 @@ import { createExactlyOnce } from '../../src/server/idempotency/exactly-once.ts'
 import { signCheckpoints } from '../../src/server/jobs/checkpoints.ts';
 import { sequenceNow } from '../../src/server/jobs/sequencer.ts';
 import { createLog, type LogSink } from '../../src/server/log.ts';
+import { type PageOptions, readPageOptions } from '../../src/server/pages/customer/settings.ts';
 import { createSigners } from '../../src/service/context.ts';
 import { numberEntries } from '../../src/service/numbering.ts';
 import { createRecorder } from '../../src/service/record.ts';
@@ -94,6 +95,8 @@ interface WorldOptions {
   readonly behindProxy?: readonly string[];
   /** Whether webhooks may be sent anywhere. */
   readonly allowPrivateWebhooks?: boolean;
+  /** How the page of customers looks. */
+  readonly page?: PageOptions;
   /** Milliseconds, by a clock that nobody sets; that of this machine unless given. */
   readonly monotonic?: () => number;
   /** Takes the log, as JSON lines. */
@@ -110,6 +113,7 @@ export async function createWorld({
   publicCounter = counter,
   behindProxy = [],
   allowPrivateWebhooks: allowPrivate = false,
+  page = {},
   monotonic = () => performance.now(),
   logTo,
   ...options
@@ -124,6 +128,7 @@ export async function createWorld({
   // As `serve` does it: on PostgreSQL, which cannot, what is recorded waits in the outbox for `sequence`.
   store.numberInCommit(numberEntries);
   let requests = 0;
+  let pageUrl: string | null = 'https://licences.example.com';
 
   const app = createApp({
     store,
@@ -135,6 +140,7 @@ export async function createWorld({
     record,
     exactlyOnce: createExactlyOnce(store, random),
     webhooks: { allowPrivate },
+    page: { ...readPageOptions(page, () => null), url: () => pageUrl },
     testClock: undefined,
     now: () => now,
     monotonic,
@@ -238,6 +244,10 @@ export async function createWorld({
     listen: () => listen(app, { host: '127.0.0.1', port: 0 }),
     setNow: (instant: string) => {
       now = instant as Instant;
+    },
+    /** Takes the page of customers away, as where no server runs. */
+    withoutPage: () => {
+      pageUrl = null;
     },
     product: async (name = 'Editor'): Promise<Product> => (await prepare('POST', '/product', { name })).data,
     /** Creates a key, and answers it. */

@@ -6,10 +6,11 @@ import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { relative, yesNo } from '../output/words.ts';
 import { unlessRefused } from '../request/look-ups.ts';
+import { parseSeconds } from '../values/duration.ts';
 import { parseBoolean } from '../values/scalars.ts';
 import { changeCommand, customerArgument, ifUpdatedAt, limit, readCommand, showCommand } from './forms.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
-import { created, fieldsShown, firstOf, listOf, recordOf, updated } from './results.ts';
+import { created, doneTo, fieldsShown, firstOf, issued, listOf, recordOf, updated } from './results.ts';
 import { changeEach } from './several.ts';
 
 const customerFields: readonly Field[] = [
@@ -119,6 +120,30 @@ export const customersKeys = readCommand({
     const found = await firstOf((partSize) => client.customers.keys({ customerId: id, limit: partSize }), limit);
     return listOfKeys(client, found, 'this customer has no keys', context);
   },
+});
+
+export const customersLink = changeCommand({
+  about:
+    'Makes a link to a page on which a customer sees its keys and their devices, and frees devices. Whoever has the link can do ' +
+    'that until it ends.',
+  operation: 'customers.link',
+  arguments: { customer: customerArgument },
+  options: { expiresIn: option('--expires-in <DUR>', 'how long it works, 1m to 7d (1h)', parseSeconds) },
+  fields: ['url', 'expiresAt'],
+  examples: [
+    ['lkm customers link it@ada.example', 'for an hour'],
+    ['lkm customers link cus_… --expires-in 7d', 'for a week'],
+  ],
+  outcome: (link) => issued(link.url, link, `made a link that works until ${link.expiresAt}`),
+});
+
+export const customersUnlink = changeCommand({
+  about: 'Ends all links to the page of a customer.',
+  operation: 'customers.unlink',
+  arguments: { customer: customerArgument },
+  fields: ['id', 'unlinked'],
+  examples: [['lkm customers unlink it@ada.example', 'a link has gone to somebody else']],
+  outcome: (_, { customer: id }) => doneTo(id, { id, unlinked: true }, `ended the links of ${id}`),
 });
 
 export const customersDelete = command({

@@ -14,6 +14,7 @@ import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { Note } from '../output/terminal.ts';
 import { parseDuration } from '../values/duration.ts';
+import { readWholeText } from '../values/files.ts';
 import { parseInstantMs } from '../values/instant.ts';
 import {
   parseListenAddress,
@@ -52,6 +53,13 @@ const options = {
     'send webhooks over plain HTTP and to private addresses too: for programs on this machine',
   ),
   webhookSignatureHeader: signatureHeader,
+  publicUrl: option(
+    '--public-url <URL>',
+    'where customers find this server, for links to their page (its own address)',
+  ),
+  pageName: option('--page-name <NAME>', 'the name of the vendor on that page'),
+  pageColor: option('--page-color <#RRGGBB>', 'the colour of its buttons (#1a5fb4)'),
+  pageTexts: option('--page-texts <FILE>', 'its texts in other languages or other words (JSON): docs/operating.md'),
   drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', parseWaitSeconds),
   backupEvery: option('--backup-every <DUR>', 'back a SQLite file up so often, as 1h', parseDuration),
   backupKeep: option('--backup-keep <N>', 'how many backups are kept (48)', parsePositive),
@@ -173,8 +181,9 @@ async function start(values: ServeValues, db: string, port: number, context: Com
   const { maxConnections, maxPerAddress, dbConnections } = values;
   if (dbConnections !== undefined && dbConnections < 3) throw new UsageError('--db-connections is at least 3');
   const tls = await readTls(values, context);
+  const page = await pageOf(values, io);
   const options = {
-    ...{ db, host, port, behindProxy, metrics },
+    ...{ db, host, port, behindProxy, metrics, page },
     masterKey: readMasterKey(io, flags),
     backups: backupSchedule(values, db, io),
     logFormat: settings.quiet ? ('none' as const) : logFormatFor(values.logFormat, io),
@@ -201,6 +210,17 @@ async function start(values: ServeValues, db: string, port: number, context: Com
   const server = await startServer(options);
   const isNew = server.isNew || seeded !== null;
   return { server, tls, isNew, adminToken: seeded ?? server.created?.adminToken ?? null };
+}
+
+/** The page of customers as the options have it. Throws `UsageError` for a file of texts that is no JSON. */
+async function pageOf({ publicUrl, pageName: name, pageColor: color, pageTexts }: ServeValues, io: Io) {
+  if (pageTexts === undefined) return { publicUrl, name, color };
+  const written = await readWholeText(pageTexts, io);
+  try {
+    return { publicUrl, name, color, texts: JSON.parse(written) as unknown };
+  } catch (cause) {
+    throw new UsageError(`${pageTexts} is not JSON: ${cause instanceof Error ? cause.message : cause}`);
+  }
 }
 
 /** Backups that are kept unless it is said: two days of hourly ones. */

@@ -4,6 +4,7 @@ import { apiError } from '../../contract/errors.ts';
 import { moveTestClock } from '../../contract/test-clock.ts';
 import type { AppParts } from '../app-parts.ts';
 import { errorFields } from '../error-fields.ts';
+import { CUSTOMER_PATH, createCustomerPage } from '../pages/customer/handle.ts';
 import { createPages } from '../pages/pages.ts';
 import { handleMove } from '../test-clock.ts';
 import { mutate, readOnly } from './execute.ts';
@@ -34,11 +35,13 @@ export function createApp(parts: AppParts): App {
   on('GET', '/health', () => json(200, { status: 'ok' }));
   on('GET', '/ready', () => readiness(parts));
 
+  const customerPage = parts.page && createCustomerPage(parts, parts.page);
+
   return async (request) => {
     // Matched as it was sent: what is encoded in another way is another path.
     const { path } = splitTarget(request.target);
     const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const handle = handlers.get(`${method} ${path}`);
+    const handle = path.startsWith(CUSTOMER_PATH) ? customerPage : handlers.get(`${method} ${path}`);
     try {
       if (handle !== undefined) return await handle(request);
     } catch (error) {

@@ -205,9 +205,9 @@ async function recordApart(parts: AppParts, request: RecordedRequest, outcome: R
   parts.onRecorded?.();
 }
 
-const contextOf = (
+export const contextOf = (
   parts: AppParts,
-  request: AuthorizedRequest,
+  request: Pick<AuthorizedRequest, 'caller' | 'now' | 'ipAddress' | 'budget'>,
   repositories: Repositories,
   record: Context['record'],
 ): Context => ({
@@ -222,6 +222,7 @@ const contextOf = (
   },
   signer: (accountId = request.caller.accountId) => parts.signerOf(repositories, accountId),
   newKeyPair: parts.newKeyPair,
+  pageUrl: parts.page?.url() ?? null,
   webhooks: parts.webhooks,
 });
 

@@ -14,6 +14,9 @@ const FAILURES_PER_MINUTE = 10;
 /** Requests without a token, per address: many devices behind one address, or a browser that loads the reference. */
 const PUBLIC = { perMinute: 600, burst: 100 };
 
+/** Requests for the page of a customer, per address: a person with a browser. */
+const PAGE = { perMinute: 60, burst: 30 };
+
 const WINDOW_SECONDS = 60;
 
 export interface Allowance {
@@ -55,6 +58,9 @@ export function createRateLimiter(
     },
     async takePublic(address: string): Promise<Allowance> {
       return describe('public', PUBLIC, await ownCounter.take(`public ${subscriberOf(address)}`, PUBLIC));
+    },
+    async takePage(address: string): Promise<Allowance> {
+      return describe('page', PAGE, await ownCounter.take(`page ${subscriberOf(address)}`, PAGE));
     },
     async takeMiss(tokenId: string, address: string): Promise<void> {
       if (misses !== null) await counter.take(missesOf(tokenId, address), misses);

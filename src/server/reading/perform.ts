@@ -14,6 +14,7 @@ export const createPerformer = (repositories: Repositories) =>
     const context: Context = {
       ...{ repositories, caller, now, ipAddress },
       ...{ random: refuse, record: refuse, noteBudget: refuse, signer: refuse, newKeyPair: refuse },
+      pageUrl: null,
       webhooks: { allowPrivate: false },
     };
     const result = (await route.perform(context, input)) as never;

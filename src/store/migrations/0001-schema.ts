@@ -33,6 +33,11 @@ export const schema = ({ clustered, unlogged, rowNumber, indexWords }: Dialect):
     constraint products_pk primary key (account_id, id)
   )`,
   `create unique index products_slug on products (account_id, slug) where slug is not null`,
+  `create table customer_links (
+    account_id text not null, customer_id text not null, hash text not null, expires_at text not null,
+    constraint customer_links_pk primary key (account_id, customer_id, hash)
+  )`,
+  `create unique index customer_links_hash on customer_links (hash)`,
   `create table product_versions (
     account_id text not null, id text not null, product_id text not null, version text not null,
     description text, active integer not null, created_at text not null,
