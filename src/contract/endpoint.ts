@@ -14,22 +14,22 @@ type ObjectSchema = z.ZodType<Record<string, unknown>>;
 /** The name of a field that is preferred, and how its value is written there. */
 export type OtherName = readonly [preferred: string, convert?: (value: unknown) => unknown];
 
-/** What an endpoint says of itself. An input field lives in the query or in the JSON body, never in both. */
+/** The declaration of an endpoint. An input field is in the query or in the JSON body, never in both. */
 export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R extends Reply<unknown, never>> {
   /** A few words, shown in the OpenAPI document and in the command's help. */
   readonly summary: string;
-  /** What a user of the API should know besides, in a few sentences. */
+  /** Further information for users of the API, in a few sentences. */
   readonly description?: string;
   /** Whether a token of kind `client` may call it. Such a token is shipped inside applications, so few are open to it. */
   readonly openToClients?: boolean;
-  /** Whether a field that only other operations have is refused, not dropped: where that would issue the wrong licence. */
+  /** Whether a field that only other operations have is refused instead of ignored: ignoring it could issue the wrong licence. */
   readonly refusesOthersFields?: boolean;
   readonly query?: Q;
   readonly body?: B;
   readonly reply: R;
   /** Whether it may read many rows: on SQLite these requests are served by a thread of their own. */
   readonly readsMany?: boolean;
-  /** Other methods and paths of it, which applications have been shipped with, and the fields that each of them sets. */
+  /** Other methods and paths of the endpoint, for existing applications, and the fields that each of them sets. */
   readonly aliases?: Readonly<Record<`${Method} /${string}`, Readonly<Record<string, unknown>>>>;
   /** Other names of fields of the body, or other ways to write them. */
   readonly otherNames?: Readonly<Record<string, OtherName>>;
@@ -41,7 +41,7 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly example?: Readonly<Record<string, unknown>>;
   /** Members of the reply that the request of the example does not get. */
   readonly exampleLacks?: readonly string[];
-  /** Whether an invalid request is refused in the words of the API description alone; elsewhere the message names the fields. */
+  /** Whether the message for an invalid request is exactly that of the API description; otherwise the message names the fields. */
   readonly fixesInvalidText?: boolean;
   /** The errors this endpoint may return, besides `commonReasons`. */
   readonly errors?: readonly Reason[];
@@ -59,12 +59,12 @@ export interface Endpoint<Input = never, Output = unknown, Result = Output>
   extends Omit<EndpointSpec<ObjectSchema, ObjectSchema, Reply<Output, Result>>, 'query' | 'body'> {
   readonly method: Method;
   readonly path: `/${string}`;
-  /** What a token must hold; `none` needs a valid token only, `public` not even that. */
+  /** The required scope; `none`: any valid token, `public`: no token. */
   readonly scope: Scope | 'none' | 'public';
   readonly query?: ObjectSchema | undefined;
   readonly body?: ObjectSchema | undefined;
   readonly errors: readonly Reason[];
-  /** Whether it changes nothing although its method says so: the alias of one that only reads. */
+  /** Whether the operation only reads although its method is not GET: an alias of a read. */
   readonly onlyReads?: boolean;
   /** What an alias sets. */
   readonly sets?: Readonly<Record<string, unknown>>;
@@ -72,13 +72,13 @@ export interface Endpoint<Input = never, Output = unknown, Result = Output>
   readonly input?: (input: Input) => void;
 }
 
-/** An endpoint of which only the shape is known. */
+/** Any endpoint, without its exact types. */
 export type AnyEndpoint = Endpoint<never, unknown, never>;
 
 /** The schema of an endpoint without a query, or without a body. */
 type NoFields = z.ZodType<Record<never, never>>;
 
-/** Declares an endpoint by method and path, the scope that it needs, and the rest; its types follow from its schemas. */
+/** Declares an endpoint: method and path, scope, and the rest. Its types follow from its schemas. */
 export function endpoint<O, T = O, Q extends ObjectSchema = NoFields, B extends ObjectSchema = NoFields>(
   route: `${Method} /${string}`,
   scope: Endpoint['scope'],
@@ -88,7 +88,7 @@ export function endpoint<O, T = O, Q extends ObjectSchema = NoFields, B extends 
   return { method, path, scope, errors: [], ...spec };
 }
 
-/** An endpoint under each of its other methods and paths. What the query of a read has is in the body there. */
+/** The aliases of an endpoint, as endpoints. An alias of a read takes the fields of the query in its body. */
 export const aliasesOf = (endpoint: AnyEndpoint): readonly AnyEndpoint[] =>
   Object.entries(endpoint.aliases ?? {}).map(([route, sets]) => {
     const [method, path] = route.split(' ') as [Method, Endpoint['path']];
@@ -108,7 +108,7 @@ export type InputOf<E> = E extends Endpoint<infer Input, infer _, infer _T> ? In
 /** What a client gets from endpoint `E`, without its envelope. */
 export type PayloadOf<E> = E extends Endpoint<infer _, infer Output, infer _T> ? Output : never;
 
-/** What the use case of endpoint `E` returns. A list may be read piece by piece; everything else is the payload. */
+/** What the use case of endpoint `E` returns: the payload, or a list that may be read in parts. */
 export type ResultOf<E> = E extends Endpoint<infer _, infer _O, infer Result> ? Result : never;
 
 /** Whether the operation changes something: it then runs in a transaction and takes an idempotency key. */

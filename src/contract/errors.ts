@@ -3,7 +3,7 @@ export interface ApiErrorDetail {
   readonly customerId?: string;
   readonly email?: string;
   readonly reference?: string;
-  /** When it was changed last. */
+  /** The instant of the last change. */
   readonly updatedAt?: string;
   /** The number of the last event. */
   readonly last?: number;
@@ -11,11 +11,11 @@ export interface ApiErrorDetail {
   readonly inUse?: string;
   /** The latest instant that is possible. */
   readonly latest?: string | undefined;
-  /** What is wrong with it, to follow a colon. */
+  /** The problem, as the text after a colon. */
   readonly why?: string;
   /** What a request named as its host. */
   readonly host?: string;
-  /** A message that says more than the usual one, in its place. */
+  /** A longer message that replaces the usual one. */
   readonly hint?: string;
   /** The fields that are missing or wrong, from the outside inwards: `newCustomer.email`. */
   readonly fields?: readonly string[];

@@ -93,7 +93,7 @@ export type EventType = keyof typeof eventData;
 
 export const eventTypes = Object.keys(eventData) as readonly EventType[];
 
-/** What an event, or an entry of the audit log, can be about. */
+/** The types of resources of events and of audit rows. */
 export type ResourceType =
   | 'account'
   | 'license'
@@ -111,7 +111,7 @@ export const Actor = resource('Actor', 'Who did something', {
   id: shown('The token, the account, or a name', 'tok_01jd7q5d2m4xw8a6r1b0y7n9c3'),
 });
 
-/** What every event holds, also where it is sent to a webhook. */
+/** The fields of every event, in lists and in webhooks. */
 export const eventFields = {
   id: shown('Identifier of the event', 'evt_01jd7q8k5v1n4c7w0x2z6b9t3m'),
   seq: Seq,
@@ -128,7 +128,7 @@ export const RequestAddress = ShownIp.nullable().describe(
   'Where the request came from; masked as those of devices are',
 );
 
-/** Ids and numbers of what happened. */
+/** The data of an event: ids and numbers. */
 export const RecordedDetails = Members.meta({
   description: 'Ids, numbers, instants and masked keys',
   examples: [{ productId: 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t', key: '*****-*****-*****-*****-85SB5' }],

@@ -3,7 +3,7 @@ import type { AnyEndpoint } from './endpoint.ts';
 import { listEndpoints } from './index.ts';
 import { License } from './keys/licenses.ts';
 
-/** Names for one thing: in operations, in replies, and what callers write for it by mistake. */
+/** Different names of one field: in operations, in replies, and in requests by mistake. */
 const SAME_MEANING: readonly (readonly string[])[] = [
   ['usesPerKey', 'maxActivations', 'seats'],
   ['expiryDate', 'expirationDate', 'expiresAt', 'expiresAfter', 'expires'],
@@ -14,10 +14,10 @@ const SAME_MEANING: readonly (readonly string[])[] = [
   ['metadata.is_trial', 'is_trial', 'isTrial'],
 ];
 
-/** Names that no operation has, and that callers expect on `POST /create-key`. */
+/** Names that no operation has, but that callers try in `POST /create-key`. */
 const EXPECTED_ELSEWHERE = ['format'];
 
-/** What is said of a field that an operation does not have. */
+/** What the message says about a field that an operation does not have. */
 export const UNKNOWN_FIELD = 'unknown field';
 
 type Inputs = Pick<AnyEndpoint, 'query' | 'body'>;
@@ -29,7 +29,7 @@ export interface MisplacedField {
   readonly message: string;
 }
 
-/** The fields among `names` that another operation or a licence has: dropped, they could leave a licence without its limit. */
+/** The fields among `names` that another operation or a licence has: if they were ignored, a licence could lack its limit. */
 export function misplacedFields(endpoint: Inputs, names: readonly string[]): readonly MisplacedField[] {
   const own = fieldsOf(endpoint);
   return names
@@ -61,7 +61,7 @@ export function namesIn(schema: z.core.$ZodType | undefined): readonly string[] 
 
 let known: ReadonlySet<string> | undefined;
 
-/** Built with the first unknown field: most requests have none. */
+/** Built for the first unknown field; most requests have none. */
 function knownNames(): ReadonlySet<string> {
   known ??= new Set([
     ...listEndpoints().flatMap(({ endpoint }) => [...fieldsOf(endpoint)]),

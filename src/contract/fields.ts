@@ -5,10 +5,10 @@ import { Count, MAX_SEQ, text } from './scalars.ts';
 /** The JSON body of a request. */
 export const request = <S extends z.ZodRawShape>(id: string, shape: S) => z.object(shape).meta({ id });
 
-/** A number as text, for a field that takes text; anything else as it is. */
+/** A number as text, for a field that takes text; other values unchanged. */
 export const asText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
 
-/** Digits as the number that they write, for a field that takes a number; anything else as it is. */
+/** Digits as a number, for a field that takes a number; other values unchanged. */
 export const asNumber = (value: unknown): unknown =>
   typeof value === 'string' && /^[0-9]{1,10}$/.test(value) ? Number(value) : value;
 
@@ -30,7 +30,7 @@ export function record<N extends z.ZodString, V extends z.ZodType>(name: N, valu
 export const withAtMost = <T extends z.ZodType>(max: number, object: T) =>
   showAs(atMost(max, 'members', (value) => Object.keys(Object(value)).length).pipe(object), object);
 
-/** Lets any value through that has no more than `max` of something; the schema behind it then looks at the rest. */
+/** Refuses a value that has more than `max` parts, before the inner schema looks at any part. */
 function atMost(max: number, what: string, count: (value: unknown) => number) {
   return z.any().refine((value) => count(value) <= max, { message: `Too big: at most ${max} ${what}`, abort: true });
 }
@@ -48,22 +48,22 @@ export const changing = <S extends z.ZodRawShape>(
     .refine((body) => countGiven(body, changes) > 0, `one of ${changes.join(', ')} is required`)
     .meta({ id, anyOf: changes.map((name) => ({ required: [name] })) });
 
-/** What `refine` takes: a rule for some fields, and what is said of the first when they break it. */
+/** Arguments of `refine`: a rule for some fields, and the message for the first of them. */
 type FieldRule = readonly [(fields: object) => boolean, { message: string; path: string[] }];
 
-/** Just one of two fields has to be there. */
+/** Exactly one of two fields is required. */
 export const eitherOf = (one: string, other: string): FieldRule => [
   (fields) => countGiven(fields, [one, other]) === 1,
   { message: `one of ${one} and ${other} is required`, path: [one] },
 ];
 
-/** Two fields contradict each other. */
+/** Two fields exclude each other. */
 export const notBoth = (one: string, other: string): FieldRule => [
   (fields) => countGiven(fields, [one, other]) < 2,
   { message: `${one} and ${other} cannot be combined`, path: [one] },
 ];
 
-/** One field means something only beside another. */
+/** One field requires another field. */
 export const needs = (one: string, other: string): FieldRule => [
   (fields) => countGiven(fields, [one]) <= countGiven(fields, [other]),
   { message: `${one} needs ${other}`, path: [one] },
@@ -123,7 +123,7 @@ export function durationField({ pattern = durationShape.source } = {}) {
   return z.codec(written, parts, { decode: readDuration, encode: writeDuration });
 }
 
-/** A duration that is longer than nothing. */
+/** A duration longer than zero. */
 export function positiveDurationField() {
   const pattern = durationShape.source.replace('^P', '^P(?=.*[1-9])');
   return durationField({ pattern }).refine(isPositive, 'Too small: must be longer than nothing');
@@ -174,5 +174,5 @@ export const feedFields = {
   limit: integerField(1, 1_000).optional().describe(`How many items at most; ${DEFAULT_PAGE_SIZE} unless given`),
 };
 
-/** A text that something contains, 1 to 256 characters. */
+/** A search text of 1 to 256 characters. */
 export const SearchText = text(1, 256);

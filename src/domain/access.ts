@@ -70,19 +70,19 @@ export const seesSecrets = ({ kind, scopes }: Pick<Caller, 'kind' | 'scopes'>): 
 
 /** What the `text` of a list of keys may match for a caller. */
 export interface Findable {
-  /** Whether any end of a key finds it, or only the whole end that is shown of it. A whole key finds itself. */
+  /** Whether any last characters of a key find it; otherwise only all of the characters that a masked key shows. */
   readonly anyKeyEnd: boolean;
-  /** Whether the words of its customer find a key. */
+  /** Whether a search for words of a customer finds the customer's keys. */
   readonly customers: boolean;
 }
 
-/** What a caller may find by search: never more of a text than it is shown, or it could be read letter by letter. Decision 0002. */
+/** What a caller may search for: only text that the caller may see, since a search could guess hidden text letter by letter. Decision 0002. */
 export const findableBy = (caller: Caller): Findable => ({
   anyKeyEnd: seesSecrets(caller),
   customers: allows(caller, 'customer:read'),
 });
 
-/** Whether the caller may learn of other devices, and what concerns the vendor or the customer only. Source: decision 0008. */
+/** Whether the caller may see other devices, and fields for the vendor or the customer only. Source: decision 0008. */
 export const seesWholeLicense = (caller: Caller): boolean => caller.kind !== 'client';
 
 /** Whether the caller may access the product at all. */
@@ -99,7 +99,7 @@ export interface WantedToken {
   readonly expiresAt: Instant | null;
 }
 
-/** Whether the caller may create such a token: one that may do no more than itself, anywhere, and for no longer. */
+/** Whether the caller may create the token: it has no right, network or end beyond those of the caller. */
 export function mayMint(caller: Caller, wanted: WantedToken): boolean {
   if (!hasRightsOf(caller, wanted)) return false;
   if (caller.expiresAt !== null && (wanted.expiresAt === null || wanted.expiresAt > caller.expiresAt)) return false;
@@ -115,7 +115,7 @@ export function mintRefusal(caller: Caller, wanted: WantedToken): 'scopeMissing'
   return mayMint(caller, { ...wanted, expiresAt: caller.expiresAt }) ? 'tokenOutlives' : 'scopeMissing';
 }
 
-/** Whether the caller may do all that such a token may, and so may revoke it. A right to so many keys is not passed on. */
+/** Whether the caller has every right of the token, and so may revoke it. A caller with `maxIssues` passes no right to issue keys on. */
 export function hasRightsOf(
   caller: Caller,
   { kind, scopes, productIds }: Pick<WantedToken, 'kind' | 'scopes' | 'productIds'>,
@@ -126,7 +126,7 @@ export function hasRightsOf(
   return seesToken(caller, productIds);
 }
 
-/** Whether a caller that is limited to products learns of a token with these: only if they are among its own. */
+/** Whether a caller that is limited to products may see a token: only if all products of the token are among the caller's. */
 export function seesToken(caller: Caller, productIds: readonly string[] | null): boolean {
   if (productIds === null) return caller.productIds === null;
   return productIds.every((productId) => canAccessProduct(caller, productId));

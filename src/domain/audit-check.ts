@@ -23,7 +23,7 @@ interface Row {
   readonly hash: string;
 }
 
-/** What vouches for the rows. */
+/** What the rows are checked against. */
 export interface AuditWitnesses {
   /** The checkpoints of the service. */
   readonly stored: readonly Checkpoint[];
@@ -47,7 +47,7 @@ export function checkAudit({ stored, kept, keys }: AuditWitnesses) {
     report('checkpoint_signature', checkpoint.seq, `no key of the account has signed ${nameOf(checkpoint)}`);
   }
 
-  /** Rows that were not where they belong, from one to another, and those that turned up in another place. */
+  /** The range of row numbers that are missing, and the rows found out of order. */
   const missing: (readonly [from: number, to: number])[] = [];
   const displaced = new Set<number>();
   let last: Row = { seq: 0, hash: FIRST_HASH };
@@ -72,7 +72,7 @@ export function checkAudit({ stored, kept, keys }: AuditWitnesses) {
       last = row;
     },
 
-    /** Ends with what the service says is the last row, and returns what is wrong. */
+    /** Ends the check with the last row that the service names; returns the problems. */
     end(head: Row): readonly AuditProblem[] {
       for (const [from, to] of missing) {
         const found = [...displaced].filter((seq) => from <= seq && seq <= to);

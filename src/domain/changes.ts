@@ -3,7 +3,7 @@ import type { License } from './license.ts';
 /** New values for some fields; undefined means unchanged. */
 export type Changes<T> = { readonly [F in keyof T]?: T[F] | undefined };
 
-/** The new values that differ, as JSON, from those that are there. */
+/** The new values whose JSON differs from the present values. */
 export function differences<T extends object>(before: T, given: Changes<T>): Partial<T> {
   const differing = (Object.keys(given) as (keyof T)[]).filter(
     (name) => given[name] !== undefined && JSON.stringify(given[name]) !== JSON.stringify(before[name]),
@@ -11,7 +11,7 @@ export function differences<T extends object>(before: T, given: Changes<T>): Par
   return Object.fromEntries(differing.map((name) => [name, given[name]])) as Partial<T>;
 }
 
-/** Entries with changes by name, of which null removes one. */
+/** Merges changes into entries by name; null removes an entry. */
 export function mergeEntries<V>(
   entries: Readonly<Record<string, V>>,
   changes: Readonly<Record<string, V | null>>,
@@ -21,13 +21,13 @@ export function mergeEntries<V>(
   return Object.fromEntries(merged.filter((entry): entry is [string, V] => !isRemoved(entry[0])));
 }
 
-/** What is used of a licence. */
+/** How many devices and sessions use a licence. */
 export interface Usage {
   readonly devices: number;
   readonly sessions: number;
 }
 
-/** What of its use the new limits of a licence have no room for; null when they have room for all. */
+/** The devices and sessions that exceed new limits of a licence, in words; null when none do. */
 export function beyondLimits(changes: Changes<License>, { devices, sessions }: Usage): string | null {
   const maxDevices = changes.maxActivations ?? devices;
   const maxSessions = changes.licenseType === 'node-locked' ? 0 : (changes.maxConcurrentSessions ?? sessions);

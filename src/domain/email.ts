@@ -9,10 +9,10 @@ export function normaliseEmail(email: string): string {
   return email.slice(0, at).normalize() + readableDomain(email.slice(at));
 }
 
-/** The same for two addresses that cannot be those of two customers. */
+/** A key under which two spellings of one address are equal: no two customers share it. */
 export const emailKey = (email: string): string => normaliseEmail(email).toLowerCase();
 
-/** What is searched for in addresses, such as a part of a domain, in the form in which they are stored. */
+/** A search text, such as a part of a domain, in the stored form of addresses. */
 export const searchedEmail = (text: string): string =>
   text.includes('@') ? normaliseEmail(text) : text.normalize().replaceAll(/\bxn--[a-z0-9-]+/gi, readableDomain);
 

@@ -12,7 +12,7 @@ interface ImportedKey {
   readonly devices?: readonly { readonly activationTime?: Instant | undefined }[] | undefined;
 }
 
-/** The field with an instant that is not of the past, or an id that was not made when the key was; none where all fit. */
+/** The first field with an instant before 1970 or in the future, or with an id that does not match `createdAt`; empty if none. */
 export function wrongFields(key: ImportedKey, now: Instant): string[] {
   const { id, createdAt = now, expirationDate, renewalDay, revokedAt, devices = [] } = key;
   const isPast = (at: Instant) => at >= EPOCH && at <= now;

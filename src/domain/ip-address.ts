@@ -31,7 +31,7 @@ export function canonicalAddress(text: string): string | null {
   return parsed instanceof ipaddr.IPv6 ? new ipaddr.IPv6(parsed.parts).toString() : (parsed?.toString() ?? null);
 }
 
-/** What one subscriber holds of an address space: an IPv4 address, or the /64 of an IPv6 address; other text as it is. */
+/** The network of one subscriber: an IPv4 address, or the /64 of an IPv6 address; other text unchanged. */
 export function subscriberOf(address: string): string {
   if (!address.includes(':')) return address;
   const parsed = parseAddress(address);

@@ -53,14 +53,14 @@ export interface License {
   readonly revocationReason: string | null;
   /** Its features count wherever the licence has none of the same name. */
   readonly planId: string | null;
-  /** Until when the string that it had before works; null when it has had no other. */
+  /** Until when the previous key string works; null when the key was never reissued. */
   readonly previousKeyUntil: Instant | null;
   /** How many components of a fingerprint make a host a known device; null: fingerprints are not compared. */
   readonly fingerprintMatch: number | null;
   readonly versionId: string | null;
   /** The token that issued or imported it; null for the owner of a database in process. */
   readonly issuedBy: TokenId | null;
-  /** The calendar year, UTC, that the next two are of. */
+  /** The calendar year, UTC, of `promisedSlots` and `moves`. */
   readonly slotYear: number;
   /** How many slots are promised to hosts that have left them. With the devices, never more than there are slots. */
   readonly promisedSlots: number;
@@ -79,7 +79,7 @@ export interface Device {
   readonly deviceTag: string | null;
   readonly ipAddress: IpAddress;
   readonly activationTime: Instant;
-  /** What was last told of its hardware. */
+  /** The fingerprint that the device sent last. */
   readonly fingerprint: Fingerprint | null;
   /** The key that signs for it where it has no network: an Ed25519 point, base64url. */
   readonly publicKey: string | null;
@@ -124,7 +124,7 @@ export function isWaiting(license: Beginning): license is Beginning & { readonly
 export const endIfUsed = (license: Beginning, now: Instant): Instant | null =>
   expiryIfUsed(license, now).expirationDate;
 
-/** The same with the day on which renewals keep it. */
+/** The end at the first use, with the day of the month that renewals keep. */
 export const expiryIfUsed = (license: Beginning, now: Instant): Pick<License, 'expirationDate' | 'renewalDay'> =>
   isWaiting(license)
     ? expiryAfter(now, license.expiresAfter)
@@ -135,7 +135,7 @@ export function grantEnd(license: License, now: Instant): Instant | null {
   return termOf(license, now) === 'inGrace' ? graceUntil(license) : license.expirationDate;
 }
 
-/** What the reply to a use in the grace period says besides. */
+/** The warning in the reply to a use in the grace period. */
 export function graceWarning(license: License, now: Instant): { readonly warning?: string } {
   if (termOf(license, now) !== 'inGrace') return {};
   return { warning: `License expired on ${license.expirationDate}; it may be used until ${graceUntil(license)}` };

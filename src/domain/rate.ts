@@ -7,10 +7,10 @@ export interface Rate {
 /** A minute, in microseconds: the unit of all instants and spans here. */
 const MINUTE_US = 60_000_000;
 
-/** What a request uses up. */
+/** The time that one request uses up. */
 export const intervalOf = ({ perMinute }: Rate): number => Math.ceil(MINUTE_US / perMinute);
 
-/** How far what is used up may lie ahead of now. */
+/** How far the used-up time may lie ahead of now. */
 export const toleranceOf = (rate: Rate): number => intervalOf(rate) * rate.burst;
 
 /**

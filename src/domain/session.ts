@@ -11,7 +11,7 @@ export interface SessionProof {
   readonly previousNonce: string | null;
 }
 
-/** The nonces that a request has to sign, and what they become with its acceptance. */
+/** The nonces that a request may sign, and the nonces of the session after an accepted request. */
 export type NextNonces = Pick<SessionProof, 'nonce' | 'previousNonce'>;
 
 /**

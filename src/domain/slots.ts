@@ -5,7 +5,7 @@ import type { Fingerprint, License } from './license.ts';
 export interface SlotPromise {
   readonly hostId: string;
   readonly promisedAt: Instant;
-  /** What the device had told of its hardware. */
+  /** The last fingerprint of the device. */
   readonly fingerprint: Fingerprint | null;
 }
 
@@ -15,7 +15,7 @@ export type SlotYear = Pick<License, 'slotYear' | 'promisedSlots' | 'moves'>;
 /** A licence from which no device has gone yet. */
 export const unmoved: SlotYear = { slotYear: 0, promisedSlots: 0, moves: 0 };
 
-/** Those of the present year. A new year begins without any; a clock that goes back does not begin one again. */
+/** The promises and moves of the current year. A new year starts with none; a clock that is set back does not start one. */
 export function slotYearOf({ slotYear, promisedSlots, moves }: SlotYear, now: Instant): SlotYear {
   const year = Number(now.slice(0, 4));
   return slotYear < year ? { ...unmoved, slotYear: year } : { slotYear, promisedSlots, moves };

@@ -47,7 +47,7 @@ export const addDuration = (instant: Instant, duration: Partial<Duration>): Inst
 /** When a licence expires. */
 export interface Expiry {
   readonly expirationDate: Instant;
-  /** The day of the month, UTC, that further months lead to, where this month is too short for it; else null. */
+  /** The day of the month, UTC, for later renewals, where this month is too short for it; else null. */
   readonly renewalDay: number | null;
 }
 
@@ -64,7 +64,7 @@ export function expiryAfter(
   return { expirationDate, renewalDay: isCutShort ? day : null };
 }
 
-/** On this day of the month or, where it has none, on its last; in milliseconds since 1970. */
+/** The instant on the given day of a month, or on its last day if the month is shorter; in milliseconds since 1970. */
 function addMonths(instant: Instant, months: number, dayOfMonth: number): number {
   const date = new Date(instant);
   date.setUTCMonth(date.getUTCMonth() + months, dayOfMonth);

@@ -21,7 +21,7 @@ import {
 import { agreeing, LicenseDetails, licenseAddress, licenseSettings, Warning } from './licenses.ts';
 import { NewMetadata } from './metadata.ts';
 
-/** What a key is issued by. Source: API description, POST /create-key. */
+/** The request that issues a key. Source: API description, POST /create-key. */
 export const CreateKeyRequest = agreeing(
   z
     .object({
@@ -141,7 +141,7 @@ export const keys = {
   }),
 };
 
-/** What can be asked about. */
+/** The actions that `keys.why` explains. */
 export const explainedActions = ['activate', 'sign', 'checkout', 'deactivate'] as const;
 
 const Rule = resource('Rule', 'A rule that stands in the way, or does not', {

@@ -94,13 +94,13 @@ export const MAX_LEASE_SECONDS = 2_592_000;
 /** The most components that a fingerprint has. */
 const MAX_COMPONENTS = 16;
 
-/** What an application tells of its machine. Source: decision 0009. */
+/** The fingerprint of a machine, as the application sends it. Source: decision 0009. */
 export const Fingerprint = record(text(1, 32), z.string().regex(/^[0-9a-f]{64}$/), MAX_COMPONENTS).describe(
   'Components of the machine by name, each as the hex SHA-256 of its serial number and a word of your own: the service ' +
     'never sees the number',
 );
 
-/** What the vendor says of a licence that is issued, imported or changed. */
+/** The settings of a licence that the vendor can give at issue, import and change. */
 export const licenseSettings = {
   gracePeriod: positiveDurationField().nullish().describe('How long it may be used after its end, ISO 8601; null: not'),
   allowedHosts: list(HostId, 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
@@ -132,7 +132,7 @@ export function heartbeatsWithinLease(timing: Pick<Settings, 'heartbeatInterval'
 /** Refuses the settings of a new licence where one does not go with another. */
 export const agreeing = <T extends z.ZodType<Settings>>(license: T) =>
   license
-    // What a plan says of the type is known to the service alone.
+    // The licence type of a plan is known to the service only.
     .refine((body) => body.licenseType === 'floating' || body.maxConcurrentSessions == null || body.planId != null, {
       message: 'maxConcurrentSessions goes with licenseType floating',
       path: ['maxConcurrentSessions'],
@@ -142,7 +142,7 @@ export const agreeing = <T extends z.ZodType<Settings>>(license: T) =>
       path: ['heartbeatInterval'],
     });
 
-/** The fields that the shorter form carries too. Source: API description, "License". */
+/** The fields of both forms of a licence. Source: API description, "License". */
 const shortLicense = {
   id: LicenseId,
   key: ShownKey,
@@ -154,7 +154,7 @@ const shortLicense = {
   expirationDate: EndText.nullable().meta({ ...EndText.meta(), description: 'When it expires; null means never' }),
 };
 
-/** The fields that only the full form carries. */
+/** The fields of the full form only. */
 const LicenseExtras = z.object({
   reference: shown("The vendor's own name of it; absent for tokens of kind client", 'order-1042').nullable(),
   renewalDay: Count.nullable().describe(

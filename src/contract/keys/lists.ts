@@ -102,7 +102,7 @@ const metadataParameters = z.codec(z.looseObject({}), z.any(), {
   },
   encode: ({ metadata, ...own }: { readonly metadata?: Readonly<Record<string, string>> }) => ({
     ...own,
-    // The field itself stays, without a value, so that a client knows that it was read.
+    // An undefined `metadata` stays in the result: the client checks that each field of its input was encoded.
     metadata: undefined,
     ...Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [METADATA_PREFIX + name, value])),
   }),

@@ -63,7 +63,7 @@ export function readDeactivation(proof: string) {
   if (jws === null || !isClaims(jws.claims)) return null;
   return {
     ...jws.claims,
-    /** Whether the private half of this key has signed it; of what is no key, nothing has. */
+    /** Whether the private half of this key signed the proof; false for a text that is no key. */
     isSignedBy(publicKey: string): boolean {
       try {
         return isSignedBy({ kid: jws.kid, x: publicKey }, jws);
@@ -82,7 +82,7 @@ function isClaims(value: unknown): value is DeactivationClaims {
   );
 }
 
-/** Whether databases can look for the text: one of them has neither NUL nor half of a character. */
+/** Whether both databases can look up the text: PostgreSQL has neither NUL nor lone surrogates. */
 const isKeepable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 const areTexts = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === 'string');
