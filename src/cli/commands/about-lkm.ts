@@ -23,17 +23,25 @@ export const version = command({
 /** The command that lists those of the tree, which itself loads this file. */
 export const commandsIn = (entries: readonly CommandEntry[]) =>
   command({
-    about: 'Lists every command with its arguments and options: with --json for programs that type command lines.',
-    fields: ['command', 'summary', ...fieldsShown('chosen', 'arguments', 'options')],
+    about:
+      'Lists every command. With --json for programs that type command lines: what it does, what it takes, what it prints ' +
+      'with --json (a JSON Schema), and how it ends.',
+    fields: [
+      'command',
+      'summary',
+      ...fieldsShown('chosen', 'effect', 'confirms', 'scopes', 'exitCodes', 'arguments', 'options', 'result'),
+    ],
     examples: [['lkm commands --json', 'all of them, for a program']],
 
     async run() {
+      const { describeCommand } = await import('./described.ts');
       const rows = await Promise.all(
         entries.map(async ({ path, summary, load }) => {
           const loaded = await load();
           return {
             command: path,
             summary,
+            ...describeCommand(loaded),
             arguments: Object.values(loaded.arguments).map(({ usage, describe }) => ({ usage, description: describe })),
             options: Object.values(loaded.options).map(({ flags, describe, choices, env }) => ({
               ...{ flags, description: describe, choices, environment: env },

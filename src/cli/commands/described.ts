@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { type AnyEndpoint, mutates, reasonsOf } from '../../contract/endpoint.ts';
+import { apiErrors } from '../../contract/errors.ts';
+import { Event } from '../../contract/events.ts';
+import { listEndpoints } from '../../contract/index.ts';
+import { License } from '../../contract/keys/licenses.ts';
+import { type JsonSchema, jsonSchemaOf } from '../../contract/openapi/json-schema.ts';
+import type { Command } from '../command.ts';
+import { exitCodes } from '../failure/errors.ts';
+import { exitOf } from '../failure/report.ts';
+import { neededScopes } from '../request/needed-scopes.ts';
+
+/** What a program has to know before it types a command. */
+export function describeCommand(command: Command) {
+  const endpoint = listEndpoints().find(({ name }) => name === command.operation)?.endpoint;
+  const effect = effectOf(command, endpoint);
+  const confirms = 'yes' in command.options;
+  return {
+    effect,
+    /** Whether it asks at a terminal, and ends with exit code 3 elsewhere, unless `--yes` is given. */
+    confirms,
+    scopes: neededScopes(command),
+    exitCodes: exitCodesOf(command, endpoint),
+    result: resultOf(command, endpoint),
+  };
+}
+
+type Effect = 'reads' | 'changes' | 'destroys';
+
+/** Effects that the operation of a command does not say. */
+const effects: Readonly<Record<string, Effect>> = {
+  ...{ serve: 'changes', 'offline request': 'reads', 'offline release': 'reads', 'devices release': 'destroys' },
+  ...{ 'keys import': 'changes', 'auth login': 'changes', 'auth switch': 'changes', 'auth logout': 'changes' },
+  ...{ 'config set': 'changes', 'config unset': 'changes', 'db migrate': 'changes', 'db copy': 'changes' },
+  ...{ 'db restore': 'destroys', 'db rekey': 'changes', 'webhooks listen': 'reads', api: 'destroys' },
+};
+
+const changedLicense = z.object({ license: License, idempotencyKey: z.string() });
+
+const verification = z.looseObject({
+  verdict: z.string(),
+  claims: z.looseObject({}).nullable(),
+  watermark: z.int(),
+  revocations: z.looseObject({}).nullable(),
+  keysKeptAt: z.iso.datetime().nullable(),
+});
+
+/** Of an error by its name there is a row, of an exit code an object with its errors. */
+const explained = z.union([z.array(z.looseObject({})), z.looseObject({})]);
+
+/** What `--json` prints where that is not the answer of the operation: the fields of the command, or rows of them. */
+const results: Readonly<Record<string, 'fields' | 'rows' | z.ZodType>> = {
+  ...{ 'keys create': 'fields', 'keys update': changedLicense, 'keys renew': changedLicense },
+  ...{
+    'keys transfer': changedLicense,
+    'keys sign': 'fields',
+    'keys verify': verification,
+    'keys history': z.array(Event),
+  },
+  ...{ 'keys block': 'rows', 'keys unblock': 'rows', 'keys revoke': 'rows', 'keys delete': 'rows' },
+  ...{ 'keys heartbeat': 'fields', 'keys checkin': 'fields', 'keys checkout': 'fields', 'keys compare': 'rows' },
+  ...{ 'keys import': 'rows', 'devices release': 'rows', 'customers delete': 'rows', 'products versions': 'rows' },
+  ...{
+    'sessions release': 'fields',
+    'tokens revoke': 'fields',
+    'tokens check': 'rows',
+    'signing-keys export': 'fields',
+  },
+  ...{
+    'revocations export': 'fields',
+    'webhooks delete': 'fields',
+    'webhooks replay': 'fields',
+    'audit verify': 'fields',
+  },
+  ...{ 'audit export': 'fields', 'offline request': 'fields', 'offline answer': 'fields', 'offline release': 'fields' },
+  ...{ 'auth status': 'fields', 'auth list': 'rows', 'config list': 'rows', 'db migrate': 'rows', 'db copy': 'rows' },
+  ...{
+    commands: 'rows',
+    explain: explained,
+    doctor: z.looseObject({ ok: z.boolean(), checks: z.array(z.looseObject({})) }),
+  },
+};
+
+/** What it does to what is kept: nothing, something that can be taken back, or something that cannot. */
+function effectOf({ path, options }: Command, endpoint: AnyEndpoint | undefined): Effect {
+  const known = effects[path];
+  if (known !== undefined) return known;
+  if (endpoint === undefined || !mutates(endpoint)) return 'reads';
+  return endpoint.method === 'DELETE' || 'yes' in options ? 'destroys' : 'changes';
+}
+
+function exitCodesOf({ options, arguments: positional }: Command, endpoint: AnyEndpoint | undefined) {
+  const { ok, internal, usage, notConfirmed, unauthenticated, outcomeUnknown, rateLimited } = exitCodes;
+  const { serverError, network, partial, local, interrupted, terminated } = exitCodes;
+  const reasons = endpoint === undefined ? [] : reasonsOf(endpoint);
+  const isOfMany = 'file' in options || Object.values(positional).some(({ usage }) => usage.includes('...'));
+  const codes = new Set<number>([ok, internal, usage, local, interrupted, terminated]);
+  if (endpoint !== undefined) for (const code of [unauthenticated, rateLimited, serverError, network]) codes.add(code);
+  for (const reason of reasons) codes.add(exitOf({ ...apiErrors[reason], reason }));
+  if (endpoint !== undefined && mutates(endpoint)) codes.add(outcomeUnknown);
+  if ('yes' in options) codes.add(notConfirmed);
+  if (isOfMany) codes.add(partial);
+  return [...codes].sort((one, other) => one - other);
+}
+
+/** The JSON Schema of what `--json` prints. */
+function resultOf({ path, fields, options, streams }: Command, endpoint: AnyEndpoint | undefined): JsonSchema {
+  const result = results[path];
+  const named = { type: 'object', properties: Object.fromEntries(fields.map(({ name }) => [name, {}])) };
+  const rows = { type: 'array', items: named };
+  if (streams) return { description: 'Such an object on each line', ...named };
+  if (result === 'rows') return rows;
+  const answer = result === 'fields' ? undefined : (result ?? answerOf(endpoint));
+  const schemas: Record<string, JsonSchema> = {};
+  const own = answer === undefined ? named : jsonSchemaOf(answer, schemas);
+  // Of a file, or of several, there is a row for each.
+  const both = 'file' in options || 'count' in options ? { anyOf: [own, rows] } : own;
+  return { ...both, ...(answer !== undefined && { components: { schemas } }) };
+}
+
+/** What a response has besides its envelope, and the key of a change. */
+function answerOf(endpoint: AnyEndpoint | undefined): z.ZodType | undefined {
+  const schema = endpoint?.reply.schema;
+  if (endpoint === undefined || !(schema instanceof z.ZodObject)) return undefined;
+  const { code: _, action: _1, status: _2, meta: _3, data, ...own } = schema.shape as Shape;
+  const answer = data ?? z.looseObject(own);
+  if (!mutates(endpoint) || !(answer instanceof z.ZodObject)) return answer;
+  return z.looseObject({ ...answer.shape, idempotencyKey: z.string() });
+}
+
+type Shape = Readonly<Record<string, z.ZodType>>;
