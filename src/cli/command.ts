@@ -23,7 +23,8 @@ interface Described {
 export type Pickable = 'product' | 'customer' | 'key' | 'device' | 'token' | 'session';
 
 interface Conditional {
-  readonly neededUnless?: string;
+  /** What makes it needless: another option or argument, or one of several. */
+  readonly neededUnless?: string | readonly string[];
 }
 
 export interface OptionSpec<T = unknown> extends Described, Conditional {
@@ -86,6 +87,8 @@ export interface CommandEntry {
   readonly path: string;
   readonly summary: string;
   readonly alias?: string;
+  /** Words of other tools that are understood too, and are shown nowhere. */
+  readonly synonyms: readonly string[];
   /** One word that stands for all of them: `login`. */
   readonly shortcut?: string;
   readonly load: () => Promise<Command>;
@@ -130,7 +133,7 @@ type ValueOf<M> = M extends (...text: never[]) => infer T
       : string;
 
 /** What an option gives in all, which another one may make unnecessary. */
-type ValueUnless<M> = M extends { readonly neededUnless: string } ? ValueOf<M> | undefined : ValueOf<M>;
+type ValueUnless<M> = M extends { readonly neededUnless: unknown } ? ValueOf<M> | undefined : ValueOf<M>;
 
 const asText = (text: string): string => text;
 

@@ -20,6 +20,7 @@ import { runCommand } from './run-command.ts';
 import type { RunState } from './run-state.ts';
 import { commandEntries, groups } from './tree.ts';
 import { parseChoice, parseSwitch } from './values/scalars.ts';
+import { explainWords, plainWords } from './wrong-words.ts';
 
 /** Runs a command line and resolves to the exit code. Records each step in `state`, by which an error is explained. */
 export async function runCommandLine(state: RunState): Promise<number> {
@@ -46,14 +47,15 @@ interface Reading {
 }
 
 /** Parses a command line, given without node and the script. Throws `UsageError`. */
-export async function parseCommandLine(argv: readonly string[], io: Io): Promise<Parsed> {
+export async function parseCommandLine(typed: readonly string[], io: Io): Promise<Parsed> {
+  const argv = plainWords(typed);
   const reading: Reading = { path: 'lkm', command: null, parsed: null };
   const root = buildProgram(reading, argv);
   try {
     await root.parseAsync(await readHelpWord(argv), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (!isHelp(error) && !root.opts().version) throw usageError(error, reading);
+    if (!isHelp(error) && !root.opts().version) throw explainWords(error, reading.path, reading.command);
   } finally {
     refuseToken(root);
   }
@@ -108,17 +110,6 @@ function writtenFor({ arguments: positional, options }: Command, parsed: Command
 
 const attributeOf = (flags: string): string => new Option(flags).attributeName();
 
-function usageError(error: CommanderError, { path }: Reading): UsageError {
-  const message = error.message
-    .replace(/^error: /, '')
-    // The surplus words are left out: one of them may be a licence key.
-    .replace(/ but got (\d+): .*/s, ' but got $1')
-    // Its suggestion has a line of its own.
-    .replace(/\.?\n\((Did you mean .*)\)$/, '. $1')
-    .replaceAll(/[<>]/g, '');
-  return new UsageError(message, [['See:', `${path} --help`]], { cause: error });
-}
-
 /** Throws `UsageError` where a command is named too: it would not be run. */
 function versionAlone({ path }: Reading, { version }: Pick<Io, 'version'>): string {
   if (path === 'lkm') return `${version}\n`;
@@ -143,15 +134,16 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
     parent?.addCommand(child);
     return child;
   };
-  for (const { name, alias } of groups) {
-    const group = newCommander(name).aliases(alias ? [alias] : []);
+  for (const { name, alias, synonyms = [] } of groups) {
+    const group = newCommander(name).aliases([...(alias ? [alias] : []), ...synonyms]);
     root.addCommand(group);
     if ([name, ...group.aliases()].some((word) => words.includes(word))) parents.set(name, group);
   }
   for (const entry of commandEntries) {
     const [verb = '', group = ''] = entry.path.split(' ').reverse();
     if (entry.shortcut) add(root, entry.shortcut, entry);
-    if (parents.has(group)) add(parents.get(group), verb, entry).aliases(entry.alias ? [entry.alias] : []);
+    if (parents.has(group))
+      add(parents.get(group), verb, entry).aliases([...(entry.alias ? [entry.alias] : []), ...entry.synonyms]);
   }
   for (const parent of parents.values()) {
     parent.hook('preSubcommand', async (_, child) => {

@@ -4,6 +4,8 @@ import type { Command, CommandEntry, Declaration } from './command.ts';
 export interface Group {
   readonly name: string;
   readonly alias?: string;
+  /** Other names that are understood, and are shown nowhere. */
+  readonly synonyms?: readonly string[];
   readonly summary: string;
   /** Whether its commands open the database themselves, without the service. */
   readonly isForOperators?: boolean;
@@ -11,7 +13,12 @@ export interface Group {
 
 /** All groups, in the order of the help page. */
 export const groups: readonly Group[] = [
-  { name: 'keys', alias: 'key', summary: 'issue, inspect, sign and free licence keys' },
+  {
+    name: 'keys',
+    alias: 'key',
+    synonyms: ['license', 'licenses', 'licence', 'licences'],
+    summary: 'issue, inspect, sign and free licence keys',
+  },
   { name: 'devices', alias: 'device', summary: 'see which devices hold slots, and free those that nobody uses' },
   { name: 'sessions', alias: 'session', summary: 'see and end the sessions of floating keys' },
   { name: 'customers', alias: 'customer', summary: 'manage customers' },
@@ -36,6 +43,18 @@ export const groups: readonly Group[] = [
 
 /** What stands for the last word of a command. */
 const aliases: Readonly<Record<string, string>> = { list: 'ls', delete: 'rm', revoke: 'rm', release: 'rm' };
+
+/** Usual words of other tools for the last word of a command. */
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  get: ['show', 'info', 'describe', 'view'],
+  show: ['get', 'info', 'describe', 'view'],
+  create: ['add', 'new'],
+  update: ['edit', 'change'],
+  delete: ['remove'],
+  block: ['disable', 'suspend'],
+  unblock: ['enable'],
+  renew: ['extend'],
+};
 
 /** One word that stands for all words of a command. */
 const shortcuts: Readonly<Record<string, string>> = {
@@ -188,7 +207,13 @@ function entry<Path extends string>(
   const alias = path === 'keys revoke' ? undefined : aliases[path.split(' ')[1] ?? ''];
   const shortcut = shortcuts[path];
   const name = path.replaceAll(/[ -](\w)/g, (_, letter: string) => letter.toUpperCase()) as ExportName<Path>;
-  const shown = { path, summary, ...(alias && { alias }), ...(shortcut && { shortcut }) };
+  const shown = {
+    path,
+    summary,
+    synonyms: synonyms[path.split(' ')[1] ?? ''] ?? [],
+    ...(alias && { alias }),
+    ...(shortcut && { shortcut }),
+  };
   return { ...shown, load: async (): Promise<Command> => ({ path, ...(await load())[name] }) };
 }
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startTestServer } from '../support/server.ts';
 import { hasProgram, Terminal } from '../support/terminal.ts';
 import { lkm, NOW, person, says, tempFolder } from './fake-io.ts';
 
@@ -80,14 +81,15 @@ describe.runIf(hasProgram('script'))('LKM_ACCESSIBLE', () => {
   });
 
   it.each([
-    ['is typed', 'lkm_secret\n', 11],
+    ['is typed', 'lkm_secret\n', 4],
     ['is not given: Ctrl-C', '\u0003', 130],
     ['is not given: Ctrl-D', '\u0004', 3],
   ])('shows nothing of a token that %s', async (_, keys, code) => {
-    const login = 'login --base-url http://127.0.0.1:9 --max-retries 0';
+    const { url } = (await startTestServer()).server;
+    const login = `login --base-url ${url} --max-retries 0`;
     const { terminal } = await accessible(login, { count: 0, env: { LKM_DB: '' } });
     await using __ = terminal;
-    await terminal.until(/token for http:\/\/127.0.0.1:9: \(not shown\) $/);
+    await terminal.until(/token for http:\/\/127.0.0.1:\d+: \(not shown\) $/);
     terminal.type(keys);
     expect(await terminal.until(/exit \d/)).toMatch(new RegExp(`\nerror: .*exit ${code}`, 's'));
     expect(terminal.raw).toEqual(moving);

@@ -18,7 +18,7 @@ describe.each(commandEntries)('lkm $path', ({ path, load }) => {
   it('refuses an option it does not know, and says where the known ones are', async () => {
     const { code, stdout, stderr } = await lkm([...words, '--bogus-option']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toBe(`error: unknown option '--bogus-option'\n  See:  lkm ${path} --help\n`);
+    expect(stderr).toBe(`error: unknown option '--bogus-option': see lkm ${path} --help\n`);
   });
 
   it('is in the tree under its own words', async () => {

@@ -154,14 +154,14 @@ describe('a command that fails', () => {
 describe('a command line that is wrong', () => {
   it.each<[line: string, says: string]>([
     ['keys creat', "unknown command 'creat'. Did you mean create?\n"],
-    ['keys list key', "too many arguments for 'list'. Expected 0 arguments but got 1\n"],
+    ['keys list key', "too many arguments for 'list'. Expected 0 arguments but got 1: a text with spaces needs quotes"],
     ['keys renew K --for 1y', 'KEY is shorter than 6 characters\n'],
     [`${create} --max-activation 3`, 'Did you mean --max-activations?\n'],
     ['keys create', '--product is required\n  Give it:  -P, --product ID\n  Or set:   export LKM_PRODUCT=…\n'],
     ['tokens create', '--name and --kind are required\n  Give it:  --name NAME\n  Give it:  --kind KIND\n'],
     [`keys sign ${KEY}`, '--host-id is required\n  Give it:  --host-id ID\n'],
     [`keys sign ${KEY} -P ${PRODUCT} --host-id ${'h'.repeat(65)}`, '--host-id is longer than 64 characters\n'],
-    ['customers create --name ', '--name is empty\n'],
+    ['customers create --name ', '--name is empty: the variable it comes from is not set\n'],
     [`keys get AAAAA-AAAAA-AAAAA-AAAAA-AAAAB -P ${PRODUCT}`, 'the key has a typo'],
     [`keys get *****-*****-*****-*****-85SB5 -P ${PRODUCT}`, 'the key is masked'],
     [

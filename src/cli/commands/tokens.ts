@@ -68,8 +68,9 @@ const expiresOption = (otherwise: string) =>
 
 const kind = { choices: tokenKinds } as const;
 
+const name = required('--name <NAME>', 'what it is for');
+
 const tokenOptions = {
-  name: required('--name <NAME>', 'what it is for'),
   scopes: many('--scope <SCOPE>', 'what a scoped token may do', { choices: scopes }),
   productIds: many('--product <ID>', 'a product it may touch; all unless given', { takesList: true }),
   maxIssues: option('--max-issues <N>', 'how many keys it may create', parseCount),
@@ -84,6 +85,7 @@ export const tokensCreate = changeCommand({
     'scopes that the commands of lkm need for some work.',
   operation: 'tokens.create',
   options: {
+    name,
     role: option('--role <ROLE>', 'what it is for', { choices: roleNames, conflicts: 'kind' }),
     kind: required('--kind <KIND>', 'what it is; not with --role', { ...kind, neededUnless: 'role' }),
     ...tokenOptions,
@@ -119,7 +121,7 @@ export const tokensImport = changeCommand({
     'The service gets its hash only. Prints the id of the token.',
   operation: 'tokens.import',
   arguments: { source: argument('<FILE>', 'a file with the secret, - for stdin') },
-  options: { kind: required('--kind <KIND>', 'what it is', kind), ...tokenOptions },
+  options: { name, kind: required('--kind <KIND>', 'what it is', kind), ...tokenOptions },
   fields: tokenFields,
   examples: [
     ['lkm tokens import old.txt --kind client --name app4 --expires never', 'what an application has built in'],

@@ -75,7 +75,7 @@ const MAX_MESSAGE_LENGTH = 500;
 /** The words of a report, as they are typed here, without the password of a database. */
 function asShown({ message, hints }: Report, { env }: Io, options?: ServiceOptions): Pick<Report, 'message' | 'hints'> {
   const shown = (text: string): string => withoutPasswords(asTyped(text, env, options));
-  const whole = withoutPasswords(message);
+  const whole = shown(message);
   return {
     message: whole.length > MAX_MESSAGE_LENGTH ? `${whole.slice(0, MAX_MESSAGE_LENGTH)}…` : whole,
     hints: hints.map((hint) => (typeof hint === 'string' ? shown(hint) : [hint[0], shown(hint[1])])),

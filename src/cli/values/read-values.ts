@@ -35,6 +35,7 @@ export async function readValues(command: Command, written: Written, context: Co
     else if (isOpen && kind === 'required') throw missingOptions([spec]);
     const text = given ?? picked;
     if (text === undefined) return undefined;
+    if (isBlank(text)) throw emptyValue(flag);
     const where = written.fromEnvironment.includes(name) ? (spec.env ?? flag) : flag;
     const parse = async (one: string) => {
       try {
@@ -59,6 +60,7 @@ export async function readValues(command: Command, written: Written, context: Co
     if (picked !== undefined) pickedWords.push(picked);
     const text = picked ?? given;
     if (text === undefined) return undefined;
+    if (isBlank(text)) throw emptyValue(nameOf(spec.usage));
     const parse = (one: string) => spec.parse(one, io, values);
     return spec.usage.includes('...') || typeof text === 'object' ? Promise.all([text].flat().map(parse)) : parse(text);
   }
@@ -78,13 +80,22 @@ export async function readValues(command: Command, written: Written, context: Co
 }
 
 /** Whether a value has to be given, or picked: nothing else was given in its place. */
-const isNeeded = (spec: OptionSpec | ArgumentSpec, { options }: Written): boolean =>
+const isNeeded = (spec: OptionSpec | ArgumentSpec, { options, arguments: positional }: Written): boolean =>
   spec.neededUnless === undefined
     ? 'kind' in spec && spec.kind === 'required'
-    : options[spec.neededUnless] === undefined;
+    : [spec.neededUnless].flat().every((other) => options[other] === undefined && positional[other] === undefined);
+
+/** Whether one of the texts is empty. */
+const isBlank = (text: string | boolean | readonly string[]): boolean =>
+  [text].flat().some((one) => typeof one === 'string' && one.trim() === '');
+
+const emptyValue = (name: string): UsageError =>
+  new UsageError(`${name} is empty: the variable it comes from is not set`);
+
+const nameOf = (usage: string): string => withoutBrackets(usage).replaceAll(/[[\].]/g, '');
 
 function missingArgument({ usage, choices }: ArgumentSpec, { path }: Command): UsageError {
-  const name = withoutBrackets(usage).replaceAll(/[[\].]/g, '');
+  const name = nameOf(usage);
   const list: Hint[] = choices ? [['One of:', choices.join(', ')]] : [];
   return new UsageError(`missing required argument '${name}'`, [...list, ['See:', `lkm ${path} --help`]]);
 }
