@@ -156,7 +156,7 @@ describe('a list', () => {
       'keys list --status disabled',
       "--status: 'disabled' is not one of active, unused, full, expiring, expired, blocked",
     ],
-    ['keys list --created-after yesterday', "--created-after: 'yesterday' is not a day (2027-12-31) or an instant"],
+    ['keys list --created-after someday', "--created-after: 'someday' is not a day (2027-12-31) or an instant"],
     ['keys list --created-after 2026-02-30', "--created-after: '2026-02-30' is not a day (2027-12-31) or an instant"],
     ['keys list --metadata plan', "--metadata: 'plan' has no value; write NAME=VALUE"],
     ['customers list --active yes', "--active: 'yes' is neither true nor false"],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { locate, withoutPassword, withoutPasswords } from '../../src/cli/config/location.ts';
 import { duration, relative } from '../../src/cli/output/words.ts';
 import { parseDuration } from '../../src/cli/values/duration.ts';
-import { parseAnyEnd, parseExpiry, parseInstant, parseStart } from '../../src/cli/values/instant.ts';
+import { parseAnyEnd, parseInstant, parseStart, readExpiry } from '../../src/cli/values/instant.ts';
 import { parseFeature, parseLimit } from '../../src/cli/values/scalars.ts';
 import { NOW } from './fake-io.ts';
 
@@ -19,6 +19,10 @@ describe('what people write', () => {
     ['P2WT1H', (14 * 24 + 1) * 3_600_000],
     ['1y6m3d', (365 + 183) * 86_400_000],
     ['1y6min', 365 * 86_400_000 + 360_000],
+    ['1 year', 365 * 86_400_000],
+    ['in 2 weeks', 14 * 86_400_000],
+    ['a year and 6 months', (365 + 180) * 86_400_000],
+    ['30days', 30 * 86_400_000],
     ['1w2d3h4min5s', 9 * 86_400_000 + 3 * 3_600_000 + 245_000],
   ])('%s is a duration', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
@@ -42,8 +46,17 @@ describe('what people write', () => {
     ['3mo', '2027-02-21T23:59:59.000Z'],
     ['1y6m', '2028-05-21T23:59:59.000Z'],
     ['1d12h', '2026-11-23T00:00:00.000Z'],
+    ['forever', null],
+    ['31.12.2027', '2027-12-31T23:59:59.000Z'],
+    ['2027/12/31', '2027-12-31T23:59:59.000Z'],
+    ['20271231', '2027-12-31T23:59:59.000Z'],
+    ['12/31/2027', '2027-12-31T23:59:59.000Z'],
+    ['31 Dec 2027', '2027-12-31T23:59:59.000Z'],
+    ['December 31, 2027', '2027-12-31T23:59:59.000Z'],
+    ['tomorrow', '2026-11-22T23:59:59.000Z'],
+    ['1 year', '2027-11-21T23:59:59.000Z'],
   ])('%s is an expiry', (text, expected) => {
-    expect(parseExpiry(text, clock)).toBe(expected);
+    expect(readExpiry(text, clock)).toBe(expected);
   });
 
   it.each([
@@ -51,11 +64,11 @@ describe('what people write', () => {
     ['2028-02-29', '1y', '2029-02-28T23:59:59.000Z'],
     ['2027-03-01', '1y', '2028-03-01T23:59:59.000Z'],
   ])('from %s, %s ends on the day that the calendar has: %s', (day, text, expected) => {
-    expect(parseExpiry(text, { now: () => Date.parse(`${day}T12:00:00Z`) })).toBe(expected);
+    expect(readExpiry(text, { now: () => Date.parse(`${day}T12:00:00Z`) })).toBe(expected);
   });
 
   it.each([
-    ...['2027-02-29', '2027-13-01', '31.12.2027', 'tomorrow', '2027-12-31T18:00:00', '', '2027-02-31T00:00:00Z'].map(
+    ...['2027-02-29', '2027-13-01', '31.13.2027', 'someday', '2027-12-31T18:00:00', '', '2027-02-31T00:00:00Z'].map(
       (text) => [text, 'is not a date'],
     ),
     ...['2027-12-31T24:00:00Z', '2027-12-31T18:60:00Z'].map((text) => [text, 'is not a date']),
@@ -64,9 +77,10 @@ describe('what people write', () => {
       'ends after the year 9999',
     ]),
     ['2026-11-20', 'is in the past'],
+    ['03/04/2027', 'can mean two days: write 2027-04-03 or 2027-03-04'],
     ['6m', 'can mean months or minutes: write 6mo or 6min'],
   ])("'%s' is no expiry: it %s", (text, why) => {
-    expect(() => parseExpiry(text, clock)).toThrow(`'${text}' ${why}`);
+    expect(() => readExpiry(text, clock)).toThrow(`'${text}' ${why}`);
   });
 
   it.each([parseInstant, parseAnyEnd, parseStart])(

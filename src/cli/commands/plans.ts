@@ -34,7 +34,7 @@ const planArgument = argument('<ID|NAME>', 'the plan', { field: 'planId', takesN
 const terms = {
   maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use a key', parseLimit),
   duration: option('--lasts <DUR|forever>', 'how long a key lasts, as 1y or P14D', {
-    parse: (text: string) => (text === 'forever' ? null : parseCalendarDuration(text)),
+    parse: (text: string) => (/^(forever|never)$/.test(text) ? null : parseCalendarDuration(text)),
     field: 'duration',
   }),
   fromFirstUse: option('--from-first-use <true|false>', 'whether a key lasts so long from its first use', parseBoolean),

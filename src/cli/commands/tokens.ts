@@ -9,7 +9,7 @@ import type { Note } from '../output/terminal.ts';
 import { count, expiry, moment, nothing, relative, usage } from '../output/words.ts';
 import { parseCalendarDuration } from '../values/duration.ts';
 import { readWholeText } from '../values/files.ts';
-import { parseExpiry } from '../values/instant.ts';
+import { readExpiry } from '../values/instant.ts';
 import { parseCount, parsePositive } from '../values/scalars.ts';
 import { changeCommand, readCommand, showCommand } from './forms.ts';
 import { created, doneTo, fieldsShown, issued, listOf, recordOf } from './results.ts';
@@ -63,7 +63,7 @@ const expiresOption = (otherwise: string) =>
   option(
     '--expires <WHEN>',
     `a day, or a time from now such as 90d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never (${otherwise})`,
-    parseExpiry,
+    readExpiry,
   );
 
 const kind = { choices: tokenKinds } as const;
@@ -105,11 +105,10 @@ export const tokensCreate = changeCommand({
     const all = [...new Set([...scopes, ...given])];
     return { kind, ...(all.length > 0 && { scopes: all }) };
   },
-  outcome: (token, { role }) => ({
-    ...issued(token.token, token, describeNew(token)),
-    notes:
-      role === undefined ? [] : [{ tone: 'hint', text: `it ${tokenRoles[role].about}: ${token.scopes.join(', ')}` }],
-  }),
+  outcome: (token, { role }) => {
+    const rights = role === undefined ? [] : [`it ${tokenRoles[role].about}: ${token.scopes.join(', ')}`];
+    return issued(token.token, token, describeNew(token), ...rights);
+  },
 });
 
 /** Shorter secrets can be guessed: 128 bits in hexadecimal digits are so long. */

@@ -1,5 +1,6 @@
 import type { Duration } from '../../contract/fields.ts';
 import { UsageError } from '../failure/errors.ts';
+import { plainDuration } from './natural-time.ts';
 
 const DAY_MS = 86_400_000;
 const LONGEST_MS = 8_000 * 365 * DAY_MS;
@@ -11,7 +12,8 @@ const isoShape =
   /^P(?=.)(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?$/;
 
 /** A duration as it is written on the command line, or in ISO 8601 (`P1Y`); null for any other text. */
-export function readDuration(text: string): Duration | null {
+export function readDuration(written: string): Duration | null {
+  const text = plainDuration(written);
   // Straight after years, `m` is months.
   const found = isoShape.exec(text) ?? shape.exec(text.replace(/^(\d+y\d+)m(?![oi])/, '$1mo'));
   if (found === null) return null;

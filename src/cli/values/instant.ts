@@ -4,6 +4,7 @@ import { addDuration, dayOf, toInstant } from '../../domain/time.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { parseDuration, readDuration, refuseAmbiguous } from './duration.ts';
+import { plainDate } from './natural-time.ts';
 
 const DAY_MS = 86_400_000;
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
@@ -17,7 +18,7 @@ const instant = /^(.{10})T([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{
  * makes the same request all day; its years and months are those of the calendar. Throws `UsageError`.
  */
 export function parseExpiry(text: string, { now }: Pick<Io, 'now'>): Instant | null {
-  if (text === 'never') return null;
+  if (/^(never|forever)$/i.test(text)) return null;
   refuseAmbiguous(text);
   const end = endAfter(text, now()) ?? readTime(text, endOfDay);
   if (Number.isNaN(end)) {
@@ -29,6 +30,13 @@ export function parseExpiry(text: string, { now }: Pick<Io, 'now'>): Instant | n
   if (end <= now()) throw new UsageError(`'${text}' is in the past`);
   return toInstant(end);
 }
+
+/** The same for an option: a day may be written in other ways too, as `31.12.2027` and `tomorrow`. */
+export const readExpiry = (text: string, io: Pick<Io, 'now'>): Instant | null =>
+  parseExpiry(plainDate(text, io.now), io);
+
+/** When something begins or has begun, for an option. */
+export const readStart = (text: string, { now }: Pick<Io, 'now'>): Instant => parseStart(plainDate(text, now));
 
 /** When something ends or has ended: a day (its last moment, UTC) or an instant. Throws `UsageError`. */
 export const parseAnyEnd = (text: string): Instant => parseDayOr(text, endOfDay);

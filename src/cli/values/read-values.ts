@@ -3,6 +3,7 @@ import { checkedAs } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';
+import { moment } from '../output/words.ts';
 
 /** The values of a command, and the words that would have given those that were picked on the terminal. */
 export interface ReadValues {
@@ -39,7 +40,9 @@ export async function readValues(command: Command, written: Written, context: Co
     const where = written.fromEnvironment.includes(name) ? (spec.env ?? flag) : flag;
     const parse = async (one: string) => {
       try {
-        return await spec.parse(one, io, {});
+        const value = await spec.parse(one, io, {});
+        await sayReading(where, one, value);
+        return value;
       } catch (error) {
         return checkedAs(where, () => {
           throw error;
@@ -47,6 +50,12 @@ export async function readValues(command: Command, written: Written, context: Co
       }
     };
     return typeof text === 'object' ? Promise.all(text.map(parse)) : parse(String(text));
+  }
+
+  /** Says which instant a date in other words than those of ISO 8601 was taken for. */
+  async function sayReading(where: string, text: string, value: unknown): Promise<void> {
+    if (typeof value !== 'string' || !/^\d{4}-.*T.*Z$/.test(value) || /^(\d{4}-|\d+[a-z]|P)/.test(text)) return;
+    await context.say({ tone: 'hint', text: `${where}: '${text}' is ${moment(value)}` });
   }
 
   /** What was given for the options narrows the choice down. */

@@ -13,7 +13,7 @@ import type { CommandResult, Field } from '../../output/result.ts';
 import { doneNote, type Note } from '../../output/terminal.ts';
 import { count, moment } from '../../output/words.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
-import { parseExpiry } from '../../values/instant.ts';
+import { readExpiry } from '../../values/instant.ts';
 import { parseCount, parseLimit, parsePositive } from '../../values/scalars.ts';
 import { customerOption, planOption } from '../forms.ts';
 import { type Fields, fieldsShown, singleValue } from '../results.ts';
@@ -34,7 +34,7 @@ export const keysCreate: Declaration = command({
     expires: option(
       '--expires <WHEN>',
       'a day, or a time from now such as 30d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never',
-      { parse: parseExpiry, field: 'expiryDate' },
+      { parse: readExpiry, field: 'expiryDate' },
     ),
     expiresAfter: option(
       '--expires-after <DUR>',

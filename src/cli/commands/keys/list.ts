@@ -9,7 +9,7 @@ import type { Note } from '../../output/terminal.ts';
 import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
 import { checkFiltersExist, customerNames, productNames } from '../../request/look-ups.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
-import { parseDayAgo, parseStart } from '../../values/instant.ts';
+import { parseDayAgo, readStart } from '../../values/instant.ts';
 import { parseBoolean, parseMetadata } from '../../values/scalars.ts';
 import { customerOption, limit, planOption, readCommand } from '../forms.ts';
 import { fieldsShown, firstOf } from '../results.ts';
@@ -66,10 +66,10 @@ export const keysList = readCommand({
     ),
     trial: option('--trial <true|false>', 'only trials, or only others', parseBoolean),
     licenseType: option('--type <TYPE>', 'only those of this type', { choices: licenseTypes }),
-    createdAfter: option('--created-after <WHEN>', 'only those created from this day or instant on', parseStart),
-    createdBefore: option('--created-before <WHEN>', 'only those created before it', parseStart),
-    expiresAfter: option('--expires-after <WHEN>', 'only those that expire from this day or instant on', parseStart),
-    expiresBefore: option('--expires-before <WHEN>', 'only those that expire before it', parseStart),
+    createdAfter: option('--created-after <WHEN>', 'only those created from this day or instant on', readStart),
+    createdBefore: option('--created-before <WHEN>', 'only those created before it', readStart),
+    expiresAfter: option('--expires-after <WHEN>', 'only those that expire from this day or instant on', readStart),
+    expiresBefore: option('--expires-before <WHEN>', 'only those that expire before it', readStart),
     unseenSince: option(
       '--unseen-for <DUR|DAY>',
       'only those that no application has used for so long, as 90d, or since a day',

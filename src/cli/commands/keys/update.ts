@@ -2,7 +2,7 @@ import { writeDuration } from '../../../contract/fields.ts';
 import { bulkOptions, orInBulk } from '../../bulk/options.ts';
 import { flag, many, option, productOfKeyOrRows } from '../../command.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
-import { parseExpiry } from '../../values/instant.ts';
+import { readExpiry } from '../../values/instant.ts';
 import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
 import { orNone, parseBoolean, parseLimit, parseMetadataName, textOrNone } from '../../values/scalars.ts';
 import { changeCommand, ifUpdatedAt } from '../forms.ts';
@@ -19,7 +19,7 @@ export const keysUpdate = changeCommand({
     product: productOfKeyOrRows,
     maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', parseLimit),
     expires: option('--expires <WHEN>', 'when it expires: a day, an instant, a time from now such as 1y, or never', {
-      parse: parseExpiry,
+      parse: readExpiry,
       field: 'expirationDate',
     }),
     gracePeriod: option(

@@ -1,0 +1,66 @@
+import { dayOf, toInstant } from '../../domain/time.ts';
+import { UsageError } from '../failure/errors.ts';
+import { isoDate } from './date-format.ts';
+
+const DAY_MS = 86_400_000;
+
+const relativeDays: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
+
+const monthNames = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+
+/**
+ * The day that people write in another way, as ISO 8601 writes it: `31.12.2027`, `2027/12/31`, `20271231`, `31 Dec 2027`,
+ * `tomorrow`; any other text as it is. Throws `UsageError` for a text with two readings: `03/04/2027`.
+ */
+export function plainDate(text: string, now: () => number): string {
+  const days = relativeDays[text.toLowerCase()];
+  if (days !== undefined) return dayOf(toInstant(now() + days * DAY_MS));
+  const [, year, month, day] = /^(\d{4})(\d{2})(\d{2})$/.exec(text) ?? [];
+  if (year !== undefined) return isoDate(`${year}-${month}-${day}`, 'ymd') ?? text;
+  if (/^\d{4}[/.]\d{1,2}[/.]\d{1,2}$/.test(text)) return isoDate(text, 'ymd') ?? text;
+  if (/^\d{1,2}\.\d{1,2}\.\d{4}$/.test(text)) return isoDate(text, 'dmy') ?? text;
+  if (/^\d{1,2}\/\d{1,2}\/\d{4}$/.test(text)) return onlyReading(text);
+  return dateWithMonthName(text) ?? text;
+}
+
+function onlyReading(text: string): string {
+  const [first, second] = new Set([isoDate(text, 'dmy'), isoDate(text, 'mdy')].filter((date) => date !== null));
+  if (second === undefined) return first ?? text;
+  throw new UsageError(`'${text}' can mean two days: write ${first} or ${second}`);
+}
+
+/** `31 Dec 2027`, `December 31, 2027`. */
+function dateWithMonthName(text: string): string | null {
+  const found =
+    /^(?<day>\d{1,2})\.? (?<name>[a-z]{3,9})\.?,? (?<year>\d{4})$/i.exec(text) ??
+    /^(?<name>[a-z]{3,9})\.? (?<day>\d{1,2}),? (?<year>\d{4})$/i.exec(text);
+  const { day = '', name = '', year = '' } = found?.groups ?? {};
+  const month = monthNames.indexOf(name.slice(0, 3).toLowerCase()) + 1;
+  return month === 0 ? null : isoDate(`${year}-${month}-${day}`, 'ymd');
+}
+
+const units: readonly (readonly [word: RegExp, letter: string])[] = [
+  [/^years?$|^yrs?$/, 'y'],
+  [/^months?$/, 'mo'],
+  [/^weeks?$/, 'w'],
+  [/^days?$/, 'd'],
+  [/^hours?$|^hrs?$/, 'h'],
+  [/^minutes?$|^mins$/, 'min'],
+  [/^seconds?$|^secs?$/, 's'],
+];
+
+/** A length of time in words, as `1 year` or `in 2 weeks`, in letters: `1y`, `2w`; any other text as it is. */
+export function plainDuration(text: string): string {
+  const words = text
+    .toLowerCase()
+    .replace(/^in /, '')
+    .split(/,? and |, | /);
+  const pairs = words.join(' ').match(/(\d+|an?|one) ?[a-z]+/g) ?? [];
+  if (pairs.length === 0 || pairs.join(' ') !== words.join(' ')) return text;
+  const written = pairs.map((pair) => {
+    const [, amount = '', word = ''] = /^(\d+|an?(?= )|one(?= )) ?([a-z]+)$/.exec(pair) ?? [];
+    const letter = units.find(([pattern]) => pattern.test(word))?.[1];
+    return letter === undefined ? null : `${/^\d/.test(amount) ? amount : 1}${letter}`;
+  });
+  return written.includes(null) ? text : written.join('');
+}
