@@ -21,7 +21,7 @@ export interface Context {
   /** Notes what happened. It is recorded in the same transaction, under the name of the operation. */
   record(event: UseCaseEvent): void;
   /** Notes how many keys the caller's token may still issue. It is told with the response. */
-  noteBudget(remaining: number): void;
+  reportRemainingBudget(remaining: number): void;
   /** The key that signs now for an account, by default for that of the caller. */
   signer(accountId?: AccountId): Promise<Signer>;
   newKeyPair(): KeyPair;

@@ -11,20 +11,20 @@ import type { Repositories } from '../store/store.ts';
 import type { CustomerLink } from '../store/tables/customer-links.ts';
 import type { Context } from './context.ts';
 import { deviceOperations } from './devices.ts';
-import { found, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
+import { type Operations, ofWholeAccount, orThrow, replayToAnyone } from './operation.ts';
 
 const HOUR_SECONDS = 3_600;
 
 /** The operations that make and end links to the page of a customer. A page shows the keys of all products. */
 export const customerLinkOperations: Operations<Pick<Contract['customers'], 'link' | 'unlink'>> = {
   link: {
-    ...sameForAll(ofWholeAccount),
+    ...replayToAnyone(ofWholeAccount),
     async perform(context, { customerId, expiresIn = HOUR_SECONDS }) {
       const { repositories, caller, now } = context;
       const { accountId } = caller;
       const held = (await repositories.customers.hold(accountId, customerId)) || null;
-      found(held, 'customerNotFound', { customerId });
-      const pageUrl = found(context.pageUrl, 'pageNotServed');
+      orThrow(held, 'customerNotFound', { customerId });
+      const pageUrl = orThrow(context.pageUrl, 'pageNotServed');
       const token = Buffer.from(context.random(32)).toString('base64url');
       const expiresAt = addSeconds(now, expiresIn);
       await repositories.customerLinks.insert({ accountId, customerId, hash: hashToken(token), expiresAt }, now);
@@ -34,10 +34,10 @@ export const customerLinkOperations: Operations<Pick<Contract['customers'], 'lin
   },
 
   unlink: {
-    ...sameForAll(ofWholeAccount),
+    ...replayToAnyone(ofWholeAccount),
     async perform({ repositories, caller, record }, { customerId }) {
       const customer = await repositories.customers.find(caller.accountId, customerId);
-      found(customer, 'customerNotFound', { customerId });
+      orThrow(customer, 'customerNotFound', { customerId });
       const links = await repositories.customerLinks.remove(caller.accountId, customerId);
       record({ resource: { type: 'customer', id: customerId }, data: { links } });
     },
@@ -94,7 +94,9 @@ const MAX_KEYS = 100;
 /** The keys of the customer that a link is for, newest first, with their devices. */
 export async function readPage(repositories: Repositories, link: CustomerLink, now: Instant): Promise<CustomerPage> {
   const { accountId, customerId } = link;
-  const customer = found(await repositories.customers.find(accountId, customerId), 'customerNotFound', { customerId });
+  const customer = orThrow(await repositories.customers.find(accountId, customerId), 'customerNotFound', {
+    customerId,
+  });
   const filters = { productIds: null, customerId };
   const licenses = await repositories.keyLists.page(accountId, filters, { limit: MAX_KEYS + 1 });
   const keys: PageKey[] = [];

@@ -6,7 +6,7 @@ import { normaliseEmail, searchedEmail } from '../domain/email.ts';
 import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
-import { anyone, found, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
+import { anyone, type Operations, ofWholeAccount, orThrow, replayToAnyone } from './operation.ts';
 import { eventOf, refuseStale, rightsRefusal, writeChanges } from './record.ts';
 
 /** Refuses a caller that is limited to some products: keys of others may belong to this customer by now. */
@@ -29,7 +29,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys' |
 
   create: {
     // Without a key, its maker would not see it: it comes with its first key, as `newCustomer`.
-    ...sameForAll(ofWholeAccount),
+    ...replayToAnyone(ofWholeAccount),
     perform: addCustomer,
   },
 
@@ -49,7 +49,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys' |
         given: { name, email: email && normaliseEmail(email), active },
         write: async (changes) => {
           const after = await repositories.customers.patch(caller.accountId, before, changes);
-          return found(after, 'emailTaken', email == null ? {} : { email });
+          return orThrow(after, 'emailTaken', email == null ? {} : { email });
         },
         describe: ({ active }, changed) => eventOf('customer.updated', 'customer', customerId, { changed, active }),
       });
@@ -81,7 +81,7 @@ export async function findCustomer(
 ): Promise<Customer> {
   const { repositories, caller } = context;
   const customer = await repositories.customers.find(caller.accountId, customerId);
-  return found((await seesCustomer(context, customerId)) ? customer : null, 'customerNotFound', { customerId });
+  return orThrow((await seesCustomer(context, customerId)) ? customer : null, 'customerNotFound', { customerId });
 }
 
 /** Whether the caller learns of a customer: one that is limited to products, if the customer has a key of one of them. */
@@ -97,7 +97,9 @@ export async function seesCustomer({ repositories, caller }: Context, customerId
 async function lockCustomer(context: Context, customerId: string): Promise<Customer> {
   const { repositories, caller } = context;
   const { accountId, productIds } = caller;
-  const customer = found(await repositories.customers.lock(accountId, customerId), 'customerNotFound', { customerId });
+  const customer = orThrow(await repositories.customers.lock(accountId, customerId), 'customerNotFound', {
+    customerId,
+  });
   if (productIds === null) return customer;
   if (!(await seesCustomer(context, customerId))) throw apiError('customerNotFound', { customerId });
   if (await repositories.customers.isOfOthers(accountId, customerId, productIds)) {
@@ -111,7 +113,7 @@ export async function addCustomer(
   customer: { readonly name: string; readonly email?: string | undefined },
 ): Promise<Customer> {
   const { email = '' } = customer;
-  return found(await insertCustomer(context, customer), 'emailTaken', { email });
+  return orThrow(await insertCustomer(context, customer), 'emailTaken', { email });
 }
 
 /** The customer that an input names or brings along, which stays until this transaction ends; null for none. */
@@ -152,7 +154,7 @@ export async function findOrAddCustomer(context: Context, customer: KnownCustome
   const added = await insertCustomer(context, {
     ...customer,
     id,
-    name: found(name, 'customerNotFound', { customerId: id }),
+    name: orThrow(name, 'customerNotFound', { customerId: id }),
   });
   // Without success, another request has added it at the same time.
   const there = added?.id ?? (await holdKnown(context, customer));

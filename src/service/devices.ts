@@ -14,7 +14,7 @@ import type { Context } from './context.ts';
 import { byKey, findLicense } from './keys/find.ts';
 import { linksOf, planOf, showDevice, showLicense } from './keys/show.ts';
 import { revokeFiles, signFile } from './license-files.ts';
-import { found, type Operations, onProduct, sameForAll, unlessUnmasked } from './operation.ts';
+import { type Operations, onProduct, orThrow, replayToAnyone, replayUnlessSecret } from './operation.ts';
 import { deviceEvent } from './record.ts';
 import { loadAllowed, loadFacts, refuseUnlessAllowed } from './rules.ts';
 import { claimSlot, holdSlot, leaveSlots, lockDevice } from './slots.ts';
@@ -22,7 +22,7 @@ import { claimSlot, holdSlot, leaveSlots, lockDevice } from './slots.ts';
 export const deviceOperations: Operations<typeof keyDevices> = {
   deactivate: {
     // A `client` token has to name a device, and frees no other.
-    ...sameForAll(
+    ...replayToAnyone(
       (caller: Caller, input: InputOf<(typeof keyDevices)['deactivate']>) =>
         onProduct('deviceNotFound')(caller, input) ??
         (input.hostId !== undefined || seesWholeLicense(caller) ? null : 'invalidParams'),
@@ -31,12 +31,12 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const { repositories } = context;
       const { license } = await loadAllowed(context, 'deactivate', { ...address, hostId }, 'deviceNotFound');
       // The licence before its devices, as all others do, so that none of them wait for each other.
-      const locked = found(await repositories.keys.lock(license), 'deviceNotFound');
+      const locked = orThrow(await repositories.keys.lock(license), 'deviceNotFound');
       const devices =
         hostId === null
           ? await repositories.devices.removeAll(license)
           : // Another request may have freed it since we looked.
-            [found(await repositories.devices.remove(license, hostId), 'deviceNotFound')];
+            [orThrow(await repositories.devices.remove(license, hostId), 'deviceNotFound')];
       await leaveSlots(context, locked, devices, hostId === null);
       for (const device of devices) context.record(deviceEvent('device.deactivated', license, device));
       const message = hostId === null ? 'All devices deactivated' : 'Device deactivated';
@@ -73,7 +73,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
   },
 
   sign: {
-    ...sameForAll(onProduct('licenseNotFound')),
+    ...replayToAnyone(onProduct('licenseNotFound')),
     async perform(context, input) {
       const { now } = context;
       const facts = await loadFacts(context, 'sign', input);
@@ -89,7 +89,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       // The file states the key that was given, which its holder knows: also where that has been replaced.
       const plan = after.planId === null ? null : await planOf(context, after.planId);
       const used = { ...after, key: canonicalKey(input.licenseKey), features: featuresOf(after, plan) };
-      const expiresAt = found(earlier(grantEnd(used, now), ends), 'invalidParams', { fields: ['ttl'] });
+      const expiresAt = orThrow(earlier(grantEnd(used, now), ends), 'invalidParams', { fields: ['ttl'] });
       const file = await signFile(context, used, {
         ...{ hostId: device.hostId as HostId, customer, expiresAt, nonce: input.nonce },
       });
@@ -98,21 +98,21 @@ export const deviceOperations: Operations<typeof keyDevices> = {
   },
 
   deactivateOffline: {
-    ...sameForAll(onProduct('licenseNotFound')),
+    ...replayToAnyone(onProduct('licenseNotFound')),
     async perform(context, { proof, ...address }) {
       const { repositories, now } = context;
       // The file may state a key that has ended since: its device has no network to be told of another one.
       const atAnyTime = { ...context, now: EPOCH };
       const license = await findLicense(atAnyTime, address);
-      found(await repositories.keys.lock(license), 'licenseNotFound');
-      const claims = found(readDeactivation(proof), 'proofRefused');
+      orThrow(await repositories.keys.lock(license), 'licenseNotFound');
+      const claims = orThrow(readDeactivation(proof), 'proofRefused');
       const { accountId, id, productId } = license;
       const stated = await byKey(atAnyTime, claims.key as LicenseKey, (key) =>
         repositories.keys.find(accountId, productId, key),
       );
       if (claims.sub !== id || claims.productId !== productId || stated?.id !== id) throw apiError('proofRefused');
       const hostId = claims.machine as HostId;
-      const device = found(await repositories.devices.find(license, hostId), 'deviceNotFound');
+      const device = orThrow(await repositories.devices.find(license, hostId), 'deviceNotFound');
       const file = await repositories.files.findOutstanding(license, claims.jti, now);
       // The file of the proof is revoked with it, so that it counts once.
       const isOpen = file !== null && file.hostId === hostId && file.revokedAt === null;
@@ -128,20 +128,20 @@ export const deviceOperations: Operations<typeof keyDevices> = {
     authorize: onProduct('licenseNotFound'),
     async authorizeReplay(context, input, stored) {
       await refuseUnlessMovable(context, input);
-      await unlessUnmasked(context, input, stored);
+      await replayUnlessSecret(context, input, stored);
     },
     async perform(context, { hostId, newHostId, deviceTag = null, ...address }) {
       const { repositories, caller, now, ipAddress } = context;
       const { devices } = repositories;
       const facts = await loadAllowed(context, 'rebind', { ...address, hostId: newHostId });
       // Held from here on: whoever takes a slot for the new host has to wait.
-      const license = found(await repositories.keys.lock(facts.license), 'licenseNotFound');
-      const leaving = found(await devices.find(license, hostId), 'deviceNotFound');
+      const license = orThrow(await repositories.keys.lock(facts.license), 'licenseNotFound');
+      const leaving = orThrow(await devices.find(license, hostId), 'deviceNotFound');
       if ((await devices.find(license, newHostId)) !== null) throw apiError('hostActivated');
       const move = await claimSlot(context, 'rebind', { ...facts, license }, { leaving });
       const rebound = await devices.rebind(license, hostId, { newHostId, deviceTag, ipAddress, now });
       // Another request may have freed it since we looked.
-      const device = found(rebound, 'deviceNotFound');
+      const device = orThrow(rebound, 'deviceNotFound');
       context.record(deviceEvent('device.rebound', license, device, { previousHostId: hostId, ...move }));
       const files = await revokeFiles(context, license, hostId);
       return { message: 'Device rebound', device: showDevice(device, caller), ...files };

@@ -9,7 +9,7 @@ import { isNetwork } from '../domain/ip-address.ts';
 import { addSeconds } from '../domain/time.ts';
 import { hashToken, mintToken } from '../domain/token.ts';
 import type { Context } from './context.ts';
-import { found } from './operation.ts';
+import { orThrow } from './operation.ts';
 import { eventOf, type UseCaseEvent } from './record.ts';
 
 export type NewToken = InputOf<Contract['tokens']['create']>;
@@ -21,7 +21,7 @@ export async function rightsOf({ repositories, caller, now }: Context, input: Ne
   if (networks !== null && !networks.every(isNetwork)) throw apiError('invalidParams', { fields: ['networks'] });
   refusePast(input.expiresAt, now);
   for (const productId of productIds ?? []) {
-    found(await repositories.products.find(caller.accountId, productId), 'productNotFound');
+    orThrow(await repositories.products.find(caller.accountId, productId), 'productNotFound');
   }
   return {
     name: input.name,

@@ -15,7 +15,7 @@ export interface Operation<E> {
   /**
    * Whether the caller may be given a success that was stored for another token: throws ApiError when it may not. That the
    * caller may make the request was checked before; this is for what depends on the account's data, and on what is in the
-   * response. {@link unlessUnmasked} unless given.
+   * response. {@link replayUnlessSecret} unless given.
    */
   readonly authorizeReplay?: (
     context: Context,
@@ -52,13 +52,13 @@ export const onProduct =
   };
 
 /** Who may make the request may have its response, which is the same for all of them. */
-export const sameForAll = <A>(authorize: A) => ({ authorize, authorizeReplay: async (): Promise<void> => {} });
+export const replayToAnyone = <A>(authorize: A) => ({ authorize, authorizeReplay: async (): Promise<void> => {} });
 
 /**
  * The rule where nothing else is said: the response may show keys and addresses in full to those who may see them. It
  * goes to them, and to the others if it was stored for one who may not.
  */
-export async function unlessUnmasked(
+export async function replayUnlessSecret(
   { repositories, caller }: Context,
   _input: unknown,
   { tokenId }: StoredSuccess<unknown>,
@@ -70,7 +70,7 @@ export async function unlessUnmasked(
 }
 
 /** What was looked up. Throws the ApiError of `reason` when there is none. */
-export function found<T>(value: T | null | undefined, reason: Reason, detail?: ApiErrorDetail): T {
+export function orThrow<T>(value: T | null | undefined, reason: Reason, detail?: ApiErrorDetail): T {
   if (value == null) throw apiError(reason, detail);
   return value;
 }

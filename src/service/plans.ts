@@ -10,7 +10,7 @@ import { contradictionsIn, type Plan, type PlanTerms } from '../domain/plan.ts';
 import type { Context } from './context.ts';
 import { productsOf } from './keys/lists.ts';
 import { readList } from './lists.ts';
-import { anyone, found, type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
+import { anyone, type Operations, ofWholeAccount, onProduct, orThrow, replayToAnyone } from './operation.ts';
 import { eventOf, writeChanges } from './record.ts';
 
 export const planOperations: Operations<Contract['plans']> = {
@@ -21,10 +21,10 @@ export const planOperations: Operations<Contract['plans']> = {
   },
 
   create: {
-    ...sameForAll(onProduct('productNotFound')),
+    ...replayToAnyone(onProduct('productNotFound')),
     async perform({ repositories, caller, now, random, record }, { productId, name, features = {}, ...given }) {
       const { accountId } = caller;
-      found(await repositories.products.find(accountId, productId), 'productNotFound');
+      orThrow(await repositories.products.find(accountId, productId), 'productNotFound');
       const times = { createdAt: now, updatedAt: now };
       const plan: Plan = {
         ...{ id: newId('plan', now, random(10)), productId, name, active: true, features, ...times },
@@ -44,7 +44,7 @@ export const planOperations: Operations<Contract['plans']> = {
   },
 
   update: {
-    ...sameForAll(onProduct('planNotFound', ofWholeAccount)),
+    ...replayToAnyone(onProduct('planNotFound', ofWholeAccount)),
     async perform(context, { planId, productId, name, active, features = {}, ...given }) {
       const { accountId } = context.caller;
       const { plans } = context.repositories;
@@ -58,7 +58,7 @@ export const planOperations: Operations<Contract['plans']> = {
       if (other !== null && other.id !== planId) throw apiError('planTaken');
       const after = await writeChanges(context, before, {
         given: changes,
-        write: async (differing) => found(await plans.patch(accountId, planId, differing), 'planTaken'),
+        write: async (differing) => orThrow(await plans.patch(accountId, planId, differing), 'planTaken'),
         describe: ({ productId, active, terms }, fields) => {
           const ofTerms = Object.keys(differences(before.terms, terms));
           const changed = fields.flatMap((field) => (field === 'terms' ? ofTerms : [field]));

@@ -4,7 +4,7 @@ import type { ProductVersion } from '../contract/products.ts';
 import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 import { readAll, readList } from './lists.ts';
-import { anyone, found, type Operations, ofWholeAccount, onProduct, sameForAll } from './operation.ts';
+import { anyone, type Operations, ofWholeAccount, onProduct, orThrow, replayToAnyone } from './operation.ts';
 import { eventOf, writeChanges } from './record.ts';
 
 export const productOperations: Operations<Contract['products']> = {
@@ -21,7 +21,7 @@ export const productOperations: Operations<Contract['products']> = {
 
   create: {
     // The maker could not use a product that its token is not for.
-    ...sameForAll(ofWholeAccount),
+    ...replayToAnyone(ofWholeAccount),
     async perform(context, { name, slug = null, id = newId('prod', context.now, context.random(10)) }) {
       const { repositories, caller, now, record } = context;
       await refuseSlug(context, slug, id);
@@ -35,32 +35,32 @@ export const productOperations: Operations<Contract['products']> = {
   get: {
     authorize: onProduct('productNotFound'),
     async perform({ repositories, caller }, { productId }) {
-      const product = found(await repositories.products.find(caller.accountId, productId), 'productNotFound');
+      const product = orThrow(await repositories.products.find(caller.accountId, productId), 'productNotFound');
       const versions = await repositories.productVersions.list(caller.accountId, productId);
       return { ...product, versions: versions.map(({ productId: _, ...version }) => version) };
     },
   },
 
   update: {
-    ...sameForAll(onProduct('productNotFound')),
+    ...replayToAnyone(onProduct('productNotFound')),
     async perform(context, { productId, name, slug, active }) {
       const { accountId } = context.caller;
       const { products } = context.repositories;
-      const before = found(await products.findLocked(accountId, productId), 'productNotFound');
+      const before = orThrow(await products.findLocked(accountId, productId), 'productNotFound');
       await refuseSlug(context, slug, productId);
       return writeChanges(context, before, {
         given: { name, slug, active },
-        write: async (changes) => found(await products.patch(accountId, productId, changes), 'slugTaken'),
+        write: async (changes) => orThrow(await products.patch(accountId, productId, changes), 'slugTaken'),
         describe: ({ active }, changed) => eventOf('product.updated', 'product', productId, { changed, active }),
       });
     },
   },
 
   createVersion: {
-    ...sameForAll(onProduct('productNotFound')),
+    ...replayToAnyone(onProduct('productNotFound')),
     async perform({ repositories, caller, now, random, record }, { productId, version, description = null }) {
       const { accountId } = caller;
-      found(await repositories.products.find(accountId, productId), 'productNotFound');
+      orThrow(await repositories.products.find(accountId, productId), 'productNotFound');
       const added = { id: newId('ver', now, random(10)), version, description, createdAt: now };
       const isNew = await repositories.productVersions.insert({ ...added, accountId, productId });
       if (!isNew) throw apiError('versionTaken');
@@ -70,10 +70,10 @@ export const productOperations: Operations<Contract['products']> = {
   },
 
   updateVersion: {
-    ...sameForAll(onProduct('versionNotFound', ofWholeAccount)),
+    ...replayToAnyone(onProduct('versionNotFound', ofWholeAccount)),
     async perform({ repositories, caller, record }, { versionId, active, productId }) {
       const version = await repositories.productVersions.patch(caller.accountId, versionId, { active });
-      const { productId: of, ...shown } = found(version, 'versionNotFound');
+      const { productId: of, ...shown } = orThrow(version, 'versionNotFound');
       // What was changed is undone with the request.
       if (productId !== undefined && productId !== of) throw apiError('versionNotFound');
       record(eventOf('product.updated', 'product', of, { versionId, active }));

@@ -15,14 +15,14 @@ import { byKey, findLicense, foundByKey } from './keys/find.ts';
 import { productsOf } from './keys/lists.ts';
 import { showSession } from './keys/show.ts';
 import { readList } from './lists.ts';
-import { anyone, found, type Operations, onProduct, sameForAll } from './operation.ts';
+import { anyone, type Operations, onProduct, orThrow, replayToAnyone } from './operation.ts';
 import { sessionEvent } from './record.ts';
 import { loadAllowed } from './rules.ts';
 import { seeLicense } from './slots.ts';
 
 export const keySessionOperations: Operations<typeof keySessions> = {
   checkout: {
-    ...sameForAll(onProduct('licenseNotFound')),
+    ...replayToAnyone(onProduct('licenseNotFound')),
     async perform(context, { hostId = null, deviceTag: tag = null, userIdentifier = null, ...address }) {
       const { repositories, now } = context;
       const named = await findLicense(context, address);
@@ -65,7 +65,7 @@ export const keySessionOperations: Operations<typeof keySessions> = {
   },
 
   heartbeat: {
-    ...sameForAll(onProduct('licenseNotFound')),
+    ...replayToAnyone(onProduct('licenseNotFound')),
     async perform(context, input) {
       const { repositories, now } = context;
       const license = await findLicense(context, input);
@@ -82,7 +82,7 @@ export const keySessionOperations: Operations<typeof keySessions> = {
   },
 
   checkin: {
-    ...sameForAll(onProduct('licenseNotFound')),
+    ...replayToAnyone(onProduct('licenseNotFound')),
     async perform(context, input) {
       const license = await findLicense(context, input);
       const { session } = await authenticateSession(context, license, input);
@@ -111,10 +111,10 @@ export const sessionOperations: Operations<typeof sessions> = {
 
   delete: {
     // A token that is limited to products has to say which of them the session is of.
-    ...sameForAll(onProduct('sessionNotFound', ({ productIds }) => (productIds === null ? null : 'invalidParams'))),
+    ...replayToAnyone(onProduct('sessionNotFound', ({ productIds }) => (productIds === null ? null : 'invalidParams'))),
     async perform({ repositories, caller: { accountId }, now, record }, { sessionId, productId }) {
-      const session = found(await repositories.sessions.hold(accountId, sessionId, now), 'sessionNotFound');
-      const license = found(await repositories.keys.findById(accountId, session.licenseId), 'sessionNotFound');
+      const session = orThrow(await repositories.sessions.hold(accountId, sessionId, now), 'sessionNotFound');
+      const license = orThrow(await repositories.keys.findById(accountId, session.licenseId), 'sessionNotFound');
       if (productId !== undefined && productId !== license.productId) throw apiError('sessionNotFound');
       await repositories.sessions.remove(session);
       record(sessionEvent('session.checked_in', license, session, { released: true }));
@@ -139,9 +139,9 @@ async function authenticateSession(
 ): Promise<{ session: Session; nonces: NextNonces }> {
   const { repositories, now } = context;
   const { sessionId, timestamp: nonce, signature } = input;
-  const session = found(await repositories.sessions.hold(license.accountId, sessionId, now), 'sessionNotFound');
+  const session = orThrow(await repositories.sessions.hold(license.accountId, sessionId, now), 'sessionNotFound');
   if (session.licenseId !== license.id) throw apiError('sessionNotFound');
-  const nonces = found(acceptRequest(session, { nonce, signature }, newNonce(context)), 'signatureRefused');
+  const nonces = orThrow(acceptRequest(session, { nonce, signature }, newNonce(context)), 'signatureRefused');
   return { session, nonces };
 }
 

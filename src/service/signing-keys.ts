@@ -6,7 +6,7 @@ import type { Repositories } from '../store/store.ts';
 import type { PublicSigningKey } from '../store/tables/signing-keys.ts';
 import type { KeyPair } from './context.ts';
 import { readAll } from './lists.ts';
-import { anyone, found, type Operations, ofWholeAccount, sameForAll } from './operation.ts';
+import { anyone, type Operations, ofWholeAccount, orThrow, replayToAnyone } from './operation.ts';
 import { eventOf } from './record.ts';
 
 export const signingKeyOperations: Operations<typeof signingKeys> = {
@@ -21,7 +21,7 @@ export const signingKeyOperations: Operations<typeof signingKeys> = {
 
   rotate: {
     // The key is that of the account, whatever products the token is for.
-    ...sameForAll((caller) => (caller.kind === 'admin' ? ofWholeAccount(caller) : 'scopeMissing')),
+    ...replayToAnyone((caller) => (caller.kind === 'admin' ? ofWholeAccount(caller) : 'scopeMissing')),
     async perform(context) {
       const { repositories, caller, now } = context;
       const [current] = await repositories.signingKeys.list(caller.accountId);
@@ -59,9 +59,9 @@ export async function findAccount(
   { accounts, signingKeys }: Repositories,
   account: AccountId | undefined,
 ): Promise<AccountId> {
-  const accountId = found(account ?? (await accounts.oldest())?.id, 'accountNotFound');
+  const accountId = orThrow(account ?? (await accounts.oldest())?.id, 'accountNotFound');
   // Every account has a signing key.
-  found(await signingKeys.current(accountId), 'accountNotFound');
+  orThrow(await signingKeys.current(accountId), 'accountNotFound');
   return accountId;
 }
 

@@ -8,7 +8,7 @@ import { isMove } from '../domain/rules.ts';
 import { canPromise, promisesKept, type SlotYear, slotYearOf } from '../domain/slots.ts';
 import { dayOf, later } from '../domain/time.ts';
 import type { Context } from './context.ts';
-import { found } from './operation.ts';
+import { orThrow } from './operation.ts';
 import { deviceEvent } from './record.ts';
 import { knownByFingerprint, type LoadedFacts, promiseTo, refuseUnlessAllowed } from './rules.ts';
 
@@ -176,7 +176,7 @@ export async function lockDevice(context: Context, { license, device, hostId }: 
  * since we looked.
  */
 async function lockUsable({ repositories }: Context, license: License): Promise<License> {
-  const locked = found(await repositories.keys.lock(license), 'licenseNotFound');
+  const locked = orThrow(await repositories.keys.lock(license), 'licenseNotFound');
   if (locked.revokedAt !== null) throw apiError('licenseRevoked');
   if (locked.vendorDisabled) throw apiError('licenseDisabled');
   return locked;

@@ -9,7 +9,7 @@ import { isGuessableHash } from '../domain/token.ts';
 import type { Context } from './context.ts';
 import { readAll, readList } from './lists.ts';
 import { addToken, insertToken, type NewToken, noLaterThan, refusePast, rightsOf, tokenEvent } from './new-tokens.ts';
-import { anyone, found, type Operations, type StoredSuccess } from './operation.ts';
+import { anyone, type Operations, orThrow, type StoredSuccess } from './operation.ts';
 import { rightsRefusal } from './record.ts';
 
 type Tokens = Contract['tokens'];
@@ -66,7 +66,7 @@ export const tokenOperations: Operations<Tokens> = {
     async perform(context, { hash, ...input }) {
       if (isGuessableHash(hash)) throw apiError('invalidParams', { fields: ['hash'] });
       const rights = await rightsOf(context, input);
-      const token = found(await insertToken(context, context.caller.accountId, { ...rights, hash }), 'tokenTaken');
+      const token = orThrow(await insertToken(context, context.caller.accountId, { ...rights, hash }), 'tokenTaken');
       context.record({ ...tokenEvent('token.created', token), details: { imported: true } });
       return token;
     },
@@ -93,7 +93,7 @@ export const tokenOperations: Operations<Tokens> = {
       const end = addDuration(now, input.overlap ?? durationField().parse(DEFAULT_OVERLAP));
       // From here on no other request changes it until this transaction ends.
       const retired = await tokens.retire(accountId, input.tokenId, { now, end });
-      const replacedUntil = found(retired?.expiresAt, 'tokenEnded');
+      const replacedUntil = orThrow(retired?.expiresAt, 'tokenEnded');
       const budgetOf = old.maxIssues === null ? null : await tokens.budgetOf(accountId, old.id);
       const made = await addToken(context, accountId, { ...old, expiresAt }, budgetOf);
       context.record(tokenEvent('token.rotated', made, { replaces: old.id, replacedUntil }));
@@ -139,14 +139,14 @@ export const tokenOperations: Operations<Tokens> = {
     async perform({ repositories, caller: { accountId, tokenId }, now }) {
       return tokenId === null
         ? owner(accountId, now)
-        : found(await repositories.tokens.find(accountId, tokenId), 'invalidToken');
+        : orThrow(await repositories.tokens.find(accountId, tokenId), 'invalidToken');
     },
   },
 };
 
 /** A token of the account that the caller may know of. Throws ApiError `tokenNotFound`. */
 async function findToken({ repositories, caller }: Context, id: TokenId): Promise<Token> {
-  const token = found(await repositories.tokens.find(caller.accountId, id), 'tokenNotFound');
+  const token = orThrow(await repositories.tokens.find(caller.accountId, id), 'tokenNotFound');
   if (!seesToken(caller, token.productIds)) throw apiError('tokenNotFound');
   return token;
 }

@@ -5,7 +5,15 @@ import type { Context } from '../../src/service/context.ts';
 import type { Repositories } from '../../src/store/store.ts';
 
 it('a transaction is given nothing that reaches a network, which the compiler checks', () => {
-  type Known = 'repositories' | 'caller' | 'now' | 'ipAddress' | 'random' | 'record' | 'noteBudget' | 'signer';
+  type Known =
+    | 'repositories'
+    | 'caller'
+    | 'now'
+    | 'ipAddress'
+    | 'random'
+    | 'record'
+    | 'reportRemainingBudget'
+    | 'signer';
   expectTypeOf<keyof Context>().toEqualTypeOf<Known | 'newKeyPair' | 'pageUrl' | 'webhooks'>();
   expectTypeOf<Parameters<JobContext['transaction']>[0]>().parameters.toEqualTypeOf<[repositories: Repositories]>();
   expectTypeOf<Route['perform']>().parameters.toEqualTypeOf<[context: Context, input: unknown]>();

@@ -217,7 +217,7 @@ export const contextOf = (
   ipAddress: request.ipAddress,
   random: parts.random,
   record,
-  noteBudget: (remaining) => {
+  reportRemainingBudget: (remaining) => {
     request.budget = remaining;
   },
   signer: (accountId = request.caller.accountId) => parts.signerOf(repositories, accountId),

@@ -68,7 +68,7 @@ export async function handleRequest<R extends AnsweredRoute>(
   // Without a key that exists: a short text is invalid where no key of that name was imported.
   const isMiss = status === 404 || response.headers['LKM-Invalid-Fields'] === 'licenseKey';
   if (isMiss && !isCopy && route.looksUpKey && tokenId !== null) {
-    await parts.limiter?.takeMiss(tokenId, ipAddress);
+    await parts.limiter?.countMiss(tokenId, ipAddress);
   }
   const ms = parts.monotonic() - started;
   parts.onRequest?.({ method, route: path, status, ms });
@@ -114,7 +114,7 @@ async function authenticateWithinLimits(
   const authorization = httpRequest.headers.get('authorization');
   if (owner?.sends(authorization)) return owner.caller;
   const caller = await authenticate(store.repositories, authorization, { now, ipAddress });
-  const allowance = caller === null ? await limiter?.takeFailure(ipAddress) : await limiter?.takeRequest(caller);
+  const allowance = caller === null ? await limiter?.countFailure(ipAddress) : await limiter?.takeRequest(caller);
   apply(allowance, headers);
   if (caller === null) throw apiError('invalidToken');
   noteUse?.(caller, now);

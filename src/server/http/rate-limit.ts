@@ -53,7 +53,7 @@ export function createRateLimiter(
       const rate = { perMinute, burst: Math.min(perMinute, Math.max(10, Math.ceil(perMinute / 6))) };
       return describe('requests', rate, await counter.take(`requests ${caller.tokenId ?? ''}`, rate));
     },
-    async takeFailure(address: string): Promise<Allowance> {
+    async countFailure(address: string): Promise<Allowance> {
       return describe('failures', failures, await counter.take(`failures ${subscriberOf(address)}`, failures));
     },
     async takePublic(address: string): Promise<Allowance> {
@@ -62,7 +62,7 @@ export function createRateLimiter(
     async takePage(address: string): Promise<Allowance> {
       return describe('page', PAGE, await ownCounter.take(`page ${subscriberOf(address)}`, PAGE));
     },
-    async takeMiss(tokenId: string, address: string): Promise<void> {
+    async countMiss(tokenId: string, address: string): Promise<void> {
       if (misses !== null) await counter.take(missesOf(tokenId, address), misses);
     },
     /** The refusal of further look-ups, or null; takes nothing. */

@@ -5,7 +5,7 @@ import { listEndpoints } from '../../contract/index.ts';
 import type { Caller } from '../../domain/access.ts';
 import type { Context } from '../../service/context.ts';
 import { countIssue } from '../../service/keys/issue.ts';
-import { type StoredSuccess, unlessUnmasked } from '../../service/operation.ts';
+import { replayUnlessSecret, type StoredSuccess } from '../../service/operation.ts';
 import { operations } from '../../service/operations.ts';
 
 export interface Route {
@@ -33,7 +33,7 @@ export function listRoutes(): Route[] {
     const [resource = '', operation = ''] = name.split('.');
     const found = (operations as unknown as Record<string, Record<string, Acting>>)[resource]?.[operation];
     if (found === undefined) throw new Error(`${name} has no use case`);
-    const { perform, authorize, authorizeReplay = unlessUnmasked } = found;
+    const { perform, authorize, authorizeReplay = replayUnlessSecret } = found;
     const route = {
       name,
       endpoint,

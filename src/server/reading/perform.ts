@@ -13,7 +13,7 @@ export const createPerformer = (repositories: Repositories) =>
     const { status, wrap, stream } = route.endpoint.reply;
     const context: Context = {
       ...{ repositories, caller, now, ipAddress },
-      ...{ random: refuse, record: refuse, noteBudget: refuse, signer: refuse, newKeyPair: refuse },
+      ...{ random: refuse, record: refuse, reportRemainingBudget: refuse, signer: refuse, newKeyPair: refuse },
       pageUrl: null,
       webhooks: { allowPrivate: false },
     };

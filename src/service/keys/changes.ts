@@ -17,7 +17,7 @@ import { mintKey, revealKey, showKey } from '../../domain/license-key.ts';
 import { addDuration, expiryAfter } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { holdOrAddCustomer } from '../customers.ts';
-import { type Operation, type Operations, onProduct, sameForAll } from '../operation.ts';
+import { type Operation, type Operations, onProduct, replayToAnyone } from '../operation.ts';
 import { usablePlan } from '../plans.ts';
 import { checkVersion } from '../products.ts';
 import { licenseEvent, refuseStale, sessionEvent, type UseCaseEvent, writeChanges } from '../record.ts';
@@ -98,7 +98,7 @@ export const changeOperations: Operations<typeof keyChanges> = {
   },
 
   revoke: {
-    ...sameForAll(onProduct('licenseNotFound')),
+    ...replayToAnyone(onProduct('licenseNotFound')),
     async perform(context, input) {
       const license = await lockAny(context, input);
       const { reason = null } = input;
@@ -113,7 +113,7 @@ export const changeOperations: Operations<typeof keyChanges> = {
   },
 
   delete: {
-    ...sameForAll(onProduct('licenseNotFound')),
+    ...replayToAnyone(onProduct('licenseNotFound')),
     async perform(context, input) {
       const { keys, previousKeys, devices, sessions, files } = context.repositories;
       const license = await lockAny(context, input);
@@ -166,7 +166,7 @@ function blockingOperation(
   message: string,
 ): Operation<(typeof keyChanges)['block']> {
   return {
-    ...sameForAll(onProduct('licenseNotFound')),
+    ...replayToAnyone(onProduct('licenseNotFound')),
     async perform(context, input) {
       const license = await lockLicense(context, input);
       const details = input.note === undefined ? {} : { note: input.note };

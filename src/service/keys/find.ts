@@ -4,7 +4,7 @@ import type { LicenseKey, ProductId } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import { canonicalKey } from '../../domain/license-key.ts';
 import type { Context } from '../context.ts';
-import { found } from '../operation.ts';
+import { orThrow } from '../operation.ts';
 
 type Finding = Pick<Context, 'repositories' | 'caller' | 'now'>;
 
@@ -32,7 +32,7 @@ export async function byKey<T>(
 export function foundByKey<T>(value: T | null, licenseKey: LicenseKey, reason: Reason): T {
   if (value === null && licenseKey.length < MIN_LICENSE_KEY)
     throw apiError('invalidParams', { fields: ['licenseKey'] });
-  return found(value, reason);
+  return orThrow(value, reason);
 }
 
 /** The licence that product and key name together. Throws ApiError `licenseNotFound`, or as {@link foundByKey}. */

@@ -12,7 +12,7 @@ import type { Plan } from '../../domain/plan.ts';
 import { unmoved } from '../../domain/slots.ts';
 import type { Context } from '../context.ts';
 import { findOrAddCustomer } from '../customers.ts';
-import { found, type Operations, onProduct } from '../operation.ts';
+import { type Operations, onProduct, orThrow } from '../operation.ts';
 import { licenseEvent } from '../record.ts';
 import { countIssue, refuseTaken, termsOf } from './issue.ts';
 
@@ -31,7 +31,7 @@ export const importOperations: Operations<typeof keyImport> = {
       const { expirationDate = null, renewalDay = null } = input;
       const fields = wrongFields(input, now);
       if (fields.length > 0) throw apiError('invalidParams', { fields });
-      found(await repositories.products.find(accountId, productId), 'productNotFound');
+      orThrow(await repositories.products.find(accountId, productId), 'productNotFound');
       // Before the other checks, so that a repeated import is told that its key exists whatever else is wrong.
       await refuseKnown(context, input);
       if (input.force !== true && maxActivations !== null && devices.length > maxActivations) {
@@ -98,13 +98,13 @@ async function versionIdOf({ repositories, caller }: Context, { productId, versi
   if (version == null) return null;
   const versions = await repositories.productVersions.list(caller.accountId, productId);
   const named = versions.find((one) => one.version === version);
-  return found(named, 'versionNotFound').id;
+  return orThrow(named, 'versionNotFound').id;
 }
 
 /** The plan of the product that has this name; keys need not be issued by it any more. */
 async function namedPlan({ repositories, caller }: Context, { productId, plan }: Input): Promise<Plan | null> {
   if (plan == null) return null;
-  return found(await repositories.plans.findByName(caller.accountId, productId, plan), 'planNotFound');
+  return orThrow(await repositories.plans.findByName(caller.accountId, productId, plan), 'planNotFound');
 }
 
 /** Those that are not as the plan has them: what follows the plan goes on doing so. */

@@ -14,7 +14,7 @@ import { unmoved } from '../../domain/slots.ts';
 import { A_MONTH, expiryAfter } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { holdOrAddCustomer } from '../customers.ts';
-import { found } from '../operation.ts';
+import { orThrow } from '../operation.ts';
 import { usablePlan } from '../plans.ts';
 import { checkVersion } from '../products.ts';
 import { licenseEvent, type UseCaseEvent } from '../record.ts';
@@ -46,7 +46,7 @@ export async function issue(context: Context, input: CreateInput) {
     context.record(licenseEvent('license.created', license));
     issued.push(revealKey(license.key));
   }
-  const [key = found(issued[0], 'serverError')] = issued;
+  const [key = orThrow(issued[0], 'serverError')] = issued;
   return { key, ...(input.amountKeys !== undefined && { keys: issued }) };
 }
 
@@ -114,12 +114,12 @@ export async function refuseTaken(
 
 /** Counts the keys that the caller gets against its `maxIssues`. Throws ApiError `issueLimit` when it has had that many. */
 export async function countIssue(
-  { repositories, caller, noteBudget }: Context,
+  { repositories, caller, reportRemainingBudget }: Context,
   { amountKeys = 1 }: { readonly productId: string; readonly amountKeys?: number | undefined },
 ): Promise<void> {
   if (caller.tokenId === null || caller.maxIssues === null) return;
   const left = await repositories.tokens.countIssues(caller.accountId, caller.tokenId, amountKeys);
-  noteBudget(found(left, 'issueLimit'));
+  reportRemainingBudget(orThrow(left, 'issueLimit'));
 }
 
 /** The request with what its plan says where it says nothing itself. */

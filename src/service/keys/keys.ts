@@ -4,7 +4,7 @@ import { decide } from '../../domain/rules.ts';
 import { EPOCH } from '../../domain/time.ts';
 import type { KeyAddress } from '../../store/tables/keys/keys.ts';
 import { listFiles } from '../license-files.ts';
-import { anyone, found, type Operations, onProduct } from '../operation.ts';
+import { anyone, type Operations, onProduct, orThrow } from '../operation.ts';
 import { loadFacts } from '../rules.ts';
 import { byKey, foundByKey } from './find.ts';
 import { countIssue, issue, issueUnlessThere, revealExisting } from './issue.ts';
@@ -40,7 +40,7 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
       const at = { ...context, now: seesWholeLicense(caller) ? EPOCH : now };
       const { license, customer, hasFiles } =
         licenseKey === undefined
-          ? found(await find({ reference }), 'licenseNotFound')
+          ? orThrow(await find({ reference }), 'licenseNotFound')
           : foundByKey(await byKey(at, licenseKey, (key) => find({ licenseKey: key })), licenseKey, 'licenseNotFound');
       // Most keys of a vendor that are asked for have neither devices nor files, and then one statement is all.
       const devices = license.activations === 0 ? [] : await repositories.devices.list(license);

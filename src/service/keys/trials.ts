@@ -5,7 +5,7 @@ import type { LicenseKey } from '../../contract/scalars.ts';
 import { revealKey } from '../../domain/license-key.ts';
 import { decide } from '../../domain/rules.ts';
 import type { Context } from '../context.ts';
-import { found, type Operations, onProduct } from '../operation.ts';
+import { type Operations, onProduct, orThrow } from '../operation.ts';
 import { usablePlan } from '../plans.ts';
 import { licenseEvent } from '../record.ts';
 import { type LoadedFacts, loadFacts } from '../rules.ts';
@@ -23,7 +23,7 @@ export const trialOperations: Operations<typeof keyTrials> = {
       const { accountId } = caller;
       const past = await repositories.trials.find(addressOf(context, input));
       const isNew = past === null && (await start(context, input));
-      const trial = found(past ?? (await repositories.trials.find(addressOf(context, input))), 'trialUsed');
+      const trial = orThrow(past ?? (await repositories.trials.find(addressOf(context, input))), 'trialUsed');
       const { hostId, deviceTag } = input;
       const facts = await running(context, input, trial);
       const device = await holdSlot(context, facts, { hostId, deviceTag }).catch(refuseEnded);
@@ -32,7 +32,7 @@ export const trialOperations: Operations<typeof keyTrials> = {
       return {
         message: isNew ? 'Trial started' : 'Trial running',
         key: revealKey(trial.key),
-        expirationDate: found(used?.expirationDate, 'trialUsed'),
+        expirationDate: orThrow(used?.expirationDate, 'trialUsed'),
         device: showDevice(device, caller),
       };
     },

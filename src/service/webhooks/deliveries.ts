@@ -5,7 +5,7 @@ import type { Repositories } from '../../store/store.ts';
 import type { EventRecord } from '../../store/tables/record/events.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import { readEventContent } from '../numbering.ts';
-import { type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
+import { type Operations, ofWholeAccount, replayToAnyone } from '../operation.ts';
 import { eventOf } from '../record.ts';
 import { findWebhook, lastSeqOf, lockWebhook, takeOver } from './webhooks.ts';
 
@@ -14,7 +14,7 @@ const DEFAULT_LIMIT = 100;
 export const deliveryOperations: Operations<typeof webhookDeliveries> = {
   /** Records a `ping`, which is for this webhook alone. */
   test: {
-    ...sameForAll(ofWholeAccount),
+    ...replayToAnyone(ofWholeAccount),
     async perform(context, { webhookId }) {
       const webhook = await findWebhook(context, webhookId);
       if (!webhook.active) throw apiError('webhookInactive');
@@ -25,7 +25,7 @@ export const deliveryOperations: Operations<typeof webhookDeliveries> = {
 
   /** Has events after a number sent once more. */
   replay: {
-    ...sameForAll(ofWholeAccount),
+    ...replayToAnyone(ofWholeAccount),
     async perform(context, { webhookId, after }) {
       const { repositories, record } = context;
       const webhook = await lockWebhook(context, webhookId);

@@ -10,7 +10,7 @@ import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
 import { seqBefore } from '../events.ts';
 import { readList } from '../lists.ts';
-import { found, type Operations, ofWholeAccount, sameForAll } from '../operation.ts';
+import { type Operations, ofWholeAccount, orThrow, replayToAnyone } from '../operation.ts';
 import { eventOf, rightsRefusal, type UseCaseEvent, writeChanges } from '../record.ts';
 
 /** How many webhooks an account may have: each event is sent to all of them. */
@@ -27,7 +27,7 @@ const ofWholeAccountWithReveal = (
 export const webhookOperations: Operations<typeof webhooks> = {
   /** Adds a webhook, to which is sent what is numbered from now on. */
   create: {
-    ...sameForAll(ofWholeAccountWithReveal),
+    ...replayToAnyone(ofWholeAccountWithReveal),
     async perform(context, input) {
       const { repositories, caller, record } = context;
       const { accountId } = caller;
@@ -58,7 +58,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
 
   /** A webhook that becomes active again goes on where it stopped. What waits is sent at once after `active` or a new URL. */
   update: {
-    ...sameForAll(ofWholeAccountWithReveal),
+    ...replayToAnyone(ofWholeAccountWithReveal),
     async perform(context, { webhookId, from, ...given }) {
       const { repositories, caller } = context;
       const before = await lockWebhook(context, webhookId);
@@ -86,7 +86,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
   },
 
   delete: {
-    ...sameForAll(ofWholeAccount),
+    ...replayToAnyone(ofWholeAccount),
     async perform({ repositories, caller, record }, { webhookId }) {
       if (!(await repositories.webhooks.remove(caller.accountId, webhookId))) throw apiError('webhookNotFound');
       record(eventOf('webhook.deleted', 'webhook', webhookId));
@@ -94,7 +94,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
   },
 
   rotate: {
-    ...sameForAll(ofWholeAccount),
+    ...replayToAnyone(ofWholeAccount),
     async perform(context, { webhookId, overlap = DEFAULT_OVERLAP_SECONDS }) {
       const { repositories, now, random, record } = context;
       const before = await lockWebhook(context, webhookId);
@@ -175,12 +175,12 @@ async function goOn(context: Context, webhook: WebhookRecord, from: number | 'no
 }
 
 export async function findWebhook({ repositories, caller }: Context, webhookId: string): Promise<WebhookRecord> {
-  return found(await repositories.webhooks.find(caller.accountId, webhookId), 'webhookNotFound');
+  return orThrow(await repositories.webhooks.find(caller.accountId, webhookId), 'webhookNotFound');
 }
 
 /** The webhook, which nobody else changes until the transaction ends. Throws ApiError `webhookNotFound`. */
 export async function lockWebhook({ repositories, caller }: Context, webhookId: string): Promise<WebhookRecord> {
-  return found(await repositories.webhooks.lock(caller.accountId, webhookId), 'webhookNotFound');
+  return orThrow(await repositories.webhooks.lock(caller.accountId, webhookId), 'webhookNotFound');
 }
 
 export async function lastSeqOf({ repositories, caller }: Context): Promise<number> {
