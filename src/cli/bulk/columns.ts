@@ -6,9 +6,10 @@ import { parseCalendarDuration, parseDuration } from '../values/duration.ts';
 import { parseAnyEnd, parseExpiry, parsePast } from '../values/instant.ts';
 import { readKeyCell } from '../values/license-key.ts';
 import { parseBoolean, parseLimit, readValue } from '../values/scalars.ts';
+import { headerWords } from './header-words.ts';
 
 export interface Column {
-  /** As it is written in a header; case, spaces, `-` and `_` do not count. */
+  /** As it is written in a header; case, accents, spaces and signs do not count. */
   readonly name: string;
   readonly aliases?: readonly string[];
   /** Where its value stands in the body of a request, from the outside inwards. */
@@ -113,12 +114,22 @@ export function columnsOf({ shape }: z.ZodObject): Columns {
   };
 }
 
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
+/** A name without case, accents, spaces, `-`, `_` and other signs but dots; `ä` may be written `ae`. */
+const plain = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[äöü]/g, (letter) => ({ ä: 'ae', ö: 'oe', ü: 'ue' })[letter] ?? letter)
+    .normalize('NFKD')
+    .replaceAll(/[^\p{L}\p{N}.]/gu, '')
+    .replace(/\.$/, '');
 
 /** The column that a name in a header means; null for none. */
 export function findColumn({ single, families }: Columns, name: string): Column | null {
   const wanted = plain(name);
-  const found = single.find((column) => [column.name, ...(column.aliases ?? [])].some((one) => plain(one) === wanted));
+  const isCalled = (names: readonly string[] = []) => names.some((one) => plain(one) === wanted);
+  const found =
+    single.find(({ name, aliases = [] }) => isCalled([name, ...aliases])) ??
+    single.find(({ name }) => isCalled(headerWords[name]));
   if (found !== undefined) return found;
   const family = families.find(({ prefix }) => name.toLowerCase().startsWith(prefix) && name.length > prefix.length);
   if (family === undefined) return null;
@@ -156,8 +167,8 @@ function durationCell(text: string): string {
 
 function booleanCell(text: string): boolean {
   const lower = text.toLowerCase();
-  if (['yes', '1'].includes(lower)) return true;
-  return ['no', '0'].includes(lower) ? false : parseBoolean(lower);
+  if (['yes', '1', 'ja', 'wahr', 'oui', 'vrai', 'sí', 'si', 'verdadero'].includes(lower)) return true;
+  return ['no', '0', 'nein', 'falsch', 'non', 'faux', 'falso'].includes(lower) ? false : parseBoolean(lower);
 }
 
 /** Names with a space, comma or semicolon between them, or a JSON array. */
