@@ -90,7 +90,7 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
     const [format, ...others] = formatsOf(noDates);
     if (format === undefined) return;
     const orders = [format, ...others].map((one) => `--date-format ${one}`).join(' or ');
-    problems.hints.unshift(`dates such as ${noDates[0]} are read with ${orders}`);
+    problems.hints.push(`dates such as ${noDates[0]} are read with ${orders}`);
   }
 
   const notes = (noun: string): readonly string[] => [
