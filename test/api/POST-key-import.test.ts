@@ -77,7 +77,7 @@ scenarios<Subject>(
             ...{ ...everyField, activations: 2, activated: false, version: { version: '2.1' }, updatedAt: STARTED_AT },
             devices: [
               { ...firstDevice, activationTime: '2019-05-05T09:30:00.000Z' },
-              shownDevice({ hostId: 'build-02' }),
+              shownDevice({ hostId: 'build-02', lastSeenOn: null }),
             ],
           });
         },
