@@ -8,32 +8,29 @@ import { createSigner } from '../domain/license-file/sign.ts';
 import type { Repositories } from '../store/store.ts';
 import type { UseCaseEvent } from './record.ts';
 
-/**
- * Everything that a use case works with. The repositories of one that changes something are inside its transaction, and
- * there is nothing here that reaches a network: no transaction waits for one.
- */
+/** Everything that a use case works with. Mutations get the repositories of their transaction. Nothing here uses the network. */
 export interface Context {
   readonly repositories: Repositories;
   readonly caller: Caller;
   readonly now: Instant;
   readonly ipAddress: IpAddress;
   random(length: number): Uint8Array;
-  /** Notes what happened. It is recorded in the same transaction, under the name of the operation. */
+  /** Records an event in the same transaction, under the name of the operation. */
   record(event: UseCaseEvent): void;
-  /** Notes how many keys the caller's token may still issue. It is told with the response. */
+  /** Reports how many keys the caller's token may still issue; sent as a header of the response. */
   reportRemainingBudget(remaining: number): void;
-  /** The key that signs now for an account, by default for that of the caller. */
+  /** The current signing key of an account; by default, of the caller's account. */
   signer(accountId?: AccountId): Promise<Signer>;
   newKeyPair(): KeyPair;
   /** Where customers find their page, without a slash at the end; null where no server runs. */
   readonly pageUrl: string | null;
   readonly webhooks: {
-    /** Whether they may be sent to programs on the same machine and in its network. */
+    /** Whether webhooks may be sent to private addresses. */
     readonly allowPrivate: boolean;
   };
 }
 
-/** What an operation does, once its caller may: from its input to what its reply carries. Throws ApiError when it refuses. */
+/** A use case: from the input of an authorized request to the payload of the reply. Throws ApiError to refuse. */
 export type UseCase<E> = (context: Context, input: InputOf<E>) => Promise<ResultOf<E>>;
 
 /** A new Ed25519 key pair, PEM. */
@@ -61,7 +58,7 @@ export function createSigners(): SignerOf {
   };
 }
 
-/** Bytes that are drawn at a time: a draw costs more than what it draws. */
+/** How many bytes are drawn at once; many small draws would cost more. */
 const POOL_BYTES = 4_096;
 
 /** A source of unpredictable bytes. Each byte is handed out once and wiped from the pool. */

@@ -9,12 +9,12 @@ import { readList } from './lists.ts';
 import { anyone, type Operations, ofWholeAccount, orThrow, replayToAnyone } from './operation.ts';
 import { eventOf, refuseStale, rightsRefusal, writeChanges } from './record.ts';
 
-/** Refuses a caller that is limited to some products: keys of others may belong to this customer by now. */
+/** Refuses a caller that is limited to products: the customer may have keys of other products by now. */
 async function ofAllProducts({ caller }: Context, { customerId }: { readonly customerId: string }): Promise<void> {
   if (caller.productIds !== null) throw apiError('customerNotFound', { customerId });
 }
 
-/** A token that is limited to some products knows the customers that have keys of these. */
+/** A token that is limited to products sees the customers that have keys of these products. */
 export const customerOperations: Operations<Omit<Contract['customers'], 'keys' | 'link' | 'unlink'>> = {
   list: {
     authorize: anyone,
@@ -28,7 +28,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys' |
   },
 
   create: {
-    // Without a key, its maker would not see it: it comes with its first key, as `newCustomer`.
+    // Such a token would not see a customer without keys; it adds one with the first key, as `newCustomer`.
     ...replayToAnyone(ofWholeAccount),
     perform: addCustomer,
   },
@@ -74,7 +74,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys' |
   },
 };
 
-/** The customer, if the caller learns of it. Throws ApiError `customerNotFound`. */
+/** The customer, if the caller may see it. Throws ApiError `customerNotFound`. */
 export async function findCustomer(
   context: Context,
   { customerId }: { readonly customerId: string },
@@ -84,15 +84,15 @@ export async function findCustomer(
   return orThrow((await seesCustomer(context, customerId)) ? customer : null, 'customerNotFound', { customerId });
 }
 
-/** Whether the caller learns of a customer: one that is limited to products, if the customer has a key of one of them. */
+/** Whether the caller may see a customer. A caller that is limited to products sees customers with keys of these products. */
 export async function seesCustomer({ repositories, caller }: Context, customerId: string): Promise<boolean> {
   const { accountId, productIds } = caller;
   return productIds === null || repositories.customers.isOfProducts(accountId, customerId, productIds);
 }
 
 /**
- * The customer, who gets no key and is not changed until this transaction ends. Looks at the keys behind the lock: a caller
- * that is limited to products must not change what keys of others belong to.
+ * Locks and returns a customer. Checks its keys after the lock: a caller that is limited to products must not change a customer
+ * that has keys of other products.
  */
 async function lockCustomer(context: Context, customerId: string): Promise<Customer> {
   const { repositories, caller } = context;
@@ -116,7 +116,7 @@ export async function addCustomer(
   return orThrow(await insertCustomer(context, customer), 'emailTaken', { email });
 }
 
-/** The customer that an input names or brings along, which stays until this transaction ends; null for none. */
+/** The customer that an input names or adds, locked against removal; null for none. */
 export async function holdOrAddCustomer(
   context: Context,
   { customerId, newCustomer }: Pick<InputOf<Contract['keys']['create']>, 'customerId' | 'newCustomer'>,
@@ -126,10 +126,7 @@ export async function holdOrAddCustomer(
   return customerId ?? null;
 }
 
-/**
- * Keeps a customer until this transaction ends: a key must not be given to one that is removed at this moment. Throws
- * ApiError `customerNotFound`.
- */
+/** Locks a customer against removal, so that no key goes to a removed customer. Throws ApiError `customerNotFound`. */
 export async function holdCustomer(context: Context, customerId: string): Promise<void> {
   const held = await context.repositories.customers.hold(context.caller.accountId, customerId);
   if (!held || !(await seesCustomer(context, customerId))) throw apiError('customerNotFound', { customerId });
@@ -143,9 +140,9 @@ interface KnownCustomer {
 }
 
 /**
- * The id of the customer of this id, else of this e-mail address, who stays until this transaction ends; one that is not
- * there is added. Throws ApiError `customerNotFound` when there is nothing to call it by, and for one that the caller does
- * not learn of; `emailTaken` when that is the one of the e-mail address.
+ * The id of the customer with this id, else with this e-mail address, locked against removal; adds a missing customer. Throws
+ * ApiError `customerNotFound` without a name to add it by, and for a customer that the caller may not see; `emailTaken` if
+ * the e-mail address belongs to such a customer.
  */
 export async function findOrAddCustomer(context: Context, customer: KnownCustomer): Promise<string> {
   const known = await holdKnown(context, customer);
@@ -162,7 +159,7 @@ export async function findOrAddCustomer(context: Context, customer: KnownCustome
   return there;
 }
 
-/** Finds a customer and keeps it; null when there is none. Throws for one that the caller does not see: a key would show it. */
+/** Finds and locks a customer; null if there is none. Throws for a customer that the caller may not see: its key would show it. */
 async function holdKnown(context: Context, { id, email }: KnownCustomer): Promise<string | null> {
   const { customers } = context.repositories;
   const { accountId } = context.caller;

@@ -30,7 +30,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
     async perform(context, { hostId = null, ...address }) {
       const { repositories } = context;
       const { license } = await loadAllowed(context, 'deactivate', { ...address, hostId }, 'deviceNotFound');
-      // The licence before its devices, as all others do, so that none of them wait for each other.
+      // Locks the licence before its devices, as every operation does; another order could deadlock.
       const locked = orThrow(await repositories.keys.lock(license), 'deviceNotFound');
       const devices =
         hostId === null
@@ -86,7 +86,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const device = await holdSlot(context, held, { hostId: input.hostId, fingerprint, publicKey });
       // The first use has set the end: this one, or another at the same time.
       const after = isWaiting(license) ? await findLicense(context, input) : license;
-      // The file states the key that was given, which its holder knows: also where that has been replaced.
+      // The file states the key of the request, even an earlier one: the caller knows no other.
       const plan = after.planId === null ? null : await planOf(context, after.planId);
       const used = { ...after, key: canonicalKey(input.licenseKey), features: featuresOf(after, plan) };
       const expiresAt = orThrow(earlier(grantEnd(used, now), ends), 'invalidParams', { fields: ['ttl'] });
@@ -101,7 +101,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
     ...replayToAnyone(onProduct('licenseNotFound')),
     async perform(context, { proof, ...address }) {
       const { repositories, now } = context;
-      // The file may state a key that has ended since: its device has no network to be told of another one.
+      // The file may state an earlier key that has ended: the device has no network to learn the new one.
       const atAnyTime = { ...context, now: EPOCH };
       const license = await findLicense(atAnyTime, address);
       orThrow(await repositories.keys.lock(license), 'licenseNotFound');
@@ -114,7 +114,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const hostId = claims.machine as HostId;
       const device = orThrow(await repositories.devices.find(license, hostId), 'deviceNotFound');
       const file = await repositories.files.findOutstanding(license, claims.jti, now);
-      // The file of the proof is revoked with it, so that it counts once.
+      // Revoking the file of the proof makes the proof count only once.
       const isOpen = file !== null && file.hostId === hostId && file.revokedAt === null;
       if (device.publicKey === null || !isOpen || !claims.isSignedBy(device.publicKey)) throw apiError('proofRefused');
       await repositories.devices.remove(license, hostId);
@@ -134,7 +134,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const { repositories, caller, now, ipAddress } = context;
       const { devices } = repositories;
       const facts = await loadAllowed(context, 'rebind', { ...address, hostId: newHostId });
-      // Held from here on: whoever takes a slot for the new host has to wait.
+      // Locks the licence: other requests for a slot wait.
       const license = orThrow(await repositories.keys.lock(facts.license), 'licenseNotFound');
       const leaving = orThrow(await devices.find(license, hostId), 'deviceNotFound');
       if ((await devices.find(license, newHostId)) !== null) throw apiError('hostActivated');
@@ -149,7 +149,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
   },
 };
 
-/** What proves to an application that the vendor's own service has answered it. States the key that was given. */
+/** The signed proof of an activation, for the application that sent the nonce. States the key of the request. */
 async function proveActivation(
   context: Context,
   license: License,
@@ -164,7 +164,7 @@ async function proveActivation(
   });
 }
 
-/** A token of kind `client` gets no response of another token for a move that its customer may not make. */
+/** Refuses to replay a move to a token of kind `client` if the customer may not move slots. */
 async function refuseUnlessMovable(context: Context, input: InputOf<(typeof keyDevices)['rebind']>): Promise<void> {
   if (context.caller.kind !== 'client') return;
   const { customerCanSelfReset, maxActivations } = await findLicense(context, input);

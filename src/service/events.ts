@@ -10,7 +10,7 @@ import { type Operations, ofWholeAccount } from './operation.ts';
 
 type Events = typeof events;
 
-/** How many events a request for some types looks at: those that it seeks may be rare. */
+/** How many events a request with a filter by type reads at most. */
 const MAX_SCANNED = 20_000;
 
 export async function listEvents(
@@ -18,9 +18,9 @@ export async function listEvents(
   { after = 0, limit = DEFAULT_PAGE_SIZE, type, resourceId }: InputOf<Events['list']>,
 ): Promise<PayloadOf<Events['list']>> {
   const end = (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0;
-  // Who has seen more than there is follows a service that was restored, and would miss what comes under numbers seen before.
+  // A follower ahead of the last event has seen events that a restore removed; it would miss their successors.
   if (after > end && after !== MAX_SEQ) throw apiError('aheadOfService', { last: end });
-  // The events of one resource are found by an index, those of a type among them are not.
+  // An index finds the events of a resource, but not those of one type.
   const lookedAt =
     type === undefined
       ? end
@@ -38,7 +38,7 @@ export async function listEvents(
   return { items, meta: { last: last ?? 0 } };
 }
 
-/** The number of the last event before an instant; 0 when there is none. Numbers are given in the order of time. */
+/** The number of the last event before an instant; 0 if there is none. */
 export async function seqBefore({ repositories, caller }: Context, at: Instant): Promise<number> {
   let [low, high] = [0, (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0];
   while (low < high) {

@@ -32,10 +32,7 @@ export const revocationOperations: Operations<typeof revocations> = {
   },
 };
 
-/**
- * The list that each signer signed last. Number and hour tell what is in it; anybody may ask for it, and a long one takes
- * milliseconds to read and to sign.
- */
+/** The last signed list of each signer, by number and hour: the list is public, and reading and signing it takes milliseconds. */
 const lastLists = new WeakMap<Signer, { readonly seq: number; readonly hour: number; readonly text: string }>();
 
 /** Signs a licence file for one device and remembers it until it ends. */

@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_SIZE } from '../contract/fields.ts';
 import type { ListResult } from '../contract/reply.ts';
 
-/** Which page of a list is wanted. Without both the list is complete. */
+/** The requested page of a list; without `page` and `limit`, the whole list. */
 export interface PageInput {
   readonly page?: number | undefined;
   readonly limit?: number | undefined;
@@ -16,12 +16,12 @@ interface ListSource<Item> extends PageSource<Item> {
   all(): AsyncIterable<Item> | readonly Item[];
 }
 
-/** Reads one page and where it stands, or without `page` and `limit` the whole list. */
+/** Reads one page and its position, or without `page` and `limit` the whole list. */
 export async function readList<Item>(input: PageInput, source: ListSource<Item>): Promise<ListResult<Item>> {
   return input.page === undefined && input.limit === undefined ? { items: source.all() } : readPage(input, source);
 }
 
-/** Reads one page, the first unless another one is wanted, and where it stands. */
+/** Reads one page (default: the first) and its position. */
 export async function readPage<Item>(
   { page = 1, limit = DEFAULT_PAGE_SIZE }: PageInput,
   { part, count }: PageSource<Item>,

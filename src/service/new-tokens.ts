@@ -14,7 +14,7 @@ import { eventOf, type UseCaseEvent } from './record.ts';
 
 export type NewToken = InputOf<Contract['tokens']['create']>;
 
-/** What a new token may do, with what follows from its maker. Throws ApiError `invalidParams` or `productNotFound`. */
+/** The rights of a new token; missing ones come from the caller. Throws ApiError `invalidParams` or `productNotFound`. */
 export async function rightsOf({ repositories, caller, now }: Context, input: NewToken): Promise<Rights> {
   const productIds = input.productIds ? [...new Set(input.productIds)] : null;
   const networks = input.networks ? [...new Set(input.networks)] : null;
@@ -52,7 +52,7 @@ type Inserting = Pick<Context, 'repositories' | 'now' | 'random'>;
 
 type Rights = Restrictions & Pick<Token, 'name' | 'kind' | 'scopes'>;
 
-/** Adds a token with a new secret, which is shown this once; `budgetOf` is the token whose budget of keys it spends. */
+/** Adds a token with a new secret, which is shown once; `budgetOf` is the token whose `maxIssues` it counts against. */
 export async function addToken(
   context: Inserting,
   accountId: AccountId,

@@ -8,15 +8,12 @@ import type { EventRecord } from '../store/tables/record/events.ts';
 import type { RecordHead } from '../store/tables/record/heads.ts';
 import type { OutboxRecord } from '../store/tables/record/outbox.ts';
 
-/** An audit row as its hash covers it, and `stored_otherwise` where {@link readAuditRow} finds another text. */
+/** An audit row as it was hashed; with `stored_otherwise` if the stored text was altered. */
 export type AuditContent = ReturnType<typeof toAudit> & { readonly stored_otherwise?: true };
 
 export type EventContent = ReturnType<typeof toEvent>;
 
-/**
- * Reads an audit row. Of one whose text is not what was hashed, with a member twice or another operation beside it, the
- * result has a member more: its hash does not fit any more.
- */
+/** Reads an audit row. If the stored text was altered, the result gets an extra member, so its hash no longer matches. */
 export function readAuditRow({ content, operation }: Pick<AuditRecord, 'content' | 'operation'>): AuditContent {
   const row: AuditContent = JSON.parse(content);
   return canonicalJson(row) === content && row.operation === operation ? row : { ...row, stored_otherwise: true };
@@ -24,7 +21,7 @@ export function readAuditRow({ content, operation }: Pick<AuditRecord, 'content'
 
 export const readEventContent = (content: string): EventContent => JSON.parse(content);
 
-/** Gives the first staged entries of an account their numbers, in one transaction. Returns how many it has numbered. */
+/** Numbers the first staged entries of an account, in one transaction. Returns how many. */
 export async function numberStaged(repositories: Repositories, accountId: AccountId): Promise<number> {
   const head = await lockHead(repositories, accountId);
   const staged = await repositories.outbox.take(accountId);
@@ -32,7 +29,7 @@ export async function numberStaged(repositories: Repositories, accountId: Accoun
   return staged.length;
 }
 
-/** Gives entries of an account, oldest first, their numbers, in the transaction of what they tell of. */
+/** Numbers entries of an account, oldest first, in the transaction of the changes they record. */
 export async function numberEntries(
   repositories: Repositories,
   accountId: AccountId,

@@ -4,18 +4,17 @@ import type { TokenId } from '../contract/scalars.ts';
 import { type Caller, canAccessProduct, seesSecrets } from '../domain/access.ts';
 import type { Context, UseCase } from './context.ts';
 
-/** One operation: what it does, who may ask for it, and who may have the answer that another was given. Decision 0018. */
+/** An operation: its use case, who may call it, and who may receive a stored response of another token. Decision 0018. */
 export interface Operation<E> {
   readonly perform: UseCase<E>;
   /**
-   * Whether a caller may make this request: null, or why not. Depends on the caller's token and the request alone, never
-   * on the account's data, and is called before anything is looked up. The scope of the endpoint was checked before.
+   * Why the caller may not make this request; null when it may. Depends on the caller's token and the request only, never on
+   * the account's data, and runs before any look-up. The scope of the endpoint was checked before.
    */
   readonly authorize: (caller: Caller, input: InputOf<E>) => Reason | null;
   /**
-   * Whether the caller may be given a success that was stored for another token: throws ApiError when it may not. That the
-   * caller may make the request was checked before; this is for what depends on the account's data, and on what is in the
-   * response. {@link replayUnlessSecret} unless given.
+   * Throws ApiError when the caller may not receive a success that was stored for another token. `authorize` has accepted the
+   * request before; this check may look at the account's data and at the response. Default: {@link replayUnlessSecret}.
    */
   readonly authorizeReplay?: (
     context: Context,
@@ -24,26 +23,23 @@ export interface Operation<E> {
   ) => Promise<void>;
 }
 
-/** The operations of a part of the contract; without one of them it does not compile. */
+/** The operations of a part of the contract. A missing operation does not compile. */
 export type Operations<Endpoints> = { readonly [N in keyof Endpoints]: Operation<Endpoints[N]> };
 
 /** A success that was stored for another token. */
 export interface StoredSuccess<Payload> {
-  /** The token that it was stored for; null for the owner of a database in process, and where it is not known. */
+  /** The token that made the first request; null for the owner of a database in process, and if unknown. */
   readonly tokenId: TokenId | null;
   payload(): Payload;
 }
 
-/** Nothing in the request is refused: the operation itself shows what the caller may see. */
+/** No check on the request; the operation filters what the caller sees. */
 export const anyone = (): null => null;
 
-/** For what is of all products: a token that is limited to some of them does not get it. */
+/** Refuses tokens that are limited to some products: the operation concerns the whole account. */
 export const ofWholeAccount = ({ productIds }: Caller): Reason | null => (productIds === null ? null : 'scopeMissing');
 
-/**
- * A product that the token is not for is refused as one that does not exist. `unnamed` decides where the request names no
- * product.
- */
+/** Refuses a product that the token may not access as if it did not exist. `unnamed` decides on requests without a product. */
 export const onProduct =
   (reason: Reason, unnamed: (caller: Caller) => Reason | null = () => reason) =>
   (caller: Caller, { productId }: { readonly productId?: string | undefined }): Reason | null => {
@@ -51,12 +47,12 @@ export const onProduct =
     return canAccessProduct(caller, productId) ? null : reason;
   };
 
-/** Who may make the request may have its response, which is the same for all of them. */
+/** Any caller that may send the request may receive its stored response. */
 export const replayToAnyone = <A>(authorize: A) => ({ authorize, authorizeReplay: async (): Promise<void> => {} });
 
 /**
- * The rule where nothing else is said: the response may show keys and addresses in full to those who may see them. It
- * goes to them, and to the others if it was stored for one who may not.
+ * Replays a response to callers that see keys and addresses in full. Other callers receive it if it was stored for a token
+ * that sees them masked.
  */
 export async function replayUnlessSecret(
   { repositories, caller }: Context,
@@ -69,7 +65,7 @@ export async function replayUnlessSecret(
     throw apiError('scopeMissing');
 }
 
-/** What was looked up. Throws the ApiError of `reason` when there is none. */
+/** The value, if there is one. Throws the ApiError of `reason` for null and undefined. */
 export function orThrow<T>(value: T | null | undefined, reason: Reason, detail?: ApiErrorDetail): T {
   if (value == null) throw apiError(reason, detail);
   return value;

@@ -12,7 +12,7 @@ export const productOperations: Operations<Contract['products']> = {
     authorize: anyone,
     async perform({ repositories: { products }, caller: { accountId, productIds } }, input) {
       if (productIds === null) return readList(input, products.list(accountId));
-      // A token is limited to so few that they can be read one by one.
+      // A token has few products, so they are read one by one.
       const allowed = await Array.fromAsync([...productIds].sort(), (id) => products.find(accountId, id));
       const existing = allowed.filter((product) => product !== null);
       return readAll(input, existing);
@@ -20,7 +20,7 @@ export const productOperations: Operations<Contract['products']> = {
   },
 
   create: {
-    // The maker could not use a product that its token is not for.
+    // A token that is limited to products could not use the new product.
     ...replayToAnyone(ofWholeAccount),
     async perform(context, { name, slug = null, id = newId('prod', context.now, context.random(10)) }) {
       const { repositories, caller, now, record } = context;
@@ -74,7 +74,7 @@ export const productOperations: Operations<Contract['products']> = {
     async perform({ repositories, caller, record }, { versionId, active, productId }) {
       const version = await repositories.productVersions.patch(caller.accountId, versionId, { active });
       const { productId: of, ...shown } = orThrow(version, 'versionNotFound');
-      // What was changed is undone with the request.
+      // The error undoes the change.
       if (productId !== undefined && productId !== of) throw apiError('versionNotFound');
       record(eventOf('product.updated', 'product', of, { versionId, active }));
       return shown;

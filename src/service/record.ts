@@ -13,12 +13,12 @@ import type { Session } from '../store/tables/sessions.ts';
 import type { Context } from './context.ts';
 
 export interface UseCaseEvent {
-  /** What subscribers are told; absent when the audit row alone says it. */
+  /** The type of the event; absent if only an audit row is written. */
   readonly type?: EventType;
   readonly resource: { readonly type: ResourceType; readonly id: string };
   /** Ids, numbers, instants and masked keys: no secret, no whole key, no e-mail address. `licenseId`: of this licence. */
   readonly data?: JsonObject;
-  /** What the audit row says besides; subscribers are not told. */
+  /** Further details, for the audit row only. */
   readonly details?: JsonObject;
 }
 
@@ -26,15 +26,15 @@ export interface RecordedMutation {
   readonly accountId: AccountId;
   readonly at: Instant;
   readonly actor: Actor;
-  /** The address of the caller; null for what no request caused. */
+  /** The address of the caller; null without a request. */
   readonly address: IpAddress | null;
-  /** How it came in: over HTTP, from the owner of the database in process or in a command, from the page of a customer, or from a job. */
+  /** The origin: HTTP, the owner of the database in process, the page of a customer, or a job. */
   readonly door: Door;
   readonly requestId: string | null;
   /** The operation, as it is called everywhere: `keys.create`. */
   readonly operation: string;
   readonly refusal?: Reason;
-  /** The first one that is of a licence, or else the first, names what the audit row is about. */
+  /** The audit row names the resource of the first event of a licence, else of the first event. */
   readonly events: readonly UseCaseEvent[];
 }
 
@@ -49,14 +49,14 @@ export interface Actor {
 export const actorOf = ({ accountId, tokenId }: Caller): Actor =>
   tokenId === null ? { type: 'owner', id: accountId } : { type: 'token', id: tokenId };
 
-/** What is recorded of who did something that no request caused. */
+/** The actor and origin of a change without a request. */
 export const withoutRequest = (type: 'owner' | 'operator' | 'job', id: string) =>
   ({ actor: { type, id }, address: null, door: type === 'job' ? 'job' : 'db', requestId: null }) as const;
 
 /** Records a mutation with its events, in the transaction of what happened; of refusals that repeat, some. */
 export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: RecordedMutation) => Promise<unknown>;
 
-/** Too many values to try them all: decision 0039. */
+/** The length of a salt: too many values to try all. Decision 0039. */
 const SALT_BYTES = 16;
 
 /**
@@ -88,7 +88,7 @@ export function createRecorder(random: (length: number) => Uint8Array): Recorder
           ...subject?.data,
           ...subject?.details,
           ...(refusal && { reason: refusal }),
-          // The refusals between this row and the one before it have no row.
+          // The difference to the count of the last row is the number of refusals without a row.
           ...(count > 1 && { count }),
         },
         events: events.flatMap(({ type, resource, data = {} }) =>
@@ -99,16 +99,16 @@ export function createRecorder(random: (length: number) => Uint8Array): Recorder
   };
 }
 
-/** So many equal refusals of an hour are recorded one by one. */
+/** How many equal refusals of an hour are recorded one by one. */
 const RECORDED_SINGLY = 10;
 
-/** More different refusals in an hour than a server keeps apart by their resource. */
+/** The most different refusals in an hour that are counted per resource. */
 const MAX_COUNTED = 10_000;
 
 /**
- * Makes the counts of one process. Counts a refusal, equal ones having the same words, the resource last, and returns how
- * many equal ones there were in this hour when it is to be recorded: the first ten, then the 20th, the 40th and so on. Else
- * null: whoever repeats a refused request must not fill a log from which nothing is ever removed.
+ * Makes a counter of refusals. It returns the count of equal refusals in this hour if the refusal is to be recorded (the first
+ * ten, then the 20th, the 40th and so on), else null: repeated refused requests must not fill the audit log. Refusals are equal
+ * if their words are; the resource is the last word.
  */
 function createRefusalCounts(): (at: Instant, words: readonly string[]) => number | null {
   const counts = new Map<string, number>();
@@ -136,7 +136,7 @@ export class RecordedRefusal extends ApiError {
   }
 }
 
-/** The recorded refusal of a change to what the caller's rights do not cover. */
+/** A recorded refusal for lack of rights. */
 export const rightsRefusal = (
   type: ResourceType,
   id: string,
@@ -144,7 +144,7 @@ export const rightsRefusal = (
   { expiresAt }: Partial<Caller> = {},
 ): RecordedRefusal => new RecordedRefusal(reason, { resource: { type, id } }, { latest: expiresAt ?? undefined });
 
-/** The refusals of what the caller's rights do not cover, which are recorded. */
+/** The reasons of recorded refusals for lack of rights. */
 export const rightsReasons = ['scopeMissing', 'tokenOutlives'] as const satisfies Reason[];
 type RightsReason = (typeof rightsReasons)[number];
 
@@ -176,10 +176,7 @@ export const sessionEvent = (
 
 const namesOf = ({ id, productId }: License): JsonObject => ({ licenseId: id, productId });
 
-/**
- * Throws ApiError `stale` when something was changed after the caller looked. Called behind its lock, so that of several
- * such changes at once one happens. Source: decision 0049.
- */
+/** Throws ApiError `stale` if the row has changed since `ifUpdatedAt`. The caller has locked the row. Source: decision 0049. */
 export function refuseStale({ updatedAt }: { readonly updatedAt: Instant }, ifUpdatedAt: Instant | undefined): void {
   if (ifUpdatedAt !== undefined && ifUpdatedAt !== updatedAt) throw apiError('stale', { updatedAt });
 }
@@ -190,10 +187,7 @@ interface Change<T> {
   describe(after: T, changed: readonly (keyof T & string)[]): UseCaseEvent;
 }
 
-/**
- * Writes what is given and differs, and returns the new state. Without a difference it is the same one, and no event: the
- * audit log alone has it. Called behind the lock.
- */
+/** Writes the values that differ, and returns the new row. Without a difference only an audit row is written. The caller has locked the row. */
 export async function writeChanges<T extends { readonly updatedAt: Instant }>(
   { now, record }: Context,
   before: T,

@@ -18,14 +18,14 @@ interface LicenseUse {
   readonly fingerprint?: Fingerprint | undefined;
 }
 
-/** What the rules look at, with the customer and the device themselves. */
+/** The facts for the rules, with the customer and the device. */
 export interface LoadedFacts extends Facts {
   readonly customer: LicenseCustomer | null;
-  /** The device that the host is, where a rule looks at it. */
+  /** The device of the host, if a rule needs it. */
   readonly device: Device | null;
 }
 
-/** Loads what the rules of an action look at. Throws ApiError `absent` when product and key together name no licence. */
+/** Loads the facts for the rules of an action. Throws ApiError `absent` if product and key name no licence. */
 export async function loadFacts(
   context: Context,
   action: Action,
@@ -56,7 +56,7 @@ export async function loadFacts(
   };
 }
 
-/** The device that a host without a slot is by its fingerprint, where the licence compares them. */
+/** The device that matches the fingerprint of a host without a slot, if the licence compares fingerprints. */
 export async function knownByFingerprint(
   { repositories }: Context,
   license: License,
@@ -67,7 +67,7 @@ export async function knownByFingerprint(
   return recognise(await repositories.devices.list(license), fingerprint, fingerprintMatch);
 }
 
-/** The slot that is promised to a host, by its name or else by its fingerprint; null when none is. */
+/** The slot promised to a host, by host id or else by fingerprint; null if there is none. */
 export async function promiseTo(
   { repositories: { slotPromises }, now }: Pick<Context, 'repositories' | 'now'>,
   license: License,
@@ -80,7 +80,7 @@ export async function promiseTo(
   return recognise(await slotPromises.list(license, slotYear, promisedSlots), fingerprint, license.fingerprintMatch);
 }
 
-/** Loads the same, and throws the refusal of the first rule that stands in the way, if one does. */
+/** Loads the facts, and throws the refusal of the first rule that fails, if any. */
 export async function loadAllowed(
   context: Context,
   action: Action,
@@ -92,13 +92,13 @@ export async function loadAllowed(
   return facts;
 }
 
-/** Throws the refusal of the first rule that stands in the way, if one does. */
+/** Throws the refusal of the first rule that fails, if any. */
 export function refuseUnlessAllowed(action: Action, facts: Facts): void {
   const { refusal } = decide(action, facts);
   if (refusal !== null) throw refusalOf(refusal, facts);
 }
 
-/** The error of a rule. That a limit is reached is recorded. */
+/** The error of a rule; reached limits are recorded. */
 export function refusalOf(reason: Reason, { license, hostId }: Pick<Facts, 'license' | 'hostId'>): ApiError {
   const { maxActivations, maxConcurrentSessions } = license;
   if (reason === 'activationLimit') {

@@ -26,7 +26,7 @@ export const keySessionOperations: Operations<typeof keySessions> = {
     async perform(context, { hostId = null, deviceTag: tag = null, userIdentifier = null, ...address }) {
       const { repositories, now } = context;
       const named = await findLicense(context, address);
-      // Held from here on, so that no two requests count the same seat as free.
+      // Locks the licence, so that no two requests take the same seat.
       await repositories.keys.lock(named);
       const lapsed = await repositories.sessions.removeLapsed(now, { license: named });
       const { license, liveSessions } = await loadAllowed(context, 'checkout', { ...address, hostId });
@@ -95,7 +95,7 @@ export const keySessionOperations: Operations<typeof keySessions> = {
 
 export const sessionOperations: Operations<typeof sessions> = {
   list: {
-    // Lists only what is of its products.
+    // Such a token lists the sessions of its products only.
     authorize: anyone,
     async perform(context, { page, limit, productId, licenseKey }) {
       const { repositories, caller, now } = context;
@@ -110,7 +110,7 @@ export const sessionOperations: Operations<typeof sessions> = {
   },
 
   delete: {
-    // A token that is limited to products has to say which of them the session is of.
+    // A token that is limited to products has to name the product of the session.
     ...replayToAnyone(onProduct('sessionNotFound', ({ productIds }) => (productIds === null ? null : 'invalidParams'))),
     async perform({ repositories, caller: { accountId }, now, record }, { sessionId, productId }) {
       const session = orThrow(await repositories.sessions.hold(accountId, sessionId, now), 'sessionNotFound');
@@ -131,7 +131,7 @@ async function productOfKey(context: Context, licenseKey: LicenseKey): Promise<P
   return product !== null && canAccessProduct(caller, product) ? product : null;
 }
 
-/** Holds the session that has signed a request. Throws ApiError `sessionNotFound` or `signatureRefused`. */
+/** Locks the session that signed a request. Throws ApiError `sessionNotFound` or `signatureRefused`. */
 async function authenticateSession(
   context: Context,
   license: License,

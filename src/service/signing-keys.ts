@@ -20,12 +20,12 @@ export const signingKeyOperations: Operations<typeof signingKeys> = {
   },
 
   rotate: {
-    // The key is that of the account, whatever products the token is for.
+    // The key belongs to the account, not to a product.
     ...replayToAnyone((caller) => (caller.kind === 'admin' ? ofWholeAccount(caller) : 'scopeMissing')),
     async perform(context) {
       const { repositories, caller, now } = context;
       const [current] = await repositories.signingKeys.list(caller.accountId);
-      // The newest one signs, also when the clock was set back since the last one was made.
+      // The newest key signs: a clock that was set back must not date the new key before the last one.
       const createdAt = current === undefined ? now : changeInstant(now, current.createdAt);
       const key = await addSigningKey(repositories, caller.accountId, context.newKeyPair(), createdAt);
       const data = { kid: key.kid, previousKid: current?.kid ?? null };
@@ -54,7 +54,7 @@ export async function addSigningKey(
   return shown;
 }
 
-/** The account that a public endpoint is asked about: the one named, else the oldest. Throws ApiError `accountNotFound`. */
+/** The account of a public request: the named one, else the oldest. Throws ApiError `accountNotFound`. */
 export async function findAccount(
   { accounts, signingKeys }: Repositories,
   account: AccountId | undefined,

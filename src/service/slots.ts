@@ -12,7 +12,7 @@ import { orThrow } from './operation.ts';
 import { deviceEvent } from './record.ts';
 import { knownByFingerprint, type LoadedFacts, promiseTo, refuseUnlessAllowed } from './rules.ts';
 
-/** What a host tells of itself besides. */
+/** Further data of a host in a request. */
 type Told = Changes<Pick<Device, 'fingerprint' | 'publicKey'>>;
 
 interface Host extends Told {
@@ -21,8 +21,8 @@ interface Host extends Told {
 }
 
 /**
- * The device of the host, which is made one of the licence if it is none yet. Throws ApiError `activationLimit` when no slot
- * is left for it, `selfResetOff` or `rebindLimit` when the customer may not give it the slot of another host.
+ * The device of the host; activates the host if it has no slot. Throws ApiError `activationLimit` without a free slot,
+ * `selfResetOff` or `rebindLimit` if the customer may not move a slot of another host.
  */
 export async function holdSlot(context: Context, facts: LoadedFacts, host: Host): Promise<Device> {
   const { license, device } = facts;
@@ -64,8 +64,8 @@ export async function holdSlot(context: Context, facts: LoadedFacts, host: Host)
 }
 
 /**
- * Gives a host a slot of a licence that the caller has locked: its own promised one, a free one, or the oldest promised one; or
- * the slot of the `leaving` device, which keeps it where the host has its own. Returns what is recorded of a move.
+ * Gives a host a slot of a licence that the caller has locked: its promised slot, else a free one, else the oldest promised one.
+ * With `leaving`, the host gets the slot of that device, unless a slot is promised to the host. Returns the event of a move.
  */
 export async function claimSlot(
   context: Context,
@@ -100,8 +100,8 @@ export async function claimSlot(
 }
 
 /**
- * Frees the slots of devices that are none any more; the caller has locked the licence. The slot that a token of kind `client`
- * frees stays promised to its device; freeing all devices ends all promises.
+ * Frees the slots of removed devices; the caller has locked the licence. A slot freed by a token of kind `client` stays promised
+ * to its device; freeing all devices ends all promises.
  */
 export async function leaveSlots(context: Context, license: License, devices: readonly Device[], isAll: boolean) {
   const [device] = devices;
@@ -114,7 +114,7 @@ export async function leaveSlots(context: Context, license: License, devices: re
   });
 }
 
-/** Promises its slot to a device that leaves, where the customer gives it up; returns how many slots that are. */
+/** Promises a freed slot to its device if the customer freed it; returns the number of promised slots. */
 async function promiseSlot({ repositories, caller, now }: Context, license: License, device: Device): Promise<0 | 1> {
   const { hostId, fingerprint } = device;
   if (caller.kind !== 'client' || !canPromise(license, hostId, now)) return 0;
@@ -123,7 +123,7 @@ async function promiseSlot({ repositories, caller, now }: Context, license: Lice
   return 1;
 }
 
-/** What a change leaves of promises: those for which there is room, and nothing of an earlier customer. */
+/** Removes the promises that a changed licence has no room for, and all promises after a change of customer. */
 export async function settleSlots({ repositories, now }: Context, before: License, after: License): Promise<SlotYear> {
   const slots = slotYearOf(before, now);
   const isOfOther = before.customerId !== after.customerId;
@@ -133,7 +133,7 @@ export async function settleSlots({ repositories, now }: Context, before: Licens
   return { ...slots, promisedSlots: kept.length, moves: isOfOther ? 0 : slots.moves };
 }
 
-/** Writes what has changed of the slots of a licence that the caller has locked. */
+/** Writes the changed counts of slots. The caller has locked the licence. */
 const writeSlots = ({ repositories, now }: Context, license: License, changes: Partial<License>) =>
   repositories.keys.patch(license, {
     ...slotYearOf(license, now),
@@ -141,16 +141,13 @@ const writeSlots = ({ repositories, now }: Context, license: License, changes: P
     updatedAt: later(now, license.updatedAt),
   });
 
-/**
- * Notes that a licence is used today. To be called before its devices and sessions are changed, as all changes of a licence
- * are, so that none of them wait for each other.
- */
+/** Notes that a licence is used today. Call it before changing its devices and sessions: every change locks the licence first. */
 export async function seeLicense({ repositories, now }: Context, license: License): Promise<void> {
   const today = dayOf(now);
   if (license.lastSeenOn !== today) await repositories.keys.see(license, today);
 }
 
-/** Keeps what a device tells anew, and that it was seen today: parts of a machine are replaced one after the other. */
+/** Keeps the new fingerprint of a device, since parts of a machine are replaced one by one, and the day it was seen. */
 async function noteTold(context: Context, license: License, device: Device, told: Told): Promise<Device> {
   const news = differences<Pick<Device, keyof Told | 'lastSeenOn'>>(device, {
     ...told,
@@ -161,20 +158,14 @@ async function noteTold(context: Context, license: License, device: Device, told
   return { ...device, ...news };
 }
 
-/**
- * The device of the host, if it still is one. Whoever frees its slot, or moves it, waits until this transaction ends, and
- * then revokes what was signed in it.
- */
+/** Locks the device of the host, if there still is one: a request that frees or moves its slot waits, and then revokes its files. */
 export async function lockDevice(context: Context, { license, device, hostId }: LoadedFacts): Promise<Device | null> {
   if (device === null || hostId === null) return null;
   await lockUsable(context, license);
   return context.repositories.devices.find(license, hostId);
 }
 
-/**
- * The licence as it is now, which all others are kept from changing. Throws ApiError when it was removed, disabled or revoked
- * since we looked.
- */
+/** Locks and reloads a licence. Throws ApiError if it was removed, disabled or revoked since the last look. */
 async function lockUsable({ repositories }: Context, license: License): Promise<License> {
   const locked = orThrow(await repositories.keys.lock(license), 'licenseNotFound');
   if (locked.revokedAt !== null) throw apiError('licenseRevoked');

@@ -61,7 +61,7 @@ const perWeek = (weeks: readonly string[], days: readonly { readonly day: string
     count: sum(days.filter(({ day }) => mondayOf(day) === week).map(({ count }) => count)),
   }));
 
-/** The first licences of all scopes, from the first ones of each. */
+/** Merges sorted lists, one per scope, and returns the first licences. */
 const firstOf = async (
   scopes: readonly StatsScope[],
   list: (scope: StatsScope) => Promise<License[]>,
@@ -77,7 +77,7 @@ const isSooner = (one: License, other: License): number => (endOf(one) < endOf(o
 
 const endOf = ({ expirationDate, id }: License): string => `${expirationDate ?? ''} ${id}`;
 
-/** The last weeks by their Mondays, oldest first, the one that is not over included. */
+/** The Mondays of the last weeks, oldest first, with the current week. */
 function lastWeeks(now: Instant): string[] {
   const monday = mondayOf(now.slice(0, 10));
   return Array.from({ length: WEEKS }, (_, at) => addDays(monday, (at - WEEKS + 1) * 7));

@@ -14,7 +14,7 @@ import { rightsRefusal } from './record.ts';
 
 type Tokens = Contract['tokens'];
 
-/** For those who may make a token of these rights. */
+/** Replays to callers that may create a token with these rights. */
 const toMakers = {
   authorize: (caller: Caller, { kind, scopes = [], productIds, networks, ...given }: NewToken) => {
     const wanted = {
@@ -22,19 +22,19 @@ const toMakers = {
       scopes: scopesOf(kind, scopes),
       productIds: productIds ?? null,
       networks: networks ?? null,
-      // What is not said follows the maker.
+      // Missing rights come from the caller.
       rateLimit: given.rateLimit ?? caller.rateLimit,
       expiresAt: given.expiresAt === undefined ? caller.expiresAt : given.expiresAt,
     };
     return mintRefusal(caller, wanted);
   },
-  // The rights of the new token were filled in from those of its maker: only who may make such a token gets it.
+  // The rights of the stored token came partly from its creator: only a caller that may create such a token receives it.
   async authorizeReplay({ caller }: Context, _: NewToken, { payload }: StoredSuccess<Token>) {
     if (!mayMint(caller, payload())) throw apiError('scopeMissing');
   },
 } as const;
 
-/** A token that is limited to some products knows the tokens of these. */
+/** A token that is limited to products sees the tokens of these products. */
 export const tokenOperations: Operations<Tokens> = {
   list: {
     authorize: anyone,
@@ -74,7 +74,7 @@ export const tokenOperations: Operations<Tokens> = {
 
   rotate: {
     authorize: anyone,
-    // What a token of this id may do depends on the token: nobody else gets its new secret.
+    // The rights depend on the replaced token, not on the request: only the first caller receives the new secret.
     async authorizeReplay() {
       throw apiError('scopeMissing');
     },
@@ -107,7 +107,7 @@ export const tokenOperations: Operations<Tokens> = {
    */
   revoke: {
     authorize: anyone,
-    // The token was looked up with the rights of another.
+    // `authorize` cannot know the rights of the token that is revoked.
     async authorizeReplay({ caller }) {
       if (caller.productIds !== null) throw apiError('tokenNotFound');
     },
@@ -119,7 +119,7 @@ export const tokenOperations: Operations<Tokens> = {
       if (tokenId !== caller.tokenId && !hasRightsOf(caller, token)) throw rightsRefusal('token', token.id);
       const isLive = token.revokedAt === null && (token.expiresAt === null || token.expiresAt > now);
       if (!force && token.kind === 'admin' && isLive) {
-        // Two admins that revoke each other at once take turns, so that the second one sees the first one's work.
+        // Two admins that revoke each other at once take turns, so that one stays.
         await accounts.lock(accountId);
         if (!(await tokens.hasOtherAdmin(accountId, tokenId, now))) throw apiError('lastAdminToken');
       }
@@ -144,7 +144,7 @@ export const tokenOperations: Operations<Tokens> = {
   },
 };
 
-/** A token of the account that the caller may know of. Throws ApiError `tokenNotFound`. */
+/** A token of the account, if the caller may see it. Throws ApiError `tokenNotFound`. */
 async function findToken({ repositories, caller }: Context, id: TokenId): Promise<Token> {
   const token = orThrow(await repositories.tokens.find(caller.accountId, id), 'tokenNotFound');
   if (!seesToken(caller, token.productIds)) throw apiError('tokenNotFound');

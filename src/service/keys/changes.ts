@@ -30,7 +30,7 @@ export const changeOperations: Operations<typeof keyChanges> = {
     authorize: onProduct('licenseNotFound'),
     async perform(context, input) {
       const { newCustomer, ...given } = input;
-      // Before the licence, since whoever removes a customer locks it before its licences.
+      // Locks the customer before the licence, as the removal of a customer does.
       const customerId = await holdOrAddCustomer(context, input);
       const license = await lockLicense(context, input);
       const changes = changesOf(license, { ...given, ...(newCustomer && { customerId }) });
@@ -132,15 +132,12 @@ export const changeOperations: Operations<typeof keyChanges> = {
   },
 };
 
-/** How long the old key works unless it is said. */
+/** How long the old key works by default. */
 const DEFAULT_OVERLAP = { days: 7 };
 
 const limits = ['maxActivations', 'maxConcurrentSessions', 'licenseType'] as const;
 
-/**
- * The licence, which nobody else changes until this transaction ends. Throws ApiError `licenseRevoked` for one that has
- * ended for ever.
- */
+/** Locks and returns a licence. Throws ApiError `licenseRevoked` for a revoked licence. */
 async function lockLicense(context: Context, input: Addressed): Promise<License> {
   const license = await lockAny(context, input);
   if (license.revokedAt !== null) throw apiError('licenseRevoked');
@@ -149,7 +146,7 @@ async function lockLicense(context: Context, input: Addressed): Promise<License>
 
 type Addressed = InputOf<(typeof keyChanges)['block']>;
 
-/** The same for what can be done with a revoked licence too. */
+/** Locks and returns a licence, revoked or not. */
 async function lockAny(context: Context, { productId, licenseKey, ifUpdatedAt }: Addressed): Promise<License> {
   const { repositories, caller } = context;
   const named = await byKey(context, licenseKey, (key) =>
@@ -197,7 +194,7 @@ function changesOf(
   });
 }
 
-/** The fields with which no licence could have been created. */
+/** The fields of a changed licence that contradict each other or exceed their bounds. */
 export function inconsistentFields(license: License): string[] {
   const { licenseType, maxConcurrentSessions, metadata, features } = license;
   return [

@@ -8,7 +8,7 @@ import { orThrow } from '../operation.ts';
 
 type Finding = Pick<Context, 'repositories' | 'caller' | 'now'>;
 
-/** What is found by a key, or by the key that has taken its place: an earlier one works until its end. */
+/** Looks up by a key; for an earlier key that still works, by the present key of its licence. */
 export async function byKey<T>(
   { repositories, caller, now }: Finding,
   licenseKey: LicenseKey,
@@ -19,15 +19,15 @@ export async function byKey<T>(
     const named = await find(key);
     if (named !== null) return named;
     const current = await repositories.previousKeys.replacement(caller.accountId, given, now);
-    // While it was looked for, its place may have been taken once more.
+    // The key may have been reissued again in the meantime.
     if (current === null || current === key) return null;
     key = current;
   }
 }
 
 /**
- * What was looked up by a key. Throws ApiError when there is none: `invalidParams` for a text that is too short for a key that
- * was not imported, else the one of `reason`. Source: API description, "Limits".
+ * The value that was looked up by a key. Throws ApiError for null: `invalidParams` if the text is shorter than any key that is
+ * not imported, else `reason`. Source: API description, "Limits".
  */
 export function foundByKey<T>(value: T | null, licenseKey: LicenseKey, reason: Reason): T {
   if (value === null && licenseKey.length < MIN_LICENSE_KEY)

@@ -32,7 +32,7 @@ export const importOperations: Operations<typeof keyImport> = {
       const fields = wrongFields(input, now);
       if (fields.length > 0) throw apiError('invalidParams', { fields });
       orThrow(await repositories.products.find(accountId, productId), 'productNotFound');
-      // Before the other checks, so that a repeated import is told that its key exists whatever else is wrong.
+      // First of all checks: a repeated import gets `keyTaken`, whatever else is wrong.
       await refuseKnown(context, input);
       if (input.force !== true && maxActivations !== null && devices.length > maxActivations) {
         throw apiError('inUse', { inUse: describeUse({ devices: devices.length, sessions: 0 }) ?? '' });
@@ -72,7 +72,7 @@ export const importOperations: Operations<typeof keyImport> = {
       // of keys has the string for this licence.
       await refusePrevious(context, key);
       await addDevices(context, license, devices);
-      // It ended elsewhere, and was announced there.
+      // The end has passed, so no event announces it.
       if (expirationDate !== null && expirationDate <= now) await repositories.licenseExpiries.markRecorded(license);
       context.record(licenseEvent('license.created', license, { imported: true, devices: devices.length }));
       return { key: revealKey(key), id: license.id };
@@ -93,7 +93,7 @@ async function refusePrevious({ repositories, caller }: Context, key: LicenseKey
   if (state !== null) throw apiError(state === 'revoked' ? 'keyRevoked' : 'keyTaken');
 }
 
-/** The version of the product that has this name; it need not be active any more. */
+/** The version of the product with this name, active or not. */
 async function versionIdOf({ repositories, caller }: Context, { productId, version }: Input): Promise<string | null> {
   if (version == null) return null;
   const versions = await repositories.productVersions.list(caller.accountId, productId);
@@ -101,13 +101,13 @@ async function versionIdOf({ repositories, caller }: Context, { productId, versi
   return orThrow(named, 'versionNotFound').id;
 }
 
-/** The plan of the product that has this name; keys need not be issued by it any more. */
+/** The plan of the product with this name, active or not. */
 async function namedPlan({ repositories, caller }: Context, { productId, plan }: Input): Promise<Plan | null> {
   if (plan == null) return null;
   return orThrow(await repositories.plans.findByName(caller.accountId, productId, plan), 'planNotFound');
 }
 
-/** Those that are not as the plan has them: what follows the plan goes on doing so. */
+/** The features that differ from the plan's; equal ones go on following the plan. */
 const ownFeatures = ({ metadata }: Input, plan: Plan | null): Features =>
   Object.fromEntries(Object.entries(metadata?.features ?? {}).filter(([name, set]) => plan?.features[name] !== set));
 

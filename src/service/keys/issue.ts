@@ -26,14 +26,14 @@ export async function issue(context: Context, input: CreateInput) {
   const { productId, planId, versionId, reference, amountKeys = 1 } = input;
   const product = await repositories.products.find(caller.accountId, productId);
   if (!product?.active) throw apiError('productUnavailable');
-  // Before the other checks, so that a repeated request is told of its reference whatever else is wrong.
+  // First of all checks: a repeated request gets the key of its reference, whatever else is wrong.
   await refuseTaken(context, reference);
   if (versionId != null) await checkVersion(context, { productId, versionId });
   const terms =
     planId === undefined ? input : withPlan(context, input, await usablePlan(context, { productId, planId }));
   await countIssue(context, input);
   const customerId = await holdOrAddCustomer(context, input).catch(async (error: unknown) => {
-    // The customer may have come with the same reference, at the same time.
+    // A request with the same reference may have added the customer at the same time.
     await refuseTaken(context, reference);
     throw error;
   });
@@ -50,10 +50,7 @@ export async function issue(context: Context, input: CreateInput) {
   return { key, ...(input.amountKeys !== undefined && { keys: issued }) };
 }
 
-/**
- * Issues a key, or returns the key that has come to the reference in the meantime. What a customer of the same request, or the
- * count of a token, has written by then is undone.
- */
+/** Issues a key, or returns the key that another request has issued for the reference meanwhile; then undoes its own writes. */
 export async function issueUnlessThere(context: Context, input: CreateInput) {
   const { repositories, record } = context;
   const events: UseCaseEvent[] = [];
@@ -69,8 +66,8 @@ export async function issueUnlessThere(context: Context, input: CreateInput) {
 }
 
 /**
- * The key of the product that has the reference already; null when there is none. To a token with `maxIssues` it counts as an
- * issued key, unless that token has issued it. Source: decision 0004.
+ * The existing key of the product with the reference; null if there is none. It counts against the `maxIssues` of a token that
+ * did not issue it. Source: decision 0004.
  */
 export async function revealExisting(context: Context, input: CreateInput) {
   const { repositories, caller, record } = context;
@@ -83,8 +80,8 @@ export async function revealExisting(context: Context, input: CreateInput) {
 }
 
 /**
- * Why the key that a reference has is not what was asked for; null when it is. Ends are not compared: many requests count them from
- * now. What a plan says is not compared either.
+ * How the existing key of a reference differs from the request; null if it does not. Ends are not compared, since many requests
+ * count them from now, and neither are the settings of plans.
  */
 function differencesOf(license: License, asked: CreateInput, now: Instant): string | null {
   const { planId = null, usesPerKey, maxConcurrentSessions, licenseType } = asked;
@@ -112,7 +109,7 @@ export async function refuseTaken(
   if (known !== null) throw apiError('referenceTaken', { reference });
 }
 
-/** Counts the keys that the caller gets against its `maxIssues`. Throws ApiError `issueLimit` when it has had that many. */
+/** Counts keys against the caller's `maxIssues`. Throws ApiError `issueLimit` when too few are left. */
 export async function countIssue(
   { repositories, caller, reportRemainingBudget }: Context,
   { amountKeys = 1 }: { readonly productId: string; readonly amountKeys?: number | undefined },
@@ -122,7 +119,7 @@ export async function countIssue(
   reportRemainingBudget(orThrow(left, 'issueLimit'));
 }
 
-/** The request with what its plan says where it says nothing itself. */
+/** The request, with missing settings from its plan. */
 export function withPlan({ now }: Pick<Context, 'now'>, input: CreateInput, { id, terms }: Plan): CreateInput {
   const { maxActivations, duration, fromFirstUse, isTrial, ...settings } = terms;
   const isTimed = input.expiryDate !== undefined || input.expiresAfter !== undefined;
@@ -138,7 +135,7 @@ export function withPlan({ now }: Pick<Context, 'now'>, input: CreateInput, { id
 
 const endless = { expirationDate: null, renewalDay: null };
 
-/** With the day on which renewals keep an end that the plan has set. */
+/** The end by the plan, with the day of the month that renewals keep. */
 type CreateInput = InputOf<(typeof keys)['create']> & Partial<Pick<License, 'renewalDay'>>;
 
 export function newLicense({ caller, now, random }: Context, input: CreateInput, customerId: string | null): License {

@@ -36,13 +36,13 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
         if (productId === null || !canAccessProduct(caller, productId)) return null;
         return await keys.findWithCustomer(accountId, productId, address);
       }
-      // Staff find a licence also by a key that has ended.
+      // Staff find a licence by an ended earlier key, too.
       const at = { ...context, now: seesWholeLicense(caller) ? EPOCH : now };
       const { license, customer, hasFiles } =
         licenseKey === undefined
           ? orThrow(await find({ reference }), 'licenseNotFound')
           : foundByKey(await byKey(at, licenseKey, (key) => find({ licenseKey: key })), licenseKey, 'licenseNotFound');
-      // Most keys of a vendor that are asked for have neither devices nor files, and then one statement is all.
+      // Most requested keys have neither devices nor files: one statement is then enough.
       const devices = license.activations === 0 ? [] : await repositories.devices.list(license);
       const shown = showLicense(license, devices, caller, await linksOf(context, license));
       if (!seesWholeLicense(caller)) return { license: shown, customer: customer && { ...customer, email: null } };

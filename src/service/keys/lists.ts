@@ -21,9 +21,9 @@ export const listOperations: Operations<typeof keyLists> = {
       const { repositories, caller } = context;
       const { limit = DEFAULT_PAGE_SIZE, cursor = '', page } = input;
       const filters = filtersOf(context, input);
-      // Keys are counted only for who asks for a page by its number.
+      // Only a request with `page` counts the keys.
       if (page !== undefined) return pageOf(context, filters, input);
-      // One more than are wanted tells whether there are more.
+      // Reads one more than requested, to know whether there are more.
       const after = cursor === '' ? undefined : cursor;
       const found = await repositories.keyLists.page(caller.accountId, filters, { after, limit: limit + 1 });
       const part = found.slice(0, limit);
@@ -43,7 +43,7 @@ export const customerKeyOperations: Operations<typeof customerKeys> = {
   },
 };
 
-/** The products whose keys are meant: those that the caller may access, or the one that it names; null means all. */
+/** The products to list: the one that the request names, else those that the caller may access; null means all. */
 export function productsOf(caller: Caller, named: string | undefined): readonly string[] | null {
   if (named === undefined) return caller.productIds === null ? null : [...caller.productIds];
   return canAccessProduct(caller, named) ? [named] : [];

@@ -21,7 +21,7 @@ export function showLicense(
   { version, plan }: Links,
 ): ShownLicense {
   const isWhole = seesWholeLicense(caller);
-  // Counted from the list, so that both agree even while another request takes a slot.
+  // Counts the devices of the list, so that both agree while another request takes a slot.
   const activations = devices.length;
   return {
     id: license.id,
@@ -61,7 +61,7 @@ export function showLicense(
   };
 }
 
-/** What a licence names by an id and is shown with. */
+/** The customer, version and plan that a licence is shown with. */
 export interface Links {
   readonly version: ShownVersion | null;
   readonly plan: Plan | null;

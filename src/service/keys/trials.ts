@@ -62,14 +62,14 @@ async function start(context: Context, input: Input): Promise<boolean> {
   return true;
 }
 
-/** Between two look-ups a trial may end: whatever then refuses its slot has ended it. */
+/** The trial may end between two look-ups; any refusal of its slot then means that the trial is over. */
 function refuseEnded(error: unknown): never {
   throw error instanceof ApiError ? apiError('trialUsed') : error;
 }
 
 /**
- * The licence of a trial with its device, by the key that the device was given: whoever knows its host id alone is told no key
- * that has taken its place. Throws ApiError `trialUsed` once the trial or that key is over, or is no trial any more.
+ * The licence and the device of a trial, by the key that the device got first: a caller that knows only the host id must not
+ * learn a reissued key. Throws ApiError `trialUsed` if the trial or that key has ended, or the licence is no trial any more.
  */
 async function running(
   context: Context,

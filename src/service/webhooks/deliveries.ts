@@ -12,7 +12,7 @@ import { findWebhook, lastSeqOf, lockWebhook, takeOver } from './webhooks.ts';
 const DEFAULT_LIMIT = 100;
 
 export const deliveryOperations: Operations<typeof webhookDeliveries> = {
-  /** Records a `ping`, which is for this webhook alone. */
+  /** Records a `ping` for one webhook. */
   test: {
     ...replayToAnyone(ofWholeAccount),
     async perform(context, { webhookId }) {
@@ -23,7 +23,7 @@ export const deliveryOperations: Operations<typeof webhookDeliveries> = {
     },
   },
 
-  /** Has events after a number sent once more. */
+  /** Sends the events after a number again. */
   replay: {
     ...replayToAnyone(ofWholeAccount),
     async perform(context, { webhookId, after }) {
@@ -31,7 +31,7 @@ export const deliveryOperations: Operations<typeof webhookDeliveries> = {
       const webhook = await lockWebhook(context, webhookId);
       if (!webhook.active) throw apiError('webhookInactive');
       const events = Math.max(0, (await lastSeqOf(context)) - after);
-      // What waits after that number comes again as it came first.
+      // Waiting events after that number are sent again from the start.
       await repositories.deliveries.removeWaiting({ accountId: webhook.accountId, webhookId }, after);
       await takeOver(context, webhook, { lastSeq: Math.min(webhook.lastSeq, after), pausedUntil: null });
       record({ resource: { type: 'webhook', id: webhookId }, data: { after, events } });
@@ -58,7 +58,7 @@ export interface Payload {
   readonly eventId: string;
   readonly createdAt: Instant;
   readonly body: string;
-  /** The parts of the body that must not be kept elsewhere. */
+  /** The secrets in a body, which must not be stored elsewhere. */
   readonly secrets: readonly string[];
 }
 

@@ -18,21 +18,21 @@ const MAX_WEBHOOKS = 100;
 
 const SECRET_BYTES = 32;
 
-/** As `ofWholeAccount`; a caller that does not see keys must not have them sent. */
+/** As `ofWholeAccount`; a caller that sees keys masked must not send whole keys. */
 const ofWholeAccountWithReveal = (
   caller: Caller,
   { reveal = false }: { readonly reveal?: boolean | undefined },
 ): Reason | null => (reveal && !seesSecrets(caller) ? 'scopeMissing' : ofWholeAccount(caller));
 
 export const webhookOperations: Operations<typeof webhooks> = {
-  /** Adds a webhook, to which is sent what is numbered from now on. */
+  /** Adds a webhook that gets the events from now on. */
   create: {
     ...replayToAnyone(ofWholeAccountWithReveal),
     async perform(context, input) {
       const { repositories, caller, record } = context;
       const { accountId } = caller;
       checkUrl(context, input.url);
-      // Those who add one at the same time take turns, so that each sees the others.
+      // Requests that add webhooks take turns, so that the limit holds.
       await repositories.accounts.lock(accountId);
       if ((await repositories.webhooks.list(accountId).count()) >= MAX_WEBHOOKS) throw apiError('webhookLimit');
       const webhook = newWebhook(context, input, await lastSeqOf(context));
@@ -56,7 +56,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
     perform: async (context, { webhookId }) => show(await findWebhook(context, webhookId), context),
   },
 
-  /** A webhook that becomes active again goes on where it stopped. What waits is sent at once after `active` or a new URL. */
+  /** A reactivated webhook goes on where it stopped. After `active` or a new URL, waiting events are sent at once. */
   update: {
     ...replayToAnyone(ofWholeAccountWithReveal),
     async perform(context, { webhookId, from, ...given }) {
@@ -64,7 +64,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
       const before = await lockWebhook(context, webhookId);
       if (given.url !== undefined) {
         checkUrl(context, given.url);
-        // Whoever does not see keys must not have them sent to an address of their own.
+        // A caller that sees keys masked must not send whole keys to another address.
         if (before.reveal && !seesSecrets(caller)) throw rightsRefusal('webhook', webhookId);
       }
       const after = await writeChanges(context, before, {
@@ -144,10 +144,10 @@ function newWebhook(
 
 type NewWebhook = InputOf<(typeof webhooks)['create']>;
 
-/** Forgets what went wrong before, which says nothing of another receiver. */
+/** Resets the failures of the previous receiver. */
 const startedAnew = { failingSince: null, lastError: null, pausedUntil: null };
 
-/** Changes a webhook, and takes the lease away: what is being sent now does not count, and is sent again if it still waits. */
+/** Changes a webhook and ends its lease: events that are being sent now are sent again if they still wait. */
 export async function takeOver(
   { repositories: { webhooks, deliveries } }: Context,
   { accountId, id }: WebhookRecord,
@@ -164,7 +164,7 @@ const KEPT_SECONDS = 30 * 24 * 60 * 60;
 const forgottenUntil = async (context: Context, { active }: WebhookRecord): Promise<number> =>
   active ? 0 : seqBefore(context, addSeconds(context.now, -KEPT_SECONDS));
 
-/** Forgets what is not sent any more, all that waits where it is said `from` where to go on. Returns after which number. */
+/** Drops deliveries that are no longer sent; with `from`, all waiting ones. Returns the number to go on after. */
 async function goOn(context: Context, webhook: WebhookRecord, from: number | 'now' | undefined): Promise<number> {
   const last = await lastSeqOf(context);
   if (Number(from) > last + 1) throw apiError('aheadOfService', { last });
@@ -178,7 +178,7 @@ export async function findWebhook({ repositories, caller }: Context, webhookId: 
   return orThrow(await repositories.webhooks.find(caller.accountId, webhookId), 'webhookNotFound');
 }
 
-/** The webhook, which nobody else changes until the transaction ends. Throws ApiError `webhookNotFound`. */
+/** Locks and returns a webhook. Throws ApiError `webhookNotFound`. */
 export async function lockWebhook({ repositories, caller }: Context, webhookId: string): Promise<WebhookRecord> {
   return orThrow(await repositories.webhooks.lock(caller.accountId, webhookId), 'webhookNotFound');
 }
@@ -190,10 +190,10 @@ export async function lastSeqOf({ repositories, caller }: Context): Promise<numb
 const updated = (webhook: WebhookRecord, changed: readonly string[]): UseCaseEvent =>
   eventOf('webhook.updated', 'webhook', webhook.id, { changed, active: webhook.active, host: hostOf(webhook) });
 
-/** Without path and query, which may be what opens the receiver. */
+/** The origin of a URL; path and query may hold a secret of the receiver. */
 const hostOf = ({ url }: Pick<WebhookRecord, 'url'>): string => new URL(url).host;
 
-/** The whole URL is for those who may change it: its path and query may be what opens the receiver. */
+/** Shows the whole URL to callers that may change it; its path and query may hold a secret of the receiver. */
 async function show(webhook: WebhookRecord, context: Context): Promise<Webhook> {
   const { caller, now, repositories } = context;
   const { url, previousSecretUntil, pausedUntil, accountId, id } = webhook;
