@@ -205,6 +205,7 @@ describe.each(engines)('the page of a customer, on $name,', (engine) => {
     const ended = await customerWithPage(world, 'Ended');
     const [form] = formsOf(await open(world, ended.path));
     world.setNow('2026-11-21T11:00:00.000Z');
+    expect((await open(world, ended.path)).status).toBe(404);
     const withdrawn = await customerWithPage(world, 'Withdrawn');
     await world.call('admin', 'DELETE', `/customer/link?customerId=${withdrawn.customerId}`);
     const deleted = await customerWithPage(world, 'Deleted');
