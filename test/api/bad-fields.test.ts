@@ -33,7 +33,6 @@ const badFields: ReadonlyMap<string, readonly unknown[]> = new Map(
         textUpTo(256),
       ],
       ['hostId newHostId deviceTag nonce timestamp version', textUpTo(64)],
-      ['unseenSince', ['', '2026-02-30', '2026-11-21T10:00:00Z', '20261121', '90d']],
       ['reference', [' ', ...textUpTo(128)]],
       ['name', [null, ' ', '\u2003\u00a0', ...textUpTo(256)]],
       ['reason revocationReason', textUpTo(500)],
