@@ -84,7 +84,7 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
 
   /** To be called after the last row. */
   function end(): void {
-    if (columns.size === 0) report('it has no rows below its header');
+    if (columns.size === 0) report('it has no rows that can be read');
     else for (const name of mapping.keys()) if (!columns.has(name)) report(`--map: there is no column '${name}'`);
     if (unknown > 1) problems.hints.push('--ignore-unknown leaves out all columns that are no known field');
     const [format, ...others] = formatsOf(noDates);

@@ -69,19 +69,6 @@ async function* readStream(
   }
 }
 
-/** The names under which systems put the rows of a page. */
-const envelopes = new Set([
-  'data',
-  'items',
-  'results',
-  'result',
-  'records',
-  'licensekeys',
-  'licenses',
-  'keys',
-  'instances',
-]);
-
 /** The rows in a value: an object is one, unless it is a page of them. */
 function* rowsIn(value: unknown, line: number, report: Report, page?: unknown): Generator<RawRow> {
   if (Array.isArray(value)) {
@@ -92,21 +79,26 @@ function* rowsIn(value: unknown, line: number, report: Report, page?: unknown): 
     report(line, 'is not an object');
     return;
   }
-  const [, inner] = Object.entries(value).find(isEnvelope) ?? [];
-  if (inner !== undefined && !isRow(value)) yield* rowsIn(inner, line, report, value.included);
+  const inner = isRow(value) ? null : innerOf(value);
+  if (inner !== null) yield* rowsIn(inner, line, report, value.included);
   else {
     const row = isObject(value.attributes) ? flatten(value, page) : value;
     yield { line, cells: cellsOf(row), written: Object.entries(row) };
   }
 }
 
-const isEnvelope = ([name, value]: readonly [string, unknown]): boolean =>
-  envelopes.has(name.toLowerCase().replaceAll('_', '')) &&
-  (Array.isArray(value)
-    ? value.every(isObject)
-    : isObject(value) && (isRow(value) || Object.entries(value).some(isEnvelope)));
+const isRow = (value: object): boolean =>
+  'attributes' in value || Object.keys(value).some((name) => /^(?:licen[cs]e)*[-_ ]*key$/i.test(name));
 
-const isRow = (value: object): boolean => 'attributes' in value || 'key' in value || 'Key' in value;
+/** The rows of a page: its list of objects beside what says how it was asked for, or the one object under `data`. */
+function innerOf({ included: _, ...page }: Readonly<Record<string, unknown>>): unknown {
+  const isList = ([name, value]: readonly [string, unknown]) =>
+    Array.isArray(value) && value.every(isObject) && (value.length > 0 || ['data', 'items'].includes(name));
+  const lists = Object.entries(page).filter(isList);
+  if (lists.length === 1 && !('name' in page || 'email' in page)) return lists[0]?.[1];
+  const { data = page.licenseKey } = page;
+  return isObject(data) ? data : null;
+}
 
 /** Members as cells. What is inside of an object has a name of its own, as `customer.name`; metadata stays whole. */
 const cellsOf = (object: Readonly<Record<string, unknown>>): RawRow['cells'] =>

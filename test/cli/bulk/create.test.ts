@@ -179,7 +179,7 @@ describe('lkm keys create -f', () => {
 
   it.each([
     ['an empty file', '', 'rows.csv is empty'],
-    ['a header alone', 'reference\n', 'it has no rows below its header'],
+    ['a header alone', 'reference\n', 'it has no rows that can be read'],
     ['another encoding', Buffer.from('reference\nca\xb3\xe9\n', 'latin1'), 'rows.csv is not UTF-8 text'],
   ])('refuses %s', async (_, text, message) => {
     await using shop = await bulkShop();

@@ -256,3 +256,67 @@ describe('lkm keys compare', () => {
     });
   });
 });
+
+describe('rows that cannot move', () => {
+  const importOf = async (system: (typeof systems)[number], name: string, text: string, devices?: string) => {
+    await using shop = await bulkShop();
+    shop.write(name, text);
+    shop.write('devices.json', devices ?? '[]');
+    const joined = devices === undefined ? [] : ['--devices', 'devices.json'];
+    const { code, stderr } = await shop.at(['keys', 'import', '-f', name, '--from', system, ...joined, '-y']);
+    const listed = await shop.at(['keys', 'list', '--json'], { env: { LKM_PRODUCT: '' } });
+    return { code, lines: stderr.trimEnd().split('\n'), keys: JSON.parse(listed.stdout) };
+  };
+
+  it('are counted: sales without a key, and keys that are too long', async () => {
+    const { code, lines } = await importOf(
+      'gumroad',
+      'sales.csv',
+      'purchase_id,item_name,email,License Key,Fully refunded\n1,Pro,a@a.example,,\n2,Pro,b@b.example,KEY-OF-THE-SECOND,TRUE\n' +
+        `3,Pro,c@c.example,${'x'.repeat(257)},\n`,
+    );
+    expect([code, ...lines]).toEqual([
+      0,
+      'warning: read as a file of gumroad',
+      'warning: 1 row without a key left out',
+      'warning: 1 row with a key of more than 256 characters left out',
+      'imported 1 of 1 key',
+    ]);
+  });
+
+  it('are told when there is no other', async () => {
+    const { code, lines } = await importOf('polar', 'x.csv', 'a,b\n1,2\n');
+    expect([code, lines[0], lines[1]]).toEqual([
+      2,
+      'error: x.csv has 1 problem; nothing was sent',
+      '  it has no rows that can be read',
+    ]);
+  });
+
+  it('do not stop keys with more devices than slots, and devices with long names', async () => {
+    const key = {
+      id: 1,
+      business_id: 'b',
+      product_id: 'p',
+      payment_id: 'y',
+      key: 'DODO-KEY-OF-ONE',
+      activations_limit: 1,
+    };
+    const devices = ['a', 'b', 'x'.repeat(65)].map((id) => ({ id, license_key_id: 1, name: 'n'.repeat(70) }));
+    const { code, lines, keys } = await importOf(
+      'dodo',
+      'keys.json',
+      JSON.stringify({ page: 1, license_keys: [key] }),
+      JSON.stringify({ instances: devices }),
+    );
+    expect([code, ...lines]).toEqual([
+      0,
+      'warning: read as a file of dodo',
+      'warning: not kept: ids of more than 64 characters (1 device)',
+      'warning: 1 key with more devices than slots taken as they are',
+      'warning: columns left out: business_id',
+      'imported 1 of 1 key',
+    ]);
+    expect(keys).toMatchObject([{ maxActivations: 1, activations: 2 }]);
+  });
+});

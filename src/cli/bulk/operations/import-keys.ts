@@ -123,7 +123,8 @@ export function importKeysInBulk(context: CommandContext, values: Values): Promi
   return runBulk(context, importKeys, {
     ...values,
     foreign: { from, deviceFiles, productMap, testKeys },
-    defaults: { productId: product, force: inUse || undefined },
+    // Another system may have let in more devices than its limit said.
+    defaults: { productId: product, force: inUse || from !== undefined || undefined },
     mode: { ifAbsent, createProducts },
     confirm: async (rows) => {
       if (yes) return;

@@ -62,13 +62,14 @@ export function openPreset(name: SystemName, { productMap, takesTests, mapping }
   const preset = presets[name];
   const used = new Set(columnsOf(preset).map(plain));
   const leftOut = new Set<string>();
-  const lost = new Map<string, number>();
-  let tests = 0;
+  const lost = new Map<string, { readonly noun: string; times: number }>();
+  const rowsLeftOut = new Map<string, number>();
+  let overLimit = 0;
 
   function fieldsOf(values: Values): Map<string, unknown> {
     const fields = new Map(Object.entries(preset.fields).map(([field, source]) => [field, firstOf(values, source)]));
     if (noLimit.test(wordOf(fields.get('maxActivations')))) fields.delete('maxActivations');
-    if (noEnd.test(wordOf(fields.get('expirationDate')))) fields.delete('expirationDate');
+    for (const date of ['expirationDate', 'createdAt']) if (noEnd.test(wordOf(fields.get(date)))) fields.delete(date);
     const days = Number(preset.daysFromFirstUse && values.get(plain(preset.daysFromFirstUse)));
     if (days > 0 && isEmpty(fields.get('expirationDate'))) fields.set('expiresAfter', `P${days}D`);
     const products = [preset.fields.productId ?? []].flat().map((column) => String(values.get(plain(column))));
@@ -85,23 +86,41 @@ export function openPreset(name: SystemName, { productMap, takesTests, mapping }
     return fields;
   }
 
+  function lose(what: string, noun = 'key'): void {
+    const known = lost.get(what) ?? { noun, times: 0 };
+    known.times += 1;
+    lost.set(what, known);
+  }
+
+  /** Why a row is left out; null for one that is taken. */
+  function whyLeftOut(values: Values, key: string): string | null {
+    const isTest = preset.test !== undefined && isTrue(values.get(plain(preset.test)));
+    if (isTest && !takesTests) return TEST;
+    if (key === '') return 'without a key left out';
+    return key.length > MAX_KEY ? `with a key of more than ${MAX_KEY} characters left out` : null;
+  }
+
   return {
-    /** Null for a key of a test that is left out. */
-    read(row: RawRow, devicesOf: (ids: readonly unknown[]) => readonly object[]): RawRow | null {
+    /** Null for a row that is left out. */
+    read(row: RawRow, devicesOf: (ids: readonly unknown[]) => readonly ReadDevice[]): RawRow | null {
       const values = valuesOf(row);
-      const ids = [firstOf(values, preset.fields['metadata.oldId'] ?? []), firstOf(values, preset.fields.key ?? [])];
-      const devices = [...inlineDevices(values, preset.devices), ...devicesOf(ids)];
-      if (preset.test !== undefined && isTrue(values.get(plain(preset.test)))) {
-        tests += 1;
-        if (!takesTests) return null;
+      const key = String(firstOf(values, preset.fields.key ?? []) ?? '');
+      const listed = devicesOf([firstOf(values, preset.fields['metadata.oldId'] ?? []), key]);
+      const why = whyLeftOut(values, key);
+      if (why !== null) {
+        rowsLeftOut.set(why, (rowsLeftOut.get(why) ?? 0) + 1);
+        return null;
       }
       for (const [column, what] of Object.entries(preset.lost ?? {})) {
         const value = values.get(plain(column));
-        if (!isEmpty(value) && !['0', 'false', 'null'].includes(wordOf(value)))
-          lost.set(what, (lost.get(what) ?? 0) + 1);
+        if (!isEmpty(value) && !['0', 'false', 'null'].includes(wordOf(value))) lose(what);
       }
       const fields = fieldsOf(values);
-      if (devices.length > 0) fields.set('devices', distinct(devices));
+      const all = distinct([...inlineDevices(values, preset.devices), ...listed]);
+      const devices = all.filter(({ hostId }) => hostId.length <= MAX_HOST);
+      for (const _ of all.slice(devices.length)) lose(`ids of more than ${MAX_HOST} characters`, 'device');
+      if (devices.length > 0) fields.set('devices', devices);
+      if (devices.length > Number(fields.get('maxActivations') ?? Infinity)) overLimit += 1;
       for (const [column, value] of row.cells) {
         const meant = mapping.get(column);
         if (meant) fields.set(meant, value);
@@ -112,16 +131,19 @@ export function openPreset(name: SystemName, { productMap, takesTests, mapping }
     /** What is to be said before anything is sent. */
     notes: (): readonly string[] => [
       `read as a file of ${name}`,
-      ...(tests === 0
-        ? []
-        : takesTests
-          ? [`${count(tests, 'test key')} taken in`]
-          : [`${count(tests, 'test key')} left out; --test-keys takes ${tests === 1 ? 'it' : 'them'} in`]),
-      ...[...lost].map(([what, keys]) => `not kept: ${what} (${count(keys, 'key')})`),
+      ...[...rowsLeftOut].map(([why, rows]) => (why === TEST ? leftOutTests(rows) : `${count(rows, 'row')} ${why}`)),
+      ...[...lost].map(([what, { noun, times }]) => `not kept: ${what} (${count(times, noun)})`),
+      ...(overLimit === 0 ? [] : [`${count(overLimit, 'key')} with more devices than slots taken as they are`]),
       ...(leftOut.size === 0 ? [] : [`columns left out: ${[...leftOut].join(', ')}`]),
     ],
   };
 }
+
+/** Why a row is left out: it is a key of a test. */
+const TEST = 'test';
+
+const leftOutTests = (keys: number): string =>
+  `${count(keys, 'test key')} left out; --test-keys takes ${keys === 1 ? 'it' : 'them'} in`;
 
 const columnsOf = ({ fields, blocked, blockedUnless, lost, features = [], ...preset }: Preset): readonly string[] => [
   ...Object.values(fields)
@@ -132,7 +154,7 @@ const columnsOf = ({ fields, blocked, blockedUnless, lost, features = [], ...pre
   ...[preset.daysFromFirstUse, preset.test, preset.devices?.inColumn].filter((column) => column !== undefined),
 ];
 
-function inlineDevices(values: Values, columns: DeviceColumns | undefined): readonly object[] {
+function inlineDevices(values: Values, columns: DeviceColumns | undefined): readonly ReadDevice[] {
   const listed = columns?.inColumn === undefined ? undefined : values.get(plain(columns.inColumn));
   const devices: unknown = typeof listed === 'string' ? parsed(listed) : listed;
   if (columns === undefined || !Array.isArray(devices)) return [];
@@ -148,13 +170,18 @@ function parsed(text: string): unknown {
 }
 
 /** Two rows of one host are one device. */
-const distinct = (devices: readonly object[]): readonly object[] => [
-  ...new Map(devices.map((device) => [Object(device).hostId, device])).values(),
+const distinct = (devices: readonly ReadDevice[]): readonly ReadDevice[] => [
+  ...new Map(devices.map((device) => [device.hostId, device])).values(),
 ];
 
-const MAX_TAG = 64;
+/** What the service takes at most. Source: API description, "Limits". */
+const [MAX_KEY, MAX_HOST, MAX_TAG] = [256, 64, 64];
 
-function deviceOf(values: Values, { hostId, deviceTag, ipAddress, activationTime }: DeviceColumns): object {
+interface ReadDevice extends Readonly<Record<string, unknown>> {
+  readonly hostId: string;
+}
+
+function deviceOf(values: Values, { hostId, deviceTag, ipAddress, activationTime }: DeviceColumns): ReadDevice {
   const text = (source: Source | undefined) => {
     const value = source === undefined ? undefined : firstOf(values, source);
     return value === undefined ? undefined : String(value).trim();
@@ -163,7 +190,7 @@ function deviceOf(values: Values, { hostId, deviceTag, ipAddress, activationTime
   const time = text(activationTime);
   const iso = time === undefined ? undefined : (isoDate(time, 'epoch') ?? isoDate(time, 'ymd') ?? time);
   const at = iso === undefined || Number.isNaN(Date.parse(iso)) ? iso : new Date(iso).toISOString();
-  const device = { hostId: text(hostId), deviceTag: text(deviceTag)?.slice(0, MAX_TAG) };
+  const device = { hostId: text(hostId) ?? '', deviceTag: text(deviceTag)?.slice(0, MAX_TAG) };
   return { ...device, ...(isIP(address) && { ipAddress: address }), activationTime: at };
 }
 
@@ -184,7 +211,7 @@ export function joinDevices(rows: readonly RawRow[], system: SystemName | undefi
   );
   const open = new Set(byKey.keys());
   return {
-    of: (ids: readonly unknown[]): readonly object[] =>
+    of: (ids: readonly unknown[]): readonly ReadDevice[] =>
       ids.flatMap((id) => {
         open.delete(String(id));
         return (byKey.get(String(id)) ?? []).map((values) => deviceOf(values, columns));

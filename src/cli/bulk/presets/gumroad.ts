@@ -5,9 +5,9 @@ export const gumroad: Preset = {
   fields: {
     key: 'License Key',
     productId: ['Item Name', 'Product Name'],
-    createdAt: 'Purchase Date',
-    customerName: ['Buyer Name', 'Buyer Email', 'Purchase Email'],
-    customerEmail: ['Buyer Email', 'Purchase Email'],
+    createdAt: ['Purchase Date', 'Created At'],
+    customerName: ['Buyer Name', 'Full Name', 'Buyer Email', 'Purchase Email', 'Email'],
+    customerEmail: ['Buyer Email', 'Purchase Email', 'Email'],
     'metadata.oldId': 'Purchase ID',
     'metadata.quantity': 'Quantity',
   },

@@ -14,7 +14,7 @@ export const keygen: Preset = {
     'metadata.oldId': 'id',
     'metadata.name': 'name',
     'metadata.policyId': 'policy.id',
-    'metadata.ownerId': 'owner.id',
+    'metadata.ownerId': ['owner.id', 'user.id'],
   },
   blocked: { suspended: ['true', '1'], status: ['suspended', 'banned'] },
   lost: {
