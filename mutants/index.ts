@@ -41,7 +41,9 @@ const settings = {
 using folder = mkdtempDisposableSync(join(tmpdir(), 'lkm-mutants-'));
 const config = join(folder.path, 'stryker.config.json');
 writeFileSync(config, JSON.stringify(settings));
-const { status } = spawnSync('node_modules/.bin/stryker', ['run', config], { stdio: 'inherit' });
+const { status } = spawnSync(process.execPath, ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run', config], {
+  stdio: 'inherit',
+});
 process.exitCode = status ?? 1;
 
 /** Windows of some lines, drawn from all files, as `src/domain/rate.ts:13-18`. */
