@@ -10,6 +10,7 @@ import { customerKeys, keyLists } from './keys/lists.ts';
 import { keyTrials } from './keys/trials.ts';
 import { plans } from './plans.ts';
 import { products, productVersions } from './products.ts';
+import { search } from './search.ts';
 import { keySessions, sessions } from './sessions.ts';
 import { revocations, signingKeys } from './signing-keys.ts';
 import { stats } from './stats.ts';
@@ -34,6 +35,7 @@ export const contract = {
   audit,
   webhooks: { ...webhooks, ...webhookDeliveries },
   stats,
+  search,
 };
 
 export type Contract = typeof contract;
@@ -53,6 +55,7 @@ export const resources: Readonly<Record<keyof Contract, string>> = {
   audit: 'Who did what and when, in a chain of hashes with signed checkpoints.',
   webhooks: 'The addresses that events are sent to.',
   stats: 'Statistics of keys, devices, sessions and customers.',
+  search: 'Customers and keys by any part of what somebody has of them.',
 };
 
 /** One endpoint with the name it has everywhere: `keys.create`. */

@@ -14,6 +14,7 @@ import { revocationOperations } from './license-files.ts';
 import type { Operations } from './operation.ts';
 import { planOperations } from './plans.ts';
 import { productOperations } from './products.ts';
+import { searchOperations } from './search.ts';
 import { keySessionOperations, sessionOperations } from './sessions.ts';
 import { signingKeyOperations } from './signing-keys.ts';
 import { statsOperations } from './stats.ts';
@@ -44,4 +45,5 @@ export const operations: { readonly [R in keyof Contract]: Operations<Contract[R
   audit: auditOperations,
   webhooks: { ...webhookOperations, ...deliveryOperations },
   stats: statsOperations,
+  search: searchOperations,
 };

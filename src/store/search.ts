@@ -40,13 +40,13 @@ export async function replaceWords<Owner>(
   else await table.set(db, owner, { words: after });
 }
 
-/** A query for the ids of customers that are found by a pattern, in a column `id`. */
-export const customersFound = (accountId: AccountId, pattern: string): Sql =>
-  sql`select w.customer_id as id from customer_search as w where w.account_id = ${accountId} and w.words like ${pattern}`;
+/** The words `w` of customers that a pattern matches, up to where further conditions may follow. */
+export const customerSearch = (accountId: AccountId, pattern: string): Sql =>
+  sql`customer_search as w where w.account_id = ${accountId} and w.words like ${pattern}`;
 
-/** The same for licences, also those of devices that are found: some of them several times. */
-export const licensesFound = (accountId: AccountId, pattern: string): Sql =>
-  sql`select w.license_id as id from license_search as w where w.account_id = ${accountId} and w.words like ${pattern}`;
+/** The same for licences, and for devices. */
+export const licenseSearch = (accountId: AccountId, pattern: string): Sql =>
+  sql`license_search as w where w.account_id = ${accountId} and w.words like ${pattern}`;
 
 /** Whether an index finds words; else a search looks at all of them. Of a database with the schema of this version. */
 export async function hasIndexOfWords({
@@ -71,6 +71,12 @@ export const wordsOf = (...texts: readonly (string | null)[]): string =>
  */
 export const patternsOf = (text: string): readonly string[] =>
   spellingsOf(text).map((words) => (Array.from(words).length < INDEXED_LENGTH ? `%${BETWEEN}${words}%` : `%${words}%`));
+
+/** Whether a text is found by another one. */
+export function isFoundBy(text: string, other: string): boolean {
+  const words = wordsOf(text);
+  return patternsOf(other).some((pattern) => words.includes(pattern.slice(1, -1)));
+}
 
 /** How many characters in a row the indexes of words hold: a pattern with as many is found by them. */
 const INDEXED_LENGTH = 3;

@@ -21,6 +21,7 @@ import { auditRepository } from './tables/record/audit.ts';
 import { eventRepository } from './tables/record/events.ts';
 import { checkpointRepository, recordHeadRepository } from './tables/record/heads.ts';
 import { type OutboxRecord, outboxRepository } from './tables/record/outbox.ts';
+import { searchRepository } from './tables/search.ts';
 import { sessionRepository } from './tables/sessions.ts';
 import { signingKeyRepository } from './tables/signing-keys.ts';
 import { slotPromiseRepository } from './tables/slot-promises.ts';
@@ -148,6 +149,7 @@ export function repositoriesOn(connection: Connection, secrets: Secrets, onToken
     sessions: sessionRepository(connection, secrets),
     licenseExpiries: licenseExpiryRepository(connection),
     stats: statsRepository(connection),
+    search: searchRepository(connection),
     idempotency: idempotencyRepository(connection),
     outbox: outboxRepository(connection),
     files: licenseFileRepository(connection),

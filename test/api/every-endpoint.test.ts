@@ -124,6 +124,7 @@ const tables: Readonly<Record<keyof Contract, string>> = {
   audit: 'audit',
   webhooks: 'webhooks',
   stats: 'devices',
+  search: 'customers',
 };
 
 /** One that a request uses later than that: what it did before is undone. */

@@ -28,9 +28,11 @@ export const join = (parts: readonly (SqlValue | Sql)[], separator = ', '): Sql 
 /** Conditions that are all to be met; at least one. */
 export const and = (conditions: readonly Sql[]): Sql => join(conditions, ' and ');
 
-/** All rows of some queries for ids; of none, no rows. */
-export const unionOf = (queries: readonly Sql[]): Sql =>
-  queries.length === 0 ? raw(`select '' as id where 1 = 0`) : join(queries, ' union all ');
+/** All rows of some queries, for ids unless other columns are named; of no queries, no rows. */
+export const unionOf = (queries: readonly Sql[], columns: readonly string[] = ['id']): Sql =>
+  queries.length === 0
+    ? raw(`select ${columns.map((column) => `'' as ${column}`).join(', ')} where 1 = 0`)
+    : join(queries, ' union all ');
 
 /** Whether a column has one of some values; none has one of no values. */
 export const isAmong = (column: Sql, values: readonly SqlValue[]): Sql =>

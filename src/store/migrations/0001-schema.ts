@@ -143,7 +143,7 @@ export const schema = ({ clustered, unlogged, rowNumber, indexWords }: Dialect):
     ${rowNumber} account_id text not null, license_id text not null, host_id text not null, words text not null,
     constraint license_words_of unique (account_id, license_id, host_id)
   )`,
-  ...indexWords('license_words', 'license_search', 'account_id, license_id'),
+  ...indexWords('license_words', 'license_search', 'account_id, license_id, host_id'),
   `create table devices (
     account_id text not null, license_id text not null, host_id text not null, id text not null, tag text,
     ip_address text not null, created_at text not null, fingerprint text, public_key text,

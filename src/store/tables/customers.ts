@@ -4,7 +4,7 @@ import type { Connection } from '../engine/driver.ts';
 import { isAmong, type Sql, sql, unionOf } from '../engine/sql.ts';
 import { nullIfTaken } from '../errors.ts';
 import { type Filters, type List, listsOf } from '../lists.ts';
-import { customersFound, customerWords, patternsOf, replaceWords, wordsOf } from '../search.ts';
+import { customerSearch, customerWords, patternsOf, replaceWords, wordsOf } from '../search.ts';
 import { type Changes, flag, latestOf, optional, tableOf, text, unlessTaken } from '../table.ts';
 
 const columns = {
@@ -144,7 +144,9 @@ function toFilters(accountId: AccountId, { email, text, active, productIds }: Cu
     const part = email.toLowerCase().replace(/[!%_]/g, '!$&');
     conditions.push(sql`customers.email_key like ${`%${part}%`} escape '!'`);
   }
-  const found = text === undefined ? undefined : unionOf(patternsOf(text).map((one) => customersFound(accountId, one)));
+  const found = text === undefined ? undefined : unionOf(
+          patternsOf(text).map((one) => sql`select w.customer_id as id from ${customerSearch(accountId, one)}`),
+        );
   if (productIds !== undefined) {
     conditions.push(sql`exists (
       select 1 from licenses as l

@@ -5,7 +5,7 @@ import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { and, isAmong, raw, type Sql, sql, unionOf } from '../../engine/sql.ts';
 import { type Filters, listsOf, type Page } from '../../lists.ts';
-import { customersFound, licensesFound, patternsOf } from '../../search.ts';
+import { customerSearch, licenseSearch, patternsOf } from '../../search.ts';
 import {
   byRecordedEnd,
   isActive,
@@ -107,28 +107,35 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
 const TAIL_LENGTH = 4;
 
 /** A whole key, the end of one, or parts of words of what belongs to a key. What has no such end, or no word, finds none. */
-function idsFoundBy(accountId: AccountId, { text, key, anyKeyEnd, customers }: NonNullable<KeyFilters['text']>): Sql {
+function idsFoundBy(accountId: AccountId, wanted: NonNullable<KeyFilters['text']>): Sql {
+  const queries = [idsByKey(accountId, wanted)];
+  for (const pattern of patternsOf(wanted.text)) {
+    queries.push(sql`select w.license_id as id from ${licenseSearch(accountId, pattern)}`);
+    if (!wanted.customers) continue;
+    const customers = sql`select w.customer_id from ${customerSearch(accountId, pattern)}`;
+    queries.push(sql`
+      select l.id from (${customers}) as c
+        join licenses as l on l.account_id = ${accountId} and l.customer_id = c.customer_id`);
+  }
+  return unionOf(queries);
+}
+
+/** A query for the ids of licences by a whole key, one before it, or the end of one. */
+export function idsByKey(accountId: AccountId, { text, key, anyKeyEnd }: Omit<NonNullable<KeyFilters['text']>, 'customers'>): Sql {
   const characters = Array.from(text.toLowerCase());
   const { length } = characters;
   const queries = [
     sql`select l.id from licenses as l where l.account_id = ${accountId} and ${isKey(key, 'l.license_key')}`,
+    sql`
+      select l.id from previous_keys as p join licenses as l on l.account_id = p.account_id and l.id = p.license_id
+      where p.account_id = ${accountId} and p.license_key = ${key}`,
   ];
-  queries.push(sql`
-    select l.id from previous_keys as p join licenses as l on l.account_id = p.account_id and l.id = p.license_id
-    where p.account_id = ${accountId} and p.license_key = ${key}`);
   if (length >= TAIL_LENGTH) {
     const isShown = anyKeyEnd ? raw('1 = 1') : sql`${length} = ${shownLength(raw('l.license_key'))}`;
     queries.push(sql`
       select l.id from licenses as l where l.account_id = ${accountId}
         and ${tailOf(raw('l.license_key'))} = ${characters.slice(-TAIL_LENGTH).join('')}
         and lower(substr(l.license_key, length(l.license_key) - ${length} + 1)) = ${characters.join('')} and ${isShown}`);
-  }
-  for (const pattern of patternsOf(text)) {
-    queries.push(licensesFound(accountId, pattern));
-    if (!customers) continue;
-    queries.push(sql`
-      select l.id from (${customersFound(accountId, pattern)}) as c
-        join licenses as l on l.account_id = ${accountId} and l.customer_id = c.id`);
   }
   return unionOf(queries);
 }
