@@ -11,6 +11,7 @@ import { quote } from './output/words.ts';
 import { writeResult } from './output/write.ts';
 import { rerunLine } from './request/rerun.ts';
 import type { RunState } from './run-state.ts';
+import { END_MARK } from './values/license-key.ts';
 import { type ReadValues, readValues } from './values/read-values.ts';
 
 /** Runs a command and writes its result; resolves to the exit code. */
@@ -27,7 +28,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const read = await readValues(command, written, context);
   const { pickedWords } = read;
   state.argv = [...argv, ...pickedWords];
-  const values = await resolveNames(command, read.values, context);
+  const values = await resolveNames(command, await resolveKeyEnds(command, read.values, context), context);
   const isNarrowed = command.options.product === productFilter && written.fromEnvironment.includes('product');
   if (isNarrowed && values.product !== undefined && io.stderr.isTTY) {
     await context.say({ tone: 'hint', text: `only product ${values.product}, set by LKM_PRODUCT or lkm config` });
@@ -63,6 +64,23 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   await result.afterwards?.();
   if (filter?.failure) throw filter.failure;
   return result.exitCode ?? exitCodes.ok;
+}
+
+/** The values with the whole key in place of each that was given by its end: `…2BBF6`. */
+async function resolveKeyEnds(command: Command, values: ReadValues['values'], context: CommandContext) {
+  const specs = Object.entries({ ...command.arguments, ...command.options });
+  const found: Record<string, unknown> = {};
+  for (const [name] of specs.filter(([, { field }]) => field === 'licenseKey')) {
+    const given = [values[name]].flat();
+    if (!given.some((one) => typeof one === 'string' && one.startsWith(END_MARK))) continue;
+    const { findKeyByEnd } = await import('./request/look-ups.ts');
+    const client = await context.client();
+    const keys: unknown[] = [];
+    for (const one of given)
+      keys.push(String(one).startsWith(END_MARK) ? await findKeyByEnd(client, String(one)) : one);
+    found[name] = Array.isArray(values[name]) ? keys : keys[0];
+  }
+  return { ...values, ...found };
 }
 
 /**

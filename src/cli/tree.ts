@@ -94,6 +94,11 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('keys create', 'issue a licence key', () => import('./commands/keys/create.ts')),
   entry('keys get', 'show a key with its devices and its customer', () => import('./commands/keys/get.ts')),
   entry('keys list', 'list keys, newest first, by what they are or belong to', () => import('./commands/keys/list.ts')),
+  entry(
+    'find',
+    'find customers, keys, devices and orders by any part of what you have',
+    () => import('./commands/find.ts'),
+  ),
   entry('keys import', 'take in keys of another system, with customers and devices', keysMove),
   entry('keys compare', 'compare the keys of files with those of the service', keysMove),
   entry('keys export', 'write keys as import reads them, with customers and devices', keysMove),

@@ -1,7 +1,7 @@
+import type { LicenseKey } from '../contract/scalars.ts';
 import { DEFAULT_FOUND, type Found, type search } from '../contract/search.ts';
 import { findableBy, seesSecrets } from '../domain/access.ts';
 import { canonicalKey, showKey } from '../domain/license-key.ts';
-import type { LicenseKey } from '../contract/scalars.ts';
 import type { FoundCustomer, FoundLicense, Wanted } from '../store/tables/search.ts';
 import type { Context } from './context.ts';
 import { productsOf } from './keys/lists.ts';

@@ -55,7 +55,7 @@ const replayedText =
 
 /** The first words of commands: of those that talk to a service, that work on a database itself, and of the others. */
 const ofServices =
-  'keys|devices|sessions|customers|products|plans|offline|tokens|stats|webhooks|events|audit|signing-keys|revocations|whoami|' +
+  'keys|find|devices|sessions|customers|products|plans|offline|tokens|stats|webhooks|events|audit|signing-keys|revocations|whoami|' +
   'api|jobs|doctor';
 const ofDatabases = 'db|idempotency';
 const ofOthers = 'quickstart|serve|login|logout|auth|config|completion|explain|commands|version|help';

@@ -2,6 +2,7 @@ import type { Client } from '../../client/client.ts';
 import type { Customer } from '../../contract/customers.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { emailKey } from '../../domain/email.ts';
+import { isMaskedKey } from '../../domain/license-key.ts';
 import type { Settings } from '../config/settings.ts';
 import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
 import type { Pending, PendingChanges } from '../state/pending.ts';
@@ -41,6 +42,23 @@ export async function findProductOfKey(
 function addressIn({ path, body }: Pending): ReadonlyMap<string, unknown> {
   const sent: object = body === null ? {} : JSON.parse(body);
   return new Map<string, unknown>([...new URLSearchParams(path.split('?')[1]), ...Object.entries(sent)]);
+}
+
+/** The key that ends so, as a list shows it: `…2BBF6`. Throws `NotFoundError`, or `UsageError` where several do. */
+export async function findKeyByEnd(client: Client, end: string): Promise<string> {
+  const { items } = await client.search.find({ text: end, limit: NEAREST });
+  const [found, ...others] = items.filter(({ by }) => by === 'key');
+  if (found?.key == null) throw new NotFoundError(`no key ends with ${end}`, [['Find it:', 'lkm find TEXT']]);
+  if (others.length > 0) {
+    const told = [found, ...others].map(({ key, productName, customerName }) =>
+      [key, productName, customerName].filter(Boolean).join('  '),
+    );
+    throw new UsageError(`several keys end with ${end}: give the whole key of one`, told);
+  }
+  if (!isMaskedKey(found.key)) return found.key;
+  throw new UsageError('this token is shown keys masked, and a masked key names no licence', [
+    'Give the whole key; a token with license:reveal finds it by its end.',
+  ]);
 }
 
 /** The customer with an e-mail address, in any case. Throws `NotFoundError`. */

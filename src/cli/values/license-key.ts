@@ -31,6 +31,8 @@ export async function parseLicenseKey(
 ): Promise<string> {
   const given = await readReference(text, io);
   if (keyCheck === false) return given;
+  const end = shownEndOf(given);
+  if (end !== null) return `${END_MARK}${end}`;
   const key = readWholeKey(normaliseWrittenKey(given));
   if (isTypo(key)) {
     throw new UsageError('the key has a typo: its last character does not match the others', [
@@ -40,6 +42,13 @@ export async function parseLicenseKey(
   }
   return key;
 }
+
+/** Stands in front of the end of a key, by which the key is looked up before a command runs. */
+export const END_MARK = '…';
+
+/** What a masked key shows, or its last characters, which no whole key is as short as; null for anything else. */
+const shownEndOf = (text: string): string | null =>
+  /^(?:…|\.{3}|(?:\*+-?)+)?([^\s*.…-]{4,5})$/u.exec(text.trim())?.[1] ?? null;
 
 /** A key in a file: as it is stored where it is one of ours, as it is otherwise. Throws `UsageError` for a masked one. */
 export const readKeyCell = (text: string): string => readWholeKey(isTypo(text) ? text : normaliseWrittenKey(text));

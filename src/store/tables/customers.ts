@@ -144,9 +144,10 @@ function toFilters(accountId: AccountId, { email, text, active, productIds }: Cu
     const part = email.toLowerCase().replace(/[!%_]/g, '!$&');
     conditions.push(sql`customers.email_key like ${`%${part}%`} escape '!'`);
   }
-  const found = text === undefined ? undefined : unionOf(
-          patternsOf(text).map((one) => sql`select w.customer_id as id from ${customerSearch(accountId, one)}`),
-        );
+  const found =
+    text === undefined
+      ? undefined
+      : unionOf(patternsOf(text).map((one) => sql`select w.customer_id as id from ${customerSearch(accountId, one)}`));
   if (productIds !== undefined) {
     conditions.push(sql`exists (
       select 1 from licenses as l

@@ -111,7 +111,12 @@ function licensesOf(db: Connection, accountId: AccountId, { text, productIds, li
       const license = licenses.read(row);
       const [name, email] = [row.customer_name as string | null, row.customer_email as string | null];
       const words = row.found_host === '' ? ownWords(license, text) : deviceWords(row, text);
-      return { license, productName: row.product_name as string, customer: name === null ? null : { name, email }, words };
+      return {
+        license,
+        productName: row.product_name as string,
+        customer: name === null ? null : { name, email },
+        words,
+      };
     },
   );
 }

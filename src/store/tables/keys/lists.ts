@@ -121,7 +121,10 @@ function idsFoundBy(accountId: AccountId, wanted: NonNullable<KeyFilters['text']
 }
 
 /** A query for the ids of licences by a whole key, one before it, or the end of one. */
-export function idsByKey(accountId: AccountId, { text, key, anyKeyEnd }: Omit<NonNullable<KeyFilters['text']>, 'customers'>): Sql {
+export function idsByKey(
+  accountId: AccountId,
+  { text, key, anyKeyEnd }: Omit<NonNullable<KeyFilters['text']>, 'customers'>,
+): Sql {
   const characters = Array.from(text.toLowerCase());
   const { length } = characters;
   const queries = [

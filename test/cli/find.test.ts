@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { says } from './fake-io.ts';
+import { openShop } from './shop.ts';
+
+async function fill() {
+  const shop = await openShop();
+  const { names, answer } = shop;
+  names.ADA = await answer('customers create --name Müller --email it@mill.example -q');
+  names.KEY = await answer('keys create --customer ADA --reference ORDER-77 --max-activations 5');
+  names.OTHER = await answer('keys create --metadata order=A-1042');
+  await answer('keys activate KEY --host-id laptop-4711 --tag Workshop');
+  return shop;
+}
+
+let shop: Awaited<ReturnType<typeof fill>>;
+beforeAll(async () => {
+  shop = await fill();
+});
+
+const endOf = (name: string): string => String(shop.names[name]).slice(-5);
+
+describe('lkm find', () => {
+  it.each([
+    ['find muell', 'ADA'],
+    ['find MULL', 'ADA'],
+    ['find @mill', 'ADA'],
+    ['find KEY', 'KEY'],
+    ['find order-77', 'KEY'],
+    ['find 4711', 'KEY'],
+    ['find orkshop', 'KEY'],
+    ['find A-1042', 'OTHER'],
+  ])('%s finds %s', async (line, name) => {
+    const { code, stdout } = await shop.at(`${line} -q`);
+    expect([code, stdout]).toEqual([0, `${shop.names[name]}\n`]);
+  });
+
+  it('says on a terminal what it is, by what it was found, and how to see it', async () => {
+    const { stdout } = await shop.at('find order-77', { terminal: true });
+    expect(stdout).toBe(
+      `key       ${shop.names.KEY}  reference ORDER-77\n` +
+        `          Engine, Müller, it@mill.example\n` +
+        `          lkm keys get ${shop.names.KEY}\n`,
+    );
+    expect((await shop.at('find mill', { terminal: true })).stdout).toBe(
+      `customer  Müller, it@mill.example\n          lkm customers get ${shop.names.ADA}\n`,
+    );
+  });
+
+  it('says so when nothing fits, and that there are more', async () => {
+    const none = await shop.at('find zzz');
+    expect([none.code, none.stdout, none.stderr]).toEqual([0, '', expect.stringContaining('nothing fits')]);
+    await shop.at('customers create --name Müllerin');
+    const more = await shop.at('find müll --limit 1 --json');
+    expect(JSON.parse(more.stdout)).toHaveLength(1);
+  });
+});
+
+describe('a key that is given by its end', () => {
+  it.each(['', '…', '...', '*****-*****-*****-*****-'])('is looked up, as %s shows it', async (mask) => {
+    const { code, stdout } = await shop.at(`keys get ${mask}${endOf('KEY').toLowerCase()} --fields key`);
+    expect([code, stdout]).toEqual([0, `${shop.names.KEY}\n`]);
+  });
+
+  it('is looked up for a change, and among several keys', async () => {
+    const { code, stdout } = await shop.at(`keys block …${endOf('KEY')} OTHER -q`);
+    expect([code, stdout]).toEqual([0, `${shop.names.KEY}\n${shop.names.OTHER}\n`]);
+    await shop.answer(`keys unblock KEY OTHER`);
+  });
+
+  it('ends with 6 where no key has it', async () => {
+    const { code, stderr } = await shop.at('keys get …ZZZZZ');
+    expect([code, stderr]).toEqual([6, says('no key ends with …ZZZZZ')]);
+  });
+
+  it('has to be given whole where several have it', async () => {
+    writeFileSync(join(shop.cwd, 'keys.csv'), 'key\nAAAA-BBBB-CCCC-DDDD-EEEE-XYZ42\nFFFF-BBBB-CCCC-DDDD-EEEE-XYZ42\n');
+    await shop.answer('keys import -f keys.csv -y');
+    const { code, stderr } = await shop.at('keys revoke XYZ42 -y');
+    expect([code, stderr]).toEqual([2, says('several keys end with …XYZ42: give the whole key of one')]);
+    expect(stderr).toContain('AAAA-BBBB-CCCC-DDDD-EEEE-XYZ42  Engine');
+  });
+
+  it('has to be given whole to a token that sees keys masked', async () => {
+    const file = join(shop.cwd, 'masked.token');
+    writeFileSync(file, await shop.answer('tokens create --name reader --kind read-only'), { mode: 0o600 });
+    const { code, stderr } = await shop.at(`keys get …${endOf('KEY')} --token-file masked.token`);
+    expect([code, stderr]).toEqual([2, says('this token is shown keys masked, and a masked key names no licence')]);
+    const found = await shop.at(`find ORDER-77 --token-file masked.token --fields key,command`);
+    expect(found.stdout).toBe(`*****-*****-*****-*****-${endOf('KEY')}\tlkm keys get ${endOf('KEY')}\n`);
+  });
+});
