@@ -1,4 +1,4 @@
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { toOpenApi } from '../../src/contract/openapi/openapi.ts';
 import { staticPage } from '../../src/server/pages/static.ts';
@@ -26,16 +26,15 @@ describe('the document of the API', () => {
   it.each([
     ['', undefined],
     ['gzip', 'gzip'],
-    ['gzip, deflate, br, zstd', 'br'],
-    ['br;q=0.2, gzip;q=0.8', 'gzip'],
+    ['gzip, deflate, br, zstd', 'gzip'],
     ['GZIP ; q=0.5', 'gzip'],
     ['br;q=0, gzip;q=0.0', undefined],
-    ['*', 'br'],
+    ['br', undefined],
+    ['*', 'gzip'],
     ['*;q=0', undefined],
-    ['br;q=0, *', 'gzip'],
-    ['identity, gzip;q=0.5', undefined],
+    ['gzip;q=0, *', undefined],
     ['deflate, ;;, q=1', undefined],
-  ])('comes in the coding that %j likes best', async (accepted, coding) => {
+  ])('comes compressed where %j takes that', async (accepted, coding) => {
     await using service = await startTestServer();
     const response = await fetch(`${service.server.url}/openapi.json`, { headers: { 'accept-encoding': accepted } });
     expect(response.headers.get('content-encoding') ?? undefined).toBe(coding);
@@ -65,7 +64,7 @@ describe('the document of the API', () => {
 
   it('answers HEAD with the same headers, and no body', async () => {
     await using service = await startTestServer();
-    for (const headers of [[], ['Accept-Encoding: br']]) {
+    for (const headers of [[], ['Accept-Encoding: gzip']]) {
       const shown = await ask(service.server.port, headers, 'HEAD');
       const whole = await ask(service.server.port, headers);
       const { date: _, ratelimit: __, ...same } = whole.headers;
@@ -104,11 +103,11 @@ describe('a page', () => {
     let made = 0;
     const get = staticPage(async () => `page ${++made}`, {});
     expect(made).toBe(0);
-    const codings = ['gzip', 'br', '', 'gzip', 'br', ''];
+    const codings = ['gzip', '', 'gzip', ''];
     const bodies = await Promise.all(codings.map(async (coding) => (await get(asking(coding))).body as Buffer));
-    const read = [gunzipSync, brotliDecompressSync, (body: Buffer) => body] as const;
-    expect(bodies.map((body, at) => String(read[at % 3]?.(body)))).toEqual(codings.map(() => 'page 1'));
-    expect(bodies[0]).toBe(bodies[3]);
+    const read = [gunzipSync, (body: Buffer) => body] as const;
+    expect(bodies.map((body, at) => String(read[at % 2]?.(body)))).toEqual(codings.map(() => 'page 1'));
+    expect(bodies[0]).toBe(bodies[2]);
   });
 
   it('is made anew when that failed', async () => {

@@ -1,5 +1,4 @@
 import type { Instant } from '../../contract/scalars.ts';
-import { addSeconds } from '../../domain/time.ts';
 import type { Repositories } from '../../store/store.ts';
 import type { EventRecord } from '../../store/tables/record/events.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
@@ -24,10 +23,8 @@ interface Position {
   readonly now: Instant;
 }
 
-/** How many events are sent to a webhook at one time, and to one that has accepted nothing for a minute. */
-const [PLACES, PLACES_FAILING] = [16, 2];
-
-const FAILING_AFTER_SECONDS = 60;
+/** How many events are sent to a webhook at one time. */
+const PLACES = 16;
 
 /** How many events are passed over at one time that a webhook does not take. */
 const MAX_SCANNED = 20_000;
@@ -35,12 +32,11 @@ const MAX_SCANNED = 20_000;
 /** Finds what takes the free places: what has failed before and is due again, then what is new. */
 export async function nextBatch(
   { deliveries, events, recordHeads }: Pick<Repositories, 'deliveries' | 'events' | 'recordHeads'>,
-  { accountId, id: webhookId, ordered, failingSince, pausedUntil, retryAt, types }: WebhookRecord,
+  { accountId, id: webhookId, ordered, pausedUntil, retryAt, types }: WebhookRecord,
   { cursor, sending, now }: Position,
 ): Promise<Batch> {
   const isPaused = pausedUntil !== null && pausedUntil > now;
-  const isFailing = failingSince !== null && failingSince <= addSeconds(now, -FAILING_AFTER_SECONDS);
-  const free = (ordered || isPaused ? 1 : isFailing ? PLACES_FAILING : PLACES) - sending.size;
+  const free = (ordered || isPaused ? 1 : PLACES) - sending.size;
   const isDue = retryAt !== null && retryAt <= now && !isPaused && free > 0;
   // What is being sent is due as long as nobody knows how that ends.
   const listed = isDue ? await deliveries.listDue({ accountId, webhookId }, now, free + sending.size) : [];
