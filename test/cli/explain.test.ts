@@ -14,8 +14,8 @@ describe('lkm explain', () => {
         '  exit code  7: it conflicts with what exists, such as an e-mail address',
         '  from       POST /create-key, PATCH /key, POST /key/transfer, POST /key/import,',
         '             POST /customer, PUT /customer/by-id',
-        '  Find it:  lkm customers list --email ADDRESS',
-        '  Use it:   lkm keys create -P ID --customer ID',
+        '  Find it:  lkm customers list --email EMAIL',
+        '  Use it:   lkm keys create -P PRODUCT --customer EMAIL',
         '',
       ].join('\n'),
     );

@@ -49,7 +49,7 @@ describe('a licence key', () => {
       '',
     ]);
     const narrow = await at('keys get KEY', { terminal: true, columns: 32 });
-    expect(narrow.stderr).toBe('no room for ipAddress, activationTime, id, signedAt; --json shows them\n');
+    expect(narrow.stderr).toBe('no room for ipAddress,\nactivationTime, id, signedAt;\n--json shows them\n');
 
     expect((await at('keys deactivate KEY --host-id build-01')).stderr).toBe(
       'freed build-01\n' +

@@ -108,7 +108,7 @@ describe('a word that is not a command', () => {
   it.each([
     ['creat', 'create'],
     ['sing', 'sign'],
-    ['deactivat', 'deactivate'],
+    ['activat', 'activate'],
     ['verfy', 'verify'],
   ])("'keys %s' may mean %s", async (word, meant) => {
     expect((await lkm(['keys', word])).stderr).toContain(`unknown command '${word}'. Did you mean ${meant}?\n`);

@@ -154,7 +154,7 @@ describe('keys why', () => {
       [
         'activate would be refused at 2026-11-21 12:00 UTC',
         `  See its devices:  lkm devices list ${names.KEY} -P ${product}`,
-        `  Free a slot:      lkm keys deactivate ${names.KEY} -P ${product} --host-id HOST`,
+        `  Free a slot:      lkm keys deactivate ${names.KEY} -P ${product} --host-id DEVICE`,
         '',
       ].join('\n'),
     );

@@ -17,7 +17,9 @@ describe('tokens', () => {
     expect(JSON.stringify(listed)).not.toContain(created.stdout.trim());
     expect((await at(`tokens revoke ${id}`)).code).toBe(3);
     const refused = await at(`tokens revoke ${id} --yes`);
-    expect(refused.stderr).toMatch(/^error: this is the last admin token of the account\n.*revoke ID --last-admin$/ms);
+    expect(refused.stderr).toMatch(
+      /^error: this is the last admin token of the account\n.*revoke tok_\w+ --last-admin$/ms,
+    );
     expect((await at(`tokens revoke ${id} --yes --last-admin`)).stderr).toBe(`revoked ${id}\n`);
     expect(await answer('tokens list --last 1 --fields revokedAt')).toBe('2026-11-21T12:00:00.000Z');
     expect(await at('tokens create --kind client --name app -q')).toEqual({
@@ -82,10 +84,7 @@ describe('tokens', () => {
     const env = { LKM_BASE_URL: service.server.url, LKM_TOKEN: maker.token };
     const at = (words: readonly string[]) => lkm(words, { cwd, env, terminal: true });
     const refused = await at(['tokens', ...line.replace('ID', old.id).split(' ')]);
-    expect([refused.code, refused.stderr]).toEqual([
-      5,
-      expect.stringContaining('2099-01-01T00:00:00.000Z at the latest'),
-    ]);
+    expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('2099-01-01T00:00:00.000Z at the')]);
     expect(refused.stderr).not.toContain('--scope');
     const [, works = ''] = /lkm (tokens .*--expires 2099-01-01T00:00:00.000Z.*)/.exec(refused.stderr) ?? [];
     expect(await at(works.trim().split(/ +/))).toMatchObject({ code: 0 });

@@ -66,19 +66,20 @@ export const customersGet = showCommand({
 export const customersCreate = changeCommand({
   about: 'Creates a customer and prints its id, or with -f one for each row of a file (name, email).',
   operation: 'customers.create',
+  arguments: { givenName: argument('[NAME]', 'its name, in place of --name', { field: 'name' }) },
   options: {
-    name: required('--name <NAME>', 'its name', { neededUnless: 'file' }),
+    name: required('--name <NAME>', 'its name', { neededUnless: ['givenName', 'file'] }),
     email: option('--email <EMAIL>', 'its e-mail address, unique in the account'),
     ...bulkOptions,
     restart: restartOption,
   },
   ...orInBulk(customerFields),
   examples: [
-    ['ID=$(lkm customers create --name "Ada Ltd" --email it@ada.example)', 'keep its id'],
+    ['ID=$(lkm customers create "Ada Ltd" --email it@ada.example)', 'keep its id'],
     ['lkm customers create -f customers.csv -o ids.csv', 'one for each row'],
   ],
 
-  async inBulk({ name, email, ...bulk }, context) {
+  async inBulk({ givenName, name = givenName, email, ...bulk }, context) {
     if (name !== undefined || email !== undefined)
       throw new UsageError('--name and --email are of one customer: leave them out');
     const { createCustomersInBulk } = await import('../bulk/operations/changes.ts');

@@ -44,14 +44,15 @@ export const productsGet = showCommand({
 export const productsCreate = changeCommand({
   about: 'Creates a product and prints its id. It is active, so it can issue keys at once.',
   operation: 'products.create',
+  arguments: { givenName: argument('[NAME]', 'its name, in place of --name', { field: 'name' }) },
   options: {
-    name: required('--name <NAME>', 'its name'),
+    name: required('--name <NAME>', 'its name', { neededUnless: 'givenName' }),
     slug: option('--slug <SLUG>', 'a short name for scripts, as engine-pro'),
     id: option('--id <ID>', 'the id that it had elsewhere; a new one unless given'),
   },
   fields: productFields,
   examples: [
-    ['ID=$(lkm products create --name "Engine Pro")', 'a new product, and keep its id'],
+    ['ID=$(lkm products create "Engine Pro")', 'a new product, and keep its id'],
     ['lkm products create --name "Engine Pro" --id acme-engine-pro-2019-0001', 'one that moves in with its id'],
   ],
   outcome: (product) => created(product, product.name),

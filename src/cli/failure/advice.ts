@@ -101,15 +101,15 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
     'A time such as --expires 12h counts from now, so it differs each time: give a day or an instant.',
     'Leave --idempotency-key out for a new request; give it only to repeat one.',
   ],
-  notActivated: [['Activate it:', 'lkm keys activate KEY --host-id ID']],
+  notActivated: [['Activate it:', 'lkm keys activate KEY --host-id HOST']],
   activationLimit: [
     ['See its devices:', 'lkm devices list KEY'],
-    ['Free a slot:', 'lkm keys deactivate KEY --host-id HOST'],
+    ['Free a slot:', 'lkm keys deactivate KEY --host-id DEVICE'],
   ],
   // The hosts that are named replace those that were allowed before.
   deviceNotAllowed: [
     ['See who is allowed:', 'lkm keys get KEY --fields allowedHosts'],
-    ['Allow it beside them:', 'lkm keys update KEY --allow-host HOST --allow-host ID'],
+    ['Allow it beside them:', 'lkm keys update KEY --allow-host OTHER --allow-host HOST'],
   ],
   licenseDisabled: [['Enable it:', 'lkm keys unblock KEY']],
   licenseRevoked: [['It stays revoked; issue another:', 'lkm keys create -P PRODUCT']],
@@ -144,7 +144,7 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   issueLimit: [['Make another:', 'lkm tokens create --kind scoped --scope license:write']],
   productUnavailable: [
     ['See them:', 'lkm products list'],
-    ['Resume one:', 'lkm products update ID --active'],
+    ['Resume one:', 'lkm products update PRODUCT --active'],
   ],
   productNotFound: [['See them:', 'lkm products list']],
   licenseNotFound: ['Check the key. With -P or LKM_PRODUCT, it must be a key of that product.'],
@@ -159,17 +159,17 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   tokenNotFound: [['See them:', 'lkm tokens list']],
   stale: [['Look again:', 'lkm keys get KEY --fields updatedAt']],
   aheadOfService: ['Leave out --after to follow what happens from now on.'],
-  webhookInactive: [['Let it go on:', 'lkm webhooks update ID --active']],
+  webhookInactive: [['Let it go on:', 'lkm webhooks update WEBHOOK --active']],
   inUse: ['With --in-use it is done all the same.'],
   noEnd: [['Set its expiry:', 'lkm keys update KEY --expires 2027-12-31']],
-  referenceTaken: [['Print that key:', 'lkm keys create -P ID --reference R --if-absent']],
+  referenceTaken: [['Print that key:', 'lkm keys create -P PRODUCT --reference REFERENCE --if-absent']],
   lastAdminToken: [
     ['Make another:', 'lkm tokens create --kind admin --name NAME'],
-    ['Or revoke it:', 'lkm tokens revoke ID --last-admin'],
+    ['Or revoke it:', 'lkm tokens revoke TOKEN --last-admin'],
   ],
   emailTaken: [
-    ['Find it:', 'lkm customers list --email ADDRESS'],
-    ['Use it:', 'lkm keys create -P ID --customer ID'],
+    ['Find it:', 'lkm customers list --email EMAIL'],
+    ['Use it:', 'lkm keys create -P PRODUCT --customer EMAIL'],
   ],
   misdirected: [
     'A proxy before the service passes another name on: start lkm serve with --behind-proxy and the address of the proxy.',
@@ -177,6 +177,30 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   ],
   unavailable: ['The service did not run the request. Try again later.'],
 };
+
+/** What stands in commands for a value, by the field of the contract that it fills. */
+const placeholders: Readonly<Record<string, string>> = {
+  licenseKey: 'KEY',
+  hostId: 'HOST',
+  productId: 'PRODUCT',
+  customerId: 'CUSTOMER',
+  email: 'EMAIL',
+  'newCustomer.email': 'EMAIL',
+  reference: 'REFERENCE',
+  sessionId: 'SESSION',
+  tokenId: 'TOKEN',
+  webhookId: 'WEBHOOK',
+};
+
+/** A command with the values in the place of what stands for them. */
+export function withValues(command: string, values: ReadonlyMap<string, string>): string {
+  let filled = command;
+  for (const [field, value] of values) {
+    const { [field]: placeholder } = placeholders;
+    if (placeholder) filled = filled.replaceAll(new RegExp(`\\b${placeholder}\\b`, 'g'), () => quote(value));
+  }
+  return filled;
+}
 
 export interface FixSubject {
   readonly key: string;
@@ -189,8 +213,11 @@ export const fixesFor = (reason: string, { key, product, host }: FixSubject): (r
   (hintsByReason[reason as Reason] ?? []).flatMap((hint) => {
     if (typeof hint === 'string') return [];
     const [label, command] = hint;
-    const ofKey = command.replace('KEY', () => `${key} -P ${product}`).replace('PRODUCT', () => product);
-    return [[label, ofKey.replace(/\bID\b/, () => host)] as const];
+    const values = new Map([
+      ['productId', product],
+      ['hostId', host],
+    ]);
+    return [[label, withValues(command, values).replace('KEY', () => `${key} -P ${product}`)] as const];
   });
 
 /** Explains why a connection failed; null when no code of the error is known. */

@@ -5,9 +5,11 @@ import { withoutPasswords } from '../config/location.ts';
 import type { OpenedContext } from '../context.ts';
 import type { Io } from '../io.ts';
 import { asTyped, createPaint, type Paint, type ServiceOptions, sanitise, sanitiseJson } from '../output/terminal.ts';
+import { wrap } from '../output/words.ts';
 import { rerunLine } from '../request/rerun.ts';
 import type { RunState } from '../run-state.ts';
-import { exitCodes, hintText, InterruptedError } from './errors.ts';
+import { withValues } from './advice.ts';
+import { exitCodes, type Hint, hintText, InterruptedError } from './errors.ts';
 import type { Report } from './report.ts';
 
 /** Says what went wrong and resolves to the exit code. */
@@ -27,17 +29,34 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
   });
   const cause = explained.exitCode === exitCodes.outcomeUnknown ? context?.connection?.failure?.() : null;
   const hints = cause ? [`The database failed: ${cause.message}.`, ...explained.hints] : explained.hints;
-  const lines = explained.request === null ? hints : [explained.request, ...hints];
+  const typed = typedValues(state);
+  const filled = hints.map((hint): Hint => (typeof hint === 'string' ? hint : [hint[0], withValues(hint[1], typed)]));
+  const lines = explained.request === null ? filled : [explained.request, ...filled];
   const report = { ...explained, ...asShown({ ...explained, hints: lines }, io, settings?.serviceOptions) };
   const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : wantsJson(argv, io);
   const paint = createPaint(settings?.color.stderr ?? false);
   // What was typed is repeated, and some type a token where a name or a file is expected.
-  await io.stderr.write(withoutTokens(isJson ? jsonOf(report) : textOf(report, paint)));
+  await io.stderr.write(withoutTokens(isJson ? jsonOf(report) : textOf(report, paint, io)));
   if (settings?.debug && error instanceof Error) {
     const lines = withoutPasswords(traceOf(error)).split('\n');
     await io.stderr.write(withoutTokens(`${lines.map(sanitise).join('\n')}\n`));
   }
   return report.exitCode;
+}
+
+/** What was typed, by the fields of the contract that it fills; a key on a terminal only: stderr may be the log of a job. */
+function typedValues({ parsed, io }: RunState): ReadonlyMap<string, string> {
+  if (parsed === undefined) return new Map();
+  const { command, written } = parsed;
+  const texts = { ...written.arguments, ...written.options };
+  const specs = Object.entries({ ...command.arguments, ...command.options });
+  return new Map(
+    specs.flatMap(([name, spec]): [string, string][] => {
+      const text = [texts[name]].flat()[0];
+      const isShown = !('secret' in spec && spec.secret) || (io.stderr.isTTY && !/^[-@]/.test(String(text)));
+      return typeof text === 'string' && isShown ? [[spec.field ?? name, text]] : [];
+    }),
+  );
 }
 
 async function scopesOf({ parsed }: RunState): Promise<readonly Scope[]> {
@@ -54,14 +73,16 @@ const failureOf = (error: unknown, context: OpenedContext | undefined): Error | 
   error instanceof ApiError && error.reason === 'unavailable' ? (context?.connection?.failure?.() ?? null) : null;
 
 /** An error for people: what happened, then what to do next. */
-function textOf({ message, hints }: Report, paint: Paint): string {
+function textOf({ message, hints }: Report, paint: Paint, { stderr }: Io): string {
+  const wrapped = (text: string, indent: string): string =>
+    (stderr.isTTY ? wrap(text, stderr.columns - indent.length) : [text]).join(`\n${indent}`);
   const width = Math.max(0, ...hints.map((hint) => (typeof hint === 'string' ? 0 : hint[0].length)));
   const lines = hints.map((hint) => {
-    if (typeof hint === 'string') return `  ${sanitise(hint)}\n`;
+    if (typeof hint === 'string') return `  ${wrapped(sanitise(hint), '  ')}\n`;
     const [label, command] = hint;
     return `  ${paint.dim(label.padEnd(width))}  ${sanitise(command)}\n`;
   });
-  return `${paint.red('error:')} ${sanitise(message)}\n${lines.join('')}`;
+  return `${paint.red('error:')} ${wrapped(sanitise(message), '       ')}\n${lines.join('')}`;
 }
 
 function jsonOf({ request: _, hints, ...error }: Report): string {

@@ -1,8 +1,9 @@
 import { type Command, type CommandEntry, describeOption } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
+import { wrap } from '../output/words.ts';
 import type { NeededScope } from '../request/needed-scopes.ts';
 import { commandEntries, type Group, groups } from '../tree.ts';
-import { type HelpView, heading, optionRow, type Row, section, withoutBrackets, wrap } from './section.ts';
+import { type HelpView, heading, optionRow, type Row, section, withoutBrackets } from './section.ts';
 import { topics } from './topics.ts';
 
 /** The page of a command; without one that of the words so far, `lkm` or `lkm keys`. */

@@ -1,5 +1,6 @@
 import type { Io } from '../io.ts';
 import { createPaint, type Paint, plain, takesColor } from '../output/terminal.ts';
+import { wrap } from '../output/words.ts';
 
 export interface HelpView {
   readonly columns: number;
@@ -57,13 +58,3 @@ export const optionRow = ({ flags, describe }: { flags: string; describe: string
 /** A paragraph; one that begins with two spaces stands as it is. */
 export const prose = (text: string, { columns }: HelpView): string =>
   `${text.startsWith('  ') ? text : wrap(text, columns).join('\n')}\n`;
-
-export function wrap(text: string, columns: number): string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1) ?? '';
-    if (line !== '' && line.length + 1 + word.length > columns) lines.push(word);
-    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
-  }
-  return lines;
-}

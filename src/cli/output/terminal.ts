@@ -1,6 +1,6 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import type { Io, Output } from '../io.ts';
-import { firstLower } from './words.ts';
+import { firstLower, wrap } from './words.ts';
 
 /** What is said on stderr once the result is printed. */
 export interface Note {
@@ -33,6 +33,8 @@ export async function talk(
   const lines = said.flatMap(({ tone, text }) =>
     asTyped(text, io.env, serviceOptions)
       .split('\n')
+      // A line that is indented is one to be typed, or a row.
+      .flatMap((line) => (io.stderr.isTTY && !line.startsWith(' ') ? wrap(line, io.stderr.columns) : [line]))
       .map((line) => `${lead[tone]}${color[tone](sanitise(line))}\n`),
   );
   await io.stderr.write(lines.join(''));

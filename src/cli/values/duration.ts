@@ -1,6 +1,5 @@
 import type { Duration } from '../../contract/fields.ts';
 import { UsageError } from '../failure/errors.ts';
-import { plainDuration } from './natural-time.ts';
 
 const DAY_MS = 86_400_000;
 const LONGEST_MS = 8_000 * 365 * DAY_MS;
@@ -52,4 +51,30 @@ export function parseCalendarDuration(text: string): Duration {
 export function refuseAmbiguous(text: string): void {
   if (!/^\d{1,9}m$/.test(text)) return;
   throw new UsageError(`'${text}' can mean months or minutes: write ${text}o or ${text}in`);
+}
+
+const units: readonly (readonly [word: RegExp, letter: string])[] = [
+  [/^years?$|^yrs?$/, 'y'],
+  [/^months?$/, 'mo'],
+  [/^weeks?$/, 'w'],
+  [/^days?$/, 'd'],
+  [/^hours?$|^hrs?$/, 'h'],
+  [/^minutes?$|^mins$/, 'min'],
+  [/^seconds?$|^secs?$/, 's'],
+];
+
+/** A length of time in words, as `1 year` or `in 2 weeks`, in letters: `1y`, `2w`; any other text as it is. */
+function plainDuration(text: string): string {
+  const words = text
+    .toLowerCase()
+    .replace(/^in /, '')
+    .split(/,? and |, | /);
+  const pairs = words.join(' ').match(/(\d+|an?|one) ?[a-z]+/g) ?? [];
+  if (pairs.length === 0 || pairs.join(' ') !== words.join(' ')) return text;
+  const written = pairs.map((pair) => {
+    const [, amount = '', word = ''] = /^(\d+|an?(?= )|one(?= )) ?([a-z]+)$/.exec(pair) ?? [];
+    const letter = units.find(([pattern]) => pattern.test(word))?.[1];
+    return letter === undefined ? null : `${/^\d/.test(amount) ? amount : 1}${letter}`;
+  });
+  return written.includes(null) ? text : written.join('');
 }

@@ -4,7 +4,7 @@ import { addDuration, dayOf, toInstant } from '../../domain/time.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { parseDuration, readDuration, refuseAmbiguous } from './duration.ts';
-import { plainDate } from './natural-time.ts';
+import { plainDate } from './plain-date.ts';
 
 const DAY_MS = 86_400_000;
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');

@@ -36,7 +36,6 @@ export async function readValues(command: Command, written: Written, context: Co
     else if (isOpen && kind === 'required') throw missingOptions([spec]);
     const text = given ?? picked;
     if (text === undefined) return undefined;
-    if (isBlank(text)) throw emptyValue(flag);
     const where = written.fromEnvironment.includes(name) ? (spec.env ?? flag) : flag;
     const parse = async (one: string) => {
       try {
@@ -61,7 +60,7 @@ export async function readValues(command: Command, written: Written, context: Co
   /** What was given for the options narrows the choice down. */
   async function readArgument(name: string, spec: ArgumentSpec): Promise<unknown> {
     const given = written.arguments[name];
-    const isMissing = given === undefined || given.length === 0;
+    const isMissing = given === undefined || (typeof given === 'object' && given.length === 0);
     const isAsked =
       isMissing && (spec.neededUnless === undefined ? spec.usage.startsWith('<') : isNeeded(spec, written));
     const picked = isAsked ? await pickValue(spec.pick) : undefined;
@@ -75,6 +74,7 @@ export async function readValues(command: Command, written: Written, context: Co
   }
 
   const options = Object.entries(command.options);
+  for (const [name, { flags }] of options) if (isBlank(written.options[name])) throw emptyValue(longFlag(flags));
   const missing = options.flatMap(([name, spec]) => {
     const isGiven = written.options[name] !== undefined;
     const isPicked = spec.pick !== undefined && settings.interactive;
@@ -95,7 +95,7 @@ const isNeeded = (spec: OptionSpec | ArgumentSpec, { options, arguments: positio
     : [spec.neededUnless].flat().every((other) => options[other] === undefined && positional[other] === undefined);
 
 /** Whether one of the texts is empty. */
-const isBlank = (text: string | boolean | readonly string[]): boolean =>
+const isBlank = (text: string | boolean | readonly string[] | undefined): boolean =>
   [text].flat().some((one) => typeof one === 'string' && one.trim() === '');
 
 const emptyValue = (name: string): UsageError =>

@@ -1,7 +1,7 @@
 import { writeDuration } from '../../../contract/fields.ts';
 import type { License } from '../../../contract/keys/licenses.ts';
 import { bulkOptions, orInBulk, restartOption } from '../../bulk/options.ts';
-import { flag, option, productOfKey, productOfKeyOrRows, required } from '../../command.ts';
+import { argument, flag, option, productOfKey, productOfKeyOrRows, required } from '../../command.ts';
 import type { Io } from '../../io.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
@@ -32,12 +32,18 @@ export const keysRenew = changeCommand({
     'first expiry: the 31st, or the last day of a shorter month. The same command run twice renews twice, unless the ' +
     'first had no answer.',
   operation: 'keys.renew',
-  arguments: { key: keyUnlessFile },
+  arguments: {
+    key: keyUnlessFile,
+    givenDuration: argument('[DUR]', 'how long, in place of --for', {
+      parse: parseCalendarDuration,
+      field: 'duration',
+    }),
+  },
   options: {
     product: productOfKeyOrRows,
     duration: required('--for <DUR>', 'how long, by the calendar: P1Y, 1y, 6mo', {
       parse: parseCalendarDuration,
-      neededUnless: 'file',
+      neededUnless: ['givenDuration', 'file'],
     }),
     from: option('--from <START>', 'from when, end being its expiry; later unless given', {
       choices: ['end', 'now', 'later'],
@@ -49,7 +55,7 @@ export const keysRenew = changeCommand({
   },
   ...orInBulk(changedFields),
   examples: [
-    ['lkm keys renew "$KEY" --for 1y', 'another year'],
+    ['lkm keys renew "$KEY" 1y', 'another year'],
     ['lkm keys renew "$KEY" --for P1M --from now', 'a month from now'],
     ['lkm keys renew -P "$ID" -f keys.csv --for 1y', 'each key of a file'],
   ],

@@ -70,8 +70,9 @@ export const webhooksCreate = changeCommand({
     'Has events sent to a URL, from now on, and prints the secret that signs them, this once. The requests are those of ' +
     'Standard Webhooks, unless --signature says otherwise.',
   operation: 'webhooks.create',
+  arguments: { givenUrl: argument('[URL]', 'where to send them, in place of --url', { field: 'url' }) },
   options: {
-    url: required('--url <URL>', 'where to send them: https, at a public address'),
+    url: required('--url <URL>', 'where to send them: https, at a public address', { neededUnless: 'givenUrl' }),
     types: typeOption('all unless given'),
     description,
     ordered: flag('--ordered', 'send an event only once the one before it was accepted'),
@@ -80,7 +81,7 @@ export const webhooksCreate = changeCommand({
   },
   fields: ['secret', ...webhookFields],
   examples: [
-    ['SECRET=$(lkm webhooks create --url https://shop.example.com/hooks)', 'everything, and keep the secret'],
+    ['SECRET=$(lkm webhooks create https://shop.example.com/hooks)', 'everything, and keep the secret'],
     ['lkm webhooks create --url https://shop.example.com/ --type license.created', 'one type only'],
   ],
   async outcome(webhook, _, context) {

@@ -38,29 +38,3 @@ function dateWithMonthName(text: string): string | null {
   const month = monthNames.indexOf(name.slice(0, 3).toLowerCase()) + 1;
   return month === 0 ? null : isoDate(`${year}-${month}-${day}`, 'ymd');
 }
-
-const units: readonly (readonly [word: RegExp, letter: string])[] = [
-  [/^years?$|^yrs?$/, 'y'],
-  [/^months?$/, 'mo'],
-  [/^weeks?$/, 'w'],
-  [/^days?$/, 'd'],
-  [/^hours?$|^hrs?$/, 'h'],
-  [/^minutes?$|^mins$/, 'min'],
-  [/^seconds?$|^secs?$/, 's'],
-];
-
-/** A length of time in words, as `1 year` or `in 2 weeks`, in letters: `1y`, `2w`; any other text as it is. */
-export function plainDuration(text: string): string {
-  const words = text
-    .toLowerCase()
-    .replace(/^in /, '')
-    .split(/,? and |, | /);
-  const pairs = words.join(' ').match(/(\d+|an?|one) ?[a-z]+/g) ?? [];
-  if (pairs.length === 0 || pairs.join(' ') !== words.join(' ')) return text;
-  const written = pairs.map((pair) => {
-    const [, amount = '', word = ''] = /^(\d+|an?(?= )|one(?= )) ?([a-z]+)$/.exec(pair) ?? [];
-    const letter = units.find(([pattern]) => pattern.test(word))?.[1];
-    return letter === undefined ? null : `${/^\d/.test(amount) ? amount : 1}${letter}`;
-  });
-  return written.includes(null) ? text : written.join('');
-}
