@@ -10,7 +10,8 @@ import {
 import { ApiError, addressReasons } from '../../contract/errors.ts';
 import { waysWithoutServer } from '../config/location.ts';
 import { firstLower } from '../output/words.ts';
-import { addressIn, adviseOn, explainConnection, type Situation } from './advice.ts';
+import { addressIn, adviseOn, type Situation } from './advice.ts';
+import { explainConnection } from './connection.ts';
 import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
 
 export interface Report {
