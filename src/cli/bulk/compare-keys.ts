@@ -10,8 +10,8 @@ import { unlessRefused } from '../request/look-ups.ts';
 import { openLane } from './lane.ts';
 import type { Body } from './operation.ts';
 import { importKeys } from './operations/import-keys.ts';
-import { readRows } from './read-rows.ts';
-import type { BulkRequest } from './run-bulk.ts';
+import { readRows } from './reading/read-rows.ts';
+import type { BulkRequest } from './request.ts';
 
 type KeyResponse = Awaited<ReturnType<Client['keys']['get']>>;
 
@@ -44,7 +44,8 @@ export async function compareKeys(
   if (read.problems.count > 0) throw read.problems.error(String(read.file), importKeys.columns);
   for (const text of read.warnings) await context.say({ tone: 'warning', text });
   const client = await context.client();
-  const products = new Map((await client.products.list()).items.map(({ id, name }) => [id, name]));
+  const listed = await unlessRefused('scopeMissing', client.products.list());
+  const products = new Map(listed?.items.map(({ id, name }) => [id, name]));
   const found = new Set<string>();
   const differences: Difference[][] = [];
   await openLane(MAX_AT_ONCE, context.io).each(read.rows.entries(), async ([at, { body }]) => {

@@ -4,14 +4,34 @@ import type { CallOptions } from '../../client/options.ts';
 import { isProductName, MIN_PRODUCT_ID } from '../../contract/limits.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import type { Field } from '../output/result.ts';
-import { type Columns, columnsOf } from './columns.ts';
-import type { Preparation } from './preparation.ts';
+import { type Columns, columnsOf } from './reading/columns.ts';
 
 /** Options of the command that hold for every row: `ifAbsent`. */
 export type Mode = Readonly<Record<string, boolean>>;
 
 /** The body of a request, as JSON has it. */
 export type Body = Readonly<Record<string, unknown>>;
+
+/** Something that rows refer to and that has to be there before they are sent. */
+export interface Need {
+  readonly kind: 'customer' | 'product' | 'version';
+  /** Tells it from others of its kind: an e-mail address, in lower case. */
+  readonly name: string;
+  /** What it takes to make it; null when the row does not say enough. */
+  readonly input: Readonly<Record<string, string>> | null;
+  /** Why it cannot be made without `input`. */
+  readonly lacks?: string;
+}
+
+/** How an operation finds what its rows need, and makes what is not there. */
+export interface Preparation {
+  /** In the order in which they are made. */
+  needsOf(body: Body, mode: Mode): readonly Need[];
+  find(client: Client, need: Need): Promise<string | null>;
+  make(client: Client, need: Need, call: CallOptions): Promise<string>;
+  /** The body of a row with the ids of what it needs. */
+  fill?(body: Body, ids: Readonly<Partial<Record<Need['kind'], string>>>): Body;
+}
 
 /** What was done with a row; the results show its other fields. */
 export type Outcome = Readonly<Record<string, unknown>> & {

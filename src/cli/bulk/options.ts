@@ -4,7 +4,7 @@ import type { Field } from '../output/result.ts';
 import { dateFormats } from '../values/date-format.ts';
 import { parseWhole } from '../values/scalars.ts';
 import { parseEncoding, trimmed } from '../values/text.ts';
-import { systems } from './presets/systems.ts';
+import { systems } from './reading/presets/systems.ts';
 
 export const delimiterNames = ['comma', 'semicolon', 'tab', 'pipe'] as const;
 

@@ -1,32 +1,10 @@
 import type { Client } from '../../client/client.ts';
-import type { CallOptions } from '../../client/options.ts';
 import { UsageError } from '../failure/errors.ts';
 import { unlessRefused } from '../request/look-ups.ts';
 import type { Lane } from './lane.ts';
-import type { Body, BulkOperation, Mode } from './operation.ts';
-import type { Problems } from './problems.ts';
+import type { Body, BulkOperation, Mode, Need, Preparation } from './operation.ts';
+import type { Problems } from './reading/problems.ts';
 import { preparationKey, type Run } from './run.ts';
-
-/** Something that rows refer to and that has to be there before they are sent. */
-export interface Need {
-  readonly kind: 'customer' | 'product' | 'version';
-  /** Tells it from others of its kind: an e-mail address, in lower case. */
-  readonly name: string;
-  /** What it takes to make it; null when the row does not say enough. */
-  readonly input: Readonly<Record<string, string>> | null;
-  /** Why it cannot be made without `input`. */
-  readonly lacks?: string;
-}
-
-/** How an operation finds what its rows need, and makes what is not there. */
-export interface Preparation {
-  /** In the order in which they are made. */
-  needsOf(body: Body, mode: Mode): readonly Need[];
-  find(client: Client, need: Need): Promise<string | null>;
-  make(client: Client, need: Need, call: CallOptions): Promise<string>;
-  /** The body of a row with the ids of what it needs. */
-  fill?(body: Body, ids: Readonly<Partial<Record<Need['kind'], string>>>): Body;
-}
 
 const taken = { customer: 'emailTaken', product: 'productTaken', version: 'versionTaken' } as const;
 

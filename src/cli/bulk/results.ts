@@ -8,8 +8,8 @@ import { type Note, sanitiseJson } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
 import type { BulkOperation } from './operation.ts';
 import { errorField } from './options.ts';
-import type { Layout } from './raw-row.ts';
-import type { ReadRows } from './read-rows.ts';
+import type { Layout } from './reading/raw-row.ts';
+import type { ReadRows } from './reading/read-rows.ts';
 import { type SentRow, stoppedNote } from './send-rows.ts';
 
 interface Ending {

@@ -1,55 +1,14 @@
 import type { CommandContext } from '../context.ts';
 import { exitCodes, UsageError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
-import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
-import type { DateFormat } from '../values/date-format.ts';
 import { openLane } from './lane.ts';
-import type { Body, BulkOperation, Mode } from './operation.ts';
-import type { SystemName } from './presets/systems.ts';
-import type { Writing } from './read-file.ts';
-import { type ReadRows, readRows } from './read-rows.ts';
+import type { BulkOperation } from './operation.ts';
+import { type ReadRows, readRows } from './reading/read-rows.ts';
+import type { BulkRequest } from './request.ts';
 import { resultOf } from './results.ts';
 import { openMarker, runOf } from './run.ts';
 import { sendRows } from './send-rows.ts';
-
-export interface ForeignFiles {
-  readonly from: SystemName | undefined;
-  /** Files of devices that belong to the keys of the rows. */
-  readonly deviceFiles: readonly string[] | undefined;
-  readonly productMap: readonly (readonly [old: string, productId: string])[] | undefined;
-  /** Whether keys of tests are taken too. */
-  readonly testKeys: boolean;
-}
-
-export interface BulkRequest extends Writing {
-  readonly file: string | readonly string[] | undefined;
-  readonly count?: number | undefined;
-  readonly map: readonly (readonly [column: string, field: string])[] | undefined;
-  readonly dateFormat: DateFormat | undefined;
-  /** What stands for no date. */
-  readonly noDate: readonly string[] | undefined;
-  /** Whether rows that cannot be sent are left out; else one of them stops the file. */
-  readonly skipInvalid: boolean;
-  readonly ignoreUnknown?: boolean;
-  readonly saveMap?: string | undefined;
-  readonly mapFrom?: string | undefined;
-  /** Of a command whose rows may be keys of another system. */
-  readonly foreign?: ForeignFiles;
-  readonly concurrency: number | undefined;
-  readonly run: string | undefined;
-  /** Sends a run again that was begun too long ago to be repeated. */
-  readonly restart?: boolean;
-  readonly idempotencyKey: string | undefined;
-  readonly defaults: Body;
-  readonly mode?: Mode;
-  /** Asks whether a run that is new may begin; nothing is sent unless it resolves. */
-  confirm?(rows: number): Promise<void>;
-  /** Notes about the rows that were sent. */
-  notesOn?(bodies: readonly Body[]): readonly Note[];
-  /** Called when the results are written, with the keys or ids of the rows that were done. */
-  whenWritten?(ids: readonly string[]): Promise<void>;
-}
 
 const MAX_LOOKUPS_AT_ONCE = 16;
 

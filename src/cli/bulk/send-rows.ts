@@ -11,7 +11,7 @@ import { traced } from '../request/observe.ts';
 import { openLane } from './lane.ts';
 import type { Body, BulkOperation, Mode, Outcome } from './operation.ts';
 import { type Needs, prepare } from './preparation.ts';
-import type { RawRow } from './raw-row.ts';
+import type { RawRow } from './reading/raw-row.ts';
 import { type Run, rowKey, rowReference } from './run.ts';
 
 /** A row of a run, before it is sent. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { findColumn } from '../../../src/cli/bulk/columns.ts';
 import { createCustomers } from '../../../src/cli/bulk/operations/changes.ts';
 import { createKeys } from '../../../src/cli/bulk/operations/create-keys.ts';
 import { importKeys } from '../../../src/cli/bulk/operations/import-keys.ts';
+import { findColumn } from '../../../src/cli/bulk/reading/columns.ts';
 import { bulkShop } from './bulk-shop.ts';
 
 const operations = { createCustomers, createKeys, importKeys };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readFile, type Writing } from '../../../src/cli/bulk/read-file.ts';
+import { readFile, type Writing } from '../../../src/cli/bulk/reading/read-file.ts';
 import { fakeIo, lkm, tempFolder } from '../fake-io.ts';
 import { bulkShop } from './bulk-shop.ts';
 

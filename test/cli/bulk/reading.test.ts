@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readFile } from '../../../src/cli/bulk/read-file.ts';
+import { readFile } from '../../../src/cli/bulk/reading/read-file.ts';
 import { fakeIo } from '../fake-io.ts';
 import { bulkShop } from './bulk-shop.ts';
 

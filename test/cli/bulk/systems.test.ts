@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { systems } from '../../../src/cli/bulk/presets/systems.ts';
+import { systems } from '../../../src/cli/bulk/reading/presets/systems.ts';
 import { bulkShop } from './bulk-shop.ts';
 
 const at = '2025-05-25T10:26:49.000Z';

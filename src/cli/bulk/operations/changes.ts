@@ -4,7 +4,8 @@ import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { type Body, type BulkOperation, bulkOperation } from '../operation.ts';
-import { type BulkRequest, runBulk } from '../run-bulk.ts';
+import type { BulkRequest } from '../request.ts';
+import { runBulk } from '../run-bulk.ts';
 
 export const updateKeys = bulkOperation({
   command: 'keys update',

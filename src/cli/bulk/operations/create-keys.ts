@@ -7,10 +7,10 @@ import { NotFoundError, UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { findCustomer, findProduct, unlessRefused } from '../../request/look-ups.ts';
-import { isObject } from '../columns.ts';
-import { type Body, bulkOperation, withProductId } from '../operation.ts';
-import type { Need, Preparation } from '../preparation.ts';
-import { type BulkRequest, runBulk } from '../run-bulk.ts';
+import { type Body, bulkOperation, type Need, type Preparation, withProductId } from '../operation.ts';
+import { isObject } from '../reading/columns.ts';
+import type { BulkRequest } from '../request.ts';
+import { runBulk } from '../run-bulk.ts';
 
 /** Products by name, and customers by address or name. What may be the name of a customer may be an id from elsewhere. */
 const namedInRows: Preparation = {

@@ -9,9 +9,9 @@ import { count } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
 import { originOf } from '../../request/changes.ts';
 import { calledSo, unlessRefused } from '../../request/look-ups.ts';
-import { bulkOperation, withProductId } from '../operation.ts';
-import type { Need, Preparation } from '../preparation.ts';
-import { type BulkRequest, type ForeignFiles, runBulk } from '../run-bulk.ts';
+import { bulkOperation, type Need, type Preparation, withProductId } from '../operation.ts';
+import type { BulkRequest, ForeignFiles } from '../request.ts';
+import { runBulk } from '../run-bulk.ts';
 
 /** The products of the keys, by id or name, and versions; with `createProducts` those that are not there are made. */
 const productsOfKeys: Preparation = {

@@ -24,6 +24,10 @@ const ownFields: readonly Field[] = [{ name: 'key' }, { name: 'productId' }, { n
 export const keysCreate: Declaration = command({
   about: 'Issues a licence key for a product and prints it.',
   operation: 'keys.create',
+  alsoNeeds: {
+    'customer:read': 'for a customer by name or address',
+    'customer:write': 'with -f, for customers of an address that are not there',
+  },
   options: {
     product: productUnlessFile,
     plan: planOption('the plan that says what is not given here, and whose features it follows'),

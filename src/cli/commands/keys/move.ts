@@ -11,6 +11,9 @@ export const keysImport = command({
     'Reads what keys export writes. Nothing is overwritten. A customer is found by id, else by e-mail address, else ' +
     'created. Without -y it asks first.',
   operation: 'keys.import',
+  alsoNeeds: {
+    'product:write': 'with --from or --create-products, for products that are not there',
+  },
   options: {
     product: option('-P, --product <ID>', 'the product of rows that do not name one', {
       env: 'LKM_PRODUCT',

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { count } from '../../output/words.ts';
-import { isoDate } from '../../values/date-format.ts';
+import { count } from '../../../output/words.ts';
+import { isoDate } from '../../../values/date-format.ts';
 import type { RawRow } from '../raw-row.ts';
 import { presets } from './index.ts';
 import type { DeviceColumns, Preset, Source } from './preset.ts';

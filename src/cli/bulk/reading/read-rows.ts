@@ -1,17 +1,17 @@
-import type { CommandContext } from '../context.ts';
-import { UsageError } from '../failure/errors.ts';
-import { count } from '../output/words.ts';
-import type { Body, BulkOperation } from './operation.ts';
-import { Needs } from './preparation.ts';
+import type { CommandContext } from '../../context.ts';
+import { UsageError } from '../../failure/errors.ts';
+import { count } from '../../output/words.ts';
+import type { Body, BulkOperation } from '../operation.ts';
+import { Needs } from '../preparation.ts';
+import type { BulkRequest } from '../request.ts';
+import type { Row } from '../send-rows.ts';
 import { joinDevices, openPreset, recognise } from './presets/apply.ts';
 import type { SystemName } from './presets/systems.ts';
 import { Problems } from './problems.ts';
 import { type Layout, OWN_LAYOUT, type RawRow } from './raw-row.ts';
 import { issuesOf, readBodies } from './read-bodies.ts';
 import { readFiles } from './read-file.ts';
-import type { BulkRequest } from './run-bulk.ts';
 import { withSavedMap } from './saved-map.ts';
-import type { Row } from './send-rows.ts';
 
 export interface ReadRows {
   readonly rows: readonly Row[];

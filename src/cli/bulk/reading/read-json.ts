@@ -1,5 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
-import { CommandError } from '../failure/errors.ts';
+import { CommandError } from '../../failure/errors.ts';
 import { isObject } from './columns.ts';
 import type { RawRow, Report } from './raw-row.ts';
 

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { emailKey } from '../../domain/email.ts';
-import { toInstant } from '../../domain/time.ts';
-import { UsageError } from '../failure/errors.ts';
-import type { Io } from '../io.ts';
-import { explainIssue } from '../values/check-fields.ts';
-import { type DateFormat, formatsOf, isoDate } from '../values/date-format.ts';
-import { trimmed } from '../values/text.ts';
+import { emailKey } from '../../../domain/email.ts';
+import { toInstant } from '../../../domain/time.ts';
+import { UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import { explainIssue } from '../../values/check-fields.ts';
+import { type DateFormat, formatsOf, isoDate } from '../../values/date-format.ts';
+import { trimmed } from '../../values/text.ts';
+import type { Body, BulkOperation } from '../operation.ts';
 import { type Column, findColumn, isObject, setAt, valueAt } from './columns.ts';
-import type { Body, BulkOperation } from './operation.ts';
 import { createDateNotes, type Problems } from './problems.ts';
 import type { RawRow } from './raw-row.ts';
 

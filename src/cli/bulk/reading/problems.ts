@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import { UsageError } from '../failure/errors.ts';
-import type { Io } from '../io.ts';
-import { count } from '../output/words.ts';
+import { UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import { count } from '../../output/words.ts';
 import type { Column, Columns } from './columns.ts';
 import { LINES_PER_FILE, type Report } from './raw-row.ts';
 

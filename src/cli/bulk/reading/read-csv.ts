@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
-import { readCell } from '../values/spreadsheet.ts';
-import { trimmed } from '../values/text.ts';
+import { readCell } from '../../values/spreadsheet.ts';
+import { trimmed } from '../../values/text.ts';
 import type { Form, RawRow, Report } from './raw-row.ts';
 
 /** Where two of them fit, the first counts: a comma also stands in numbers and in names. */

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { configDir, writeAtomically } from '../config/files.ts';
-import type { CommandContext } from '../context.ts';
-import { UsageError } from '../failure/errors.ts';
-import { dateFormats } from '../values/date-format.ts';
-import { readLocalFile } from '../values/files.ts';
-import { delimiterNames, parseMapping } from './options.ts';
-import type { BulkRequest } from './run-bulk.ts';
+import { configDir, writeAtomically } from '../../config/files.ts';
+import type { CommandContext } from '../../context.ts';
+import { UsageError } from '../../failure/errors.ts';
+import { dateFormats } from '../../values/date-format.ts';
+import { readLocalFile } from '../../values/files.ts';
+import { delimiterNames, parseMapping } from '../options.ts';
+import type { BulkRequest } from '../request.ts';
 
 /** How a file is read, as it was written on the command line. */
 const SavedMap = z.object({

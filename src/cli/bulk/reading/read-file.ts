@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
-import type { Io } from '../io.ts';
-import { openDecoder, trimmed } from '../values/text.ts';
+import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import { openDecoder, trimmed } from '../../values/text.ts';
 import { type Form, type Layout, LINES_PER_FILE, OWN_LAYOUT, type RawRow, type Report } from './raw-row.ts';
 import { delimiters, guessDelimiter, readCsv } from './read-csv.ts';
 import { readJsonArray, readJsonLines, readJsonPages } from './read-json.ts';

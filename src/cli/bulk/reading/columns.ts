@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import { writeDuration } from '../../contract/fields.ts';
-import { UsageError } from '../failure/errors.ts';
-import type { Io } from '../io.ts';
-import { parseCalendarDuration, parseDuration } from '../values/duration.ts';
-import { parseAnyEnd, parseExpiry, parsePast } from '../values/instant.ts';
-import { readKeyCell } from '../values/license-key.ts';
-import { parseBoolean, parseLimit, readValue } from '../values/scalars.ts';
+import { writeDuration } from '../../../contract/fields.ts';
+import { UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import { parseCalendarDuration, parseDuration } from '../../values/duration.ts';
+import { parseAnyEnd, parseExpiry, parsePast } from '../../values/instant.ts';
+import { readKeyCell } from '../../values/license-key.ts';
+import { parseBoolean, parseLimit, readValue } from '../../values/scalars.ts';
 import { headerWords } from './header-words.ts';
 
 export interface Column {
