@@ -7,7 +7,7 @@ import { MAX_TIMER_MS } from './timing.ts';
 export interface RawResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** Null when the body is longer than any that the operation has. */
+  /** Null if the body is too long for the operation. */
   readonly text: string | null;
 }
 
@@ -17,7 +17,7 @@ interface AttemptLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the error of an attempt says besides its cause. */
+/** Details of the error of an attempt. */
 interface AttemptTrace {
   readonly call: CallTrace;
   readonly host: string;
@@ -38,11 +38,11 @@ export async function sendOnce(
   let isTimedOut = false;
   const expire = () => {
     isTimedOut = true;
-    // Made when it is needed: its stack takes as long as the rest of an attempt.
+    // Created only on use: its stack costs as much as the rest of an attempt.
     end.abort(new DOMException(`no complete response within ${timeoutMs} ms`, 'TimeoutError'));
   };
   const timer = setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS));
-  // By hand: what `AbortSignal.any` makes lives as long as the caller's signal, and each attempt with it.
+  // Not `AbortSignal.any`: its signal would keep each attempt in memory as long as the caller's signal lives.
   const forward = () => end.abort(signal?.reason);
   if (signal?.aborted) forward();
   signal?.addEventListener('abort', forward, { once: true });
@@ -105,7 +105,7 @@ function describeUnsent(error: SystemError | undefined, host: string, proxy: str
   const [, status] = /^Proxy response \((\d+)\)/.exec(cause) ?? [];
   if (status === '407') return `the proxy ${proxy} wants a user name and a password (407)`;
   if (status !== undefined) return `the proxy ${proxy} made no connection to ${host}: it answered ${status}`;
-  // Only the proxy is connected to, and its name looked up.
+  // Behind a proxy, only the proxy's name is looked up and connected to.
   const isOfProxy = isUnreachable(error) || error.syscall === 'getaddrinfo';
   return `cannot connect to ${isOfProxy ? `the proxy ${proxy}` : `${host} through the proxy ${proxy}`}: ${cause}`;
 }
@@ -123,17 +123,17 @@ function rootCauses(error: unknown): readonly SystemError[] {
   return error.cause === undefined ? [error] : rootCauses(error.cause);
 }
 
-/** A fault of a program: errors of a network have a code, and those of `fetch` in browsers say so. */
+/** Whether an error is a bug: network errors have a code, and those of `fetch` in browsers say so. */
 const isBug = (error: SystemError) =>
   [TypeError, ReferenceError, RangeError, SyntaxError].some((kind) => error instanceof kind) &&
   error.code === undefined &&
   !/fetch|network|load failed|terminated|bad port/i.test(error.message);
 
-/** A host name that does not exist is not among these: unlike a refused connection, it seldom appears by itself. */
+/** Codes of failed connections that may pass by themselves. An unknown host name seldom does. */
 const isUnreachable = ({ code, syscall }: SystemError) =>
   syscall === 'connect' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'EAI_AGAIN';
 
-/** No such host, or a proxy that makes no tunnel: only the message tells its answer that is not 200 from an aborted request. */
+/** An unknown host, or a proxy that refuses a tunnel; only the message tells the latter from an aborted request. */
 const isNotSent = ({ code, syscall, message }: SystemError) =>
   syscall === 'getaddrinfo' || /^UND_ERR_PRX_/.test(String(code)) || message.startsWith('Proxy response (');
 

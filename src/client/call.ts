@@ -14,7 +14,7 @@ export interface CallContext {
   /** Without a slash at the end. */
   readonly baseHref: string;
   readonly host: string;
-  /** The proxy in between, for messages. */
+  /** The proxy, for messages. */
   readonly proxy?: string | undefined;
   readonly credentials: Credentials;
   readonly limits: RetryLimits & { readonly timeoutMs: number };
@@ -80,7 +80,7 @@ export async function call(
   }
 }
 
-/** Ends a call that may have changed something already: without its key, each attempt would do it once more. */
+/** Ends a call that may have changed something: without its idempotency key, another attempt could change it again. */
 const withoutKey = (call: CallTrace, status: number): ProtocolError =>
   new ProtocolError('the idempotency key did not reach the service', { call, status, foreign: false, keyLost: true });
 

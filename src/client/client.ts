@@ -41,7 +41,7 @@ type Answer<Payload> = Payload extends { readonly items: readonly (infer Item)[]
   ? ListRequest<Payload, Item>
   : Promise<Payload>;
 
-/** `T` with the fields that it declares and no others, so that a misspelt one does not compile; later ones are there all the same. */
+/** `T` with its declared fields only, so that a misspelt field does not compile; later fields pass at run time. */
 export type Closed<T> = T extends string | number
   ? T
   : T extends (infer Item)[]
@@ -52,7 +52,7 @@ export type Closed<T> = T extends string | number
         ? { [Name in keyof T as IsOpen<Name, T[Name]> extends true ? never : Name]: Closed<T[Name]> }
         : T;
 
-/** Whether a member stands for all that are not declared. */
+/** Whether a member is an index signature. */
 type IsOpen<Name, Value> = string extends Name ? (unknown extends Value ? true : false) : false;
 
 /** A licence key with its limits, its state and its devices. */
@@ -66,7 +66,7 @@ export type Token = Closed<tokens.Token>;
 export type Event = Closed<events.Event>;
 export type Webhook = Closed<webhooks.Webhook>;
 
-/** A customer is named or brought along, never both. */
+/** Either `customerId` or `newCustomer`, never both. */
 type Exclusive<Input> = 'customerId' | 'newCustomer' extends keyof Input
   ? Input & ({ readonly customerId?: null | undefined } | { readonly newCustomer?: null | undefined })
   : Input;
@@ -94,7 +94,7 @@ export const createClient = (options: ClientOptions): Client => clientOfCall(cre
 /** Calls an endpoint, also one that the contract does not have. Resolves and rejects as the operations of a client. */
 export type CallEndpoint = (endpoint: AnyEndpoint, input?: unknown, options?: CallOptions) => Promise<unknown>;
 
-/** Makes what a client is made of. Throws as `createClient` does. */
+/** Makes the function that calls endpoints. Throws as `createClient` does. */
 export function createCallEndpoint(options: ClientOptions): CallEndpoint {
   const context = readOptions(options);
   return (endpoint, input = {}, callOptions = {}) => call(context, endpoint, input, callOptions);
@@ -122,11 +122,11 @@ export function readOptions(options: ClientOptions): CallContext {
   const { maxElapsedMs = maxRetries === null ? 30_000 : Number.POSITIVE_INFINITY } = options;
   const { maxUnreachableMs = maxElapsedMs } = options;
   checkToken(token);
-  // Within this process, and without a secret, there is nothing to eavesdrop on.
+  // In this process, or without a token, plain http is safe.
   const plainHttpAllowed = fetch !== undefined && token === undefined;
   const { href, host, isLoopback } = readBaseUrl(options.baseUrl, { plainHttpAllowed });
   const connectTimeoutMs = Math.min(10_000, timeoutMs);
-  // A proxy elsewhere would see what plain http sends to a loopback address.
+  // A remote proxy would see the plain http for a loopback address.
   const proxy = fetch || isLoopback ? null : proxyFor(href, process.env);
   const transport = fetch ? fetchTransport(fetch) : openNetwork({ connectTimeoutMs, proxy, ca });
   return {

@@ -58,7 +58,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** What a call ends with when its last attempt has failed. */
+/** The error of a call whose last attempt failed. */
 export type CallError = ApiError | NetworkError | ProtocolError;
 
 /** One thing wrong with an input; `path` is dotted (`newCustomer.email`), empty for the input as a whole. */
@@ -81,8 +81,8 @@ export class InputError extends TypeError {
 type StatusAndCode = Pick<ApiError, 'status' | 'code'>;
 
 /**
- * Whether a mutation may have been carried out although its call failed. Only repeating it with the same idempotency
- * key (`error.call.idempotencyKey`) shows it. Always false for a read.
+ * Whether a mutation may have been carried out although its call failed. Repeat the call with the same idempotency key
+ * (`error.call.idempotencyKey`) to find out. Always false for a read.
  *
  * | the call ended with | outcome |
  * |---|---|
@@ -100,13 +100,13 @@ export function outcomeUnknown(error: unknown): boolean {
   return mayHaveRun || (!settles(error) && error.call.mayHaveRunBefore === true);
 }
 
-/** Whether something is an error of a call that was sent, or was to be. */
+/** Whether a value is an error of a call. */
 export const isCallError = (error: unknown): error is CallError =>
   error instanceof ApiError || error instanceof NetworkError || error instanceof ProtocolError;
 
 /** A request with the same idempotency key is running. Source: API description, "Idempotency", 4 and 6. */
 export const isInProgress = ({ status, code }: StatusAndCode): boolean => status === 409 && code === 3;
 
-/** Whether an error comes from behind the idempotency check, and so holds for the attempts before it too. */
+/** Whether an error was decided after the idempotency check, and so holds for earlier attempts as well. */
 export const settles = ({ status, code }: StatusAndCode): boolean =>
   [400, 404, 409].includes(status) || (status === 403 && code !== 1);

@@ -34,7 +34,7 @@ export async function* followEvents(options: ClientOptions, follow: FollowOption
   for await (const events of followParts(options, follow)) yield* events;
 }
 
-/** The same, with the events that came together. */
+/** Follows events in batches, as they come. */
 export async function* followParts(
   options: ClientOptions,
   { after, type, signal, onAway }: FollowOptions,
@@ -54,7 +54,7 @@ export async function* followParts(
       if (told !== null) await onAway?.(null);
       failures = 0;
       told = null;
-      // A part that spans fewer numbers ends at the last event.
+      // A shorter range of numbers means that the last event is reached.
       if (last !== null && meta.last - last >= MAX_PART) waitMs = 0;
       last = meta.last;
       if (items.length > 0) yield items;

@@ -57,7 +57,7 @@ async function* readAll(send: Send, names: readonly string[], input: Place): Asy
   }
 }
 
-/** Where a list begins when the input does not say it; one that takes both is read by cursor. */
+/** The default start of a list; a list with cursors and pages is read by cursor. */
 function startOf(names: readonly string[], { page, cursor = '' }: Place): Place {
   if (page !== undefined || !names.includes('page')) return {};
   return names.includes('cursor') ? { cursor } : { page: 1 };
@@ -70,7 +70,7 @@ function placeAfter({ items, meta }: Part, { page = 1, cursor, after = 0 }: Plac
     // Some cursors are numbers.
     return meta.next === null ? null : { cursor: /^\d+$/.test(meta.next) ? Number(meta.next) : meta.next };
   }
-  // Without it, what is missing would look like the end.
+  // Otherwise a missing position would look like the end of the list.
   if (cursor !== undefined) throw new ProtocolError('the service answered a cursor with a page', NO_CURSOR);
   if (meta === undefined) return null;
   if ('last' in meta) return meta.last <= after ? null : { after: meta.last };

@@ -13,7 +13,7 @@ export interface PreparedRequest {
 /** Sends a request once. A redirect is returned, not followed. */
 export type Transport = (request: PreparedRequest, signal: AbortSignal) => Promise<TransportResponse>;
 
-/** What the client reads of a response; the global `Response` fits. */
+/** The parts of a response that the client reads; the global `Response` has them. */
 export interface TransportResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
@@ -37,7 +37,7 @@ export function openNetwork({ connectTimeoutMs, proxy, ca }: NetworkOptions): Tr
   const connect = { ...tls, timeout: connectTimeoutMs };
   const open = async () => {
     const { Agent, errors, Pool, ProxyAgent, request } = await import('undici');
-    // The client itself measures how long an attempt may take: only a proxy that is to make a tunnel has a time for it.
+    // The client limits the time of an attempt itself; only the tunnel of a proxy has a time limit here.
     const options = { connect, headersTimeout: 0, bodyTimeout: 0, allowH2: false };
     const clientFactory = (origin: URL, own: object) => new Pool(origin, { ...own, headersTimeout: connectTimeoutMs });
     const dispatcher =

@@ -9,7 +9,7 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** The bearer token, sent to the origin of `baseUrl` and nowhere else. */
   readonly token?: string | undefined;
-  /** The one certificate (PEM), or the authorities, to trust at the service, in place of those of this machine. */
+  /** The certificate or the authorities (PEM) to trust, instead of those of this machine. */
   readonly ca?: string | undefined;
   /** The network; the default is that of undici, and uses `HTTPS_PROXY` and `NO_PROXY`. */
   readonly fetch?: Fetch | undefined;
@@ -25,7 +25,7 @@ export interface ClientOptions {
    * `maxRetries` is given. A rate limit (429) and a request in progress (409/3) have `maxWaitMs` instead.
    */
   readonly maxElapsedMs?: number | undefined;
-  /** The same while no connection can be made; default `maxElapsedMs`. */
+  /** How long a call is repeated while no connection can be made, in milliseconds; default `maxElapsedMs`. */
   readonly maxUnreachableMs?: number | undefined;
   /** Longest wait that one 429 or 503 may ask for, and for a request in progress in all; default 60 000. */
   readonly maxWaitMs?: number | undefined;
@@ -42,7 +42,7 @@ export interface ClientOptions {
   readonly onSend?: ((operation: string) => void) | undefined;
   /** Called after each attempt. */
   readonly onAttempt?: ((attempt: AttemptEvent) => void) | undefined;
-  /** Called after each attempt with all that was sent and received: the token, keys and secrets are in it. */
+  /** Called after each attempt with the whole request and response, secrets included. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Clock, timers and random numbers; tests set them. */
   readonly timing?: Timing | undefined;

@@ -28,7 +28,7 @@ export function writeHeaders(
   idempotencyKey: string | null,
 ): Readonly<Record<string, string>> {
   return {
-    // Errors are JSON whatever the reply is.
+    // Errors are JSON, whatever the content type of the reply.
     accept: contentType ? `${contentType}, application/json` : 'application/json',
     'user-agent': userAgent,
     ...(token !== undefined && scope !== 'public' && { authorization: `Bearer ${token}` }),

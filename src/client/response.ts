@@ -21,7 +21,7 @@ type ReplyOf = Pick<Endpoint, 'reply'>;
 export const maxResponseBytes = ({ reply }: ReplyOf): number =>
   fieldsOf(reply).data instanceof z.ZodArray ? MAX_LIST_BYTES : MAX_RESPONSE_BYTES;
 
-/** The payload of a response, or the error that it is or amounts to; `now` is in milliseconds since 1970. */
+/** The payload of a response, or its error; `now` is in milliseconds since 1970. */
 export function readReply(
   endpoint: AnyEndpoint,
   response: RawResponse,
@@ -32,7 +32,7 @@ export function readReply(
   const { status, headers, text } = response;
   const retryAfterMs = readRetryAfter(headers, now);
   const invalid = (message: string, isForeign: boolean, cause?: unknown) => {
-    // It says nothing of an earlier attempt.
+    // The response says nothing about earlier attempts.
     const foreign = isForeign && !(call.idempotencyKey !== null && call.mayHaveRunBefore);
     return new ProtocolError(`the service answered ${message}`, { call, status, foreign, retryAfterMs }, { cause });
   };
@@ -58,11 +58,11 @@ export function readReply(
   }
 }
 
-/** Whether an error says that the path is not one of the service, rather than that it has no such key or customer. */
+/** Whether an error means an unknown path, not a missing key or customer. */
 const isUnknownRoute = ({ status, code, reason }: ApiError): boolean =>
   (status === 404 || status === 405) && (reason === null ? code === status : addressReasons.includes(reason));
 
-/** Without the service, a proxy answers with a page of its own. */
+/** The statuses of a proxy that cannot reach the service. */
 const guessAt = (status: number): string =>
   status >= 502 && status <= 504 ? ', as a proxy does that cannot reach the service' : '';
 
@@ -75,7 +75,7 @@ function isForeign(reply: ReplyOf['reply'], { status, headers, text }: RawRespon
   return !isSentAsJson;
 }
 
-/** Every reply has an integer `code`, but for those whose contract has none: they have one of its fields. */
+/** Whether a body has the form of a reply: an integer `code`, or a field of the reply if its contract has no code. */
 function hasEnvelope(reply: ReplyOf['reply'], json: unknown): boolean {
   if (typeof json !== 'object' || json === null) return false;
   if ('code' in json) return Number.isInteger(json.code);
@@ -88,7 +88,7 @@ const fieldsOf = ({ schema }: ReplyOf['reply']): z.ZodRawShape => (schema instan
 
 const isSuccess = (status: number) => status >= 200 && status < 300;
 
-/** A browser's `fetch` shows a redirect that it did not follow as 0. */
+/** A browser reports a redirect that `fetch` did not follow as status 0. */
 const isRedirect = (status: number) => status === 0 || (status >= 300 && status < 400);
 
 /** Without the query, which may repeat a licence key. */
@@ -128,7 +128,7 @@ function readInvalidFields(headers: ResponseHeaders): readonly string[] {
   return names.map((name) => decodeField(name.trim())).filter((name) => name !== '');
 }
 
-/** A name that is not encoded as it should be is shown as it came. */
+/** Decodes a name; returns a malformed one unchanged. */
 function decodeField(text: string): string {
   try {
     return decodeURIComponent(text);

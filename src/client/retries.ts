@@ -15,7 +15,7 @@ const DEFAULT_RETRIES = 4;
 
 const BASE_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 5_000;
-/** Waits add up to the time allowed even if the jitter is always 0. */
+/** The shortest wait: without it, jitter of 0 would make endless retries. */
 const MIN_BACKOFF_MS = 50;
 
 /** A failed attempt that took `durationMs`; `random` is at least 0 and below 1. */
@@ -33,14 +33,14 @@ interface FailedAttempt {
 export function countRetries(limits: RetryLimits): (failed: FailedAttempt) => number | null {
   const { maxRetries, maxWaitMs } = limits;
   let failures = 0;
-  /** Failures in which the service could be reached. */
+  /** The number of failures in which the service was reached. */
   let reachedFailures = 0;
   /** Milliseconds since the first failure other than a rate limit: attempts and waits. */
   let failingMs = 0;
   let inProgress = 0;
   let inProgressMs = 0;
 
-  /** A request in progress is waited for up to `maxWaitMs` in all; the minimum makes sure that the waits add up. */
+  /** Waits for a request in progress, up to `maxWaitMs` in all. */
   function waitForOther({ retryAfterMs }: ApiError, random: number): number | null {
     inProgress += 1;
     if (maxRetries !== null && !(failures + inProgress <= maxRetries)) return null;

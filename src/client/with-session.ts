@@ -4,7 +4,7 @@ import type { Client } from './client.ts';
 import { isInProgress } from './errors.ts';
 import { systemTiming, type Timing } from './timing.ts';
 
-/** What a checkout hands out, as far as a session signs with it. */
+/** The parts of the reply to a checkout that a session signs with. */
 export interface SessionKeys {
   readonly sessionId: string;
   /** Its bytes as UTF-8 are the key of the HMAC. */
@@ -39,7 +39,7 @@ export interface LeasedSession {
 
 /** Options of {@link withSession}. */
 export interface SessionOptions {
-  /** Ends the checkout, which may leave a seat taken until its lease ends; later the work, after which the seat is given back. */
+  /** Aborts the checkout, which may leave a seat taken until its lease ends; later aborts the work, and the seat is given back. */
   readonly signal?: AbortSignal | undefined;
   /** Called when the seat could not be given back; it is free again when the lease ends. What it throws is dropped. */
   readonly onReturnFailed?: ((error: unknown) => void) | undefined;
@@ -110,7 +110,7 @@ const endOf = (expiresAt: string, sentAt: number, intervalMs: number): number =>
 /** Sends heartbeats until the work is done. Rejects when the service refuses, and when the lease has ended. */
 async function keepAlive(client: SessionClient, lease: Lease, timing: Timing, done: AbortSignal): Promise<never> {
   for (;;) {
-    // Where the interval is as long as the lease, it would be too late.
+    // A heartbeat at the end of the lease would be too late.
     const remainingMs = Math.max(0, lease.endsAt - timing.now());
     await timing.sleep(Math.min(lease.intervalMs, remainingMs / 2), done);
     await prolong(client, lease, timing, done);
@@ -125,7 +125,7 @@ async function prolong(client: SessionClient, lease: Lease, timing: Timing, done
   for (;;) {
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, done]);
-    // An attempt is ended with the lease; after a suspension of the machine it still gets a moment.
+    // An attempt may last as long as the lease, and at least a moment after the machine was suspended.
     const late = timing.sleep(Math.max(RETRY_MS, lease.endsAt - timing.now()), signal).then(() => {
       throw new Error('the lease has ended');
     });
@@ -145,7 +145,7 @@ async function prolong(client: SessionClient, lease: Lease, timing: Timing, done
   }
 }
 
-/** Whether the service has answered, and another attempt would be answered alike. */
+/** Whether the service refused a heartbeat finally. */
 function isRefusal(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status < 500 && error.status !== 429 && !isInProgress(error);
 }

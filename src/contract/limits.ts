@@ -7,5 +7,5 @@ export const MIN_LICENSE_KEY = 23;
 /** No licence key is shorter, imported or not. */
 export const MIN_IMPORTED_KEY = 6;
 
-/** Whether a text is the name of a product: an identifier is longer, and seldom has a space in it. */
+/** Whether a text is a name of a product: identifiers are longer and seldom have spaces. */
 export const isProductName = (text: string): boolean => text.length < MIN_PRODUCT_ID || text.includes(' ');

@@ -11,7 +11,7 @@ export interface Reply<Payload = unknown, Result = Payload> {
   readonly contentType?: 'application/jwt' | undefined;
   readonly schema: z.ZodType;
   wrap(result: Result): unknown;
-  /** Its text, piece by piece: where that can be too long to be built at once, or is not JSON. */
+  /** The text of the reply in pieces, if it may be too long for one string or is not JSON. */
   stream?(result: Result): AsyncIterable<string>;
   unwrap(wire: unknown): Payload;
 }
@@ -20,7 +20,7 @@ type Wire = Readonly<Record<string, unknown>>;
 
 type Fields<S extends z.ZodRawShape> = z.output<z.ZodObject<S>>;
 
-/** How the result of a use case is put into the members of a reply, and how a client gets it out of them. */
+/** Converts the result of a use case to the members of a reply, and back for clients. */
 interface Envelope<Payload, Result> {
   wrap(result: Result): Wire;
   unwrap(wire: Wire): Payload;
@@ -42,7 +42,7 @@ const code = z.literal(0).describe('0 on success');
 export const plain = <S extends z.ZodRawShape>(id: string, shape: S): Reply<Fields<S>> =>
   object(id, shape, { wrap: (fields) => fields, unwrap: (wire) => wire as Fields<S> });
 
-/** `{code: 0, …}`: the endpoint's own fields beside the code, which other services may leave out where that is said. */
+/** `{code: 0, …}`: the code and the endpoint's own fields. */
 export const bare = <S extends z.ZodRawShape>(id: string, shape: S, { mayLackCode = false } = {}): Reply<Fields<S>> =>
   object<Fields<S>, Fields<S>>(
     id,
@@ -136,13 +136,13 @@ export function listReply<T>(id: string, action: string | null, item: z.ZodType<
   };
 }
 
-/** How a walk through a list goes on. */
+/** The position of a part in a walk through a list. */
 export const CursorMeta = resource('CursorMeta', 'How to go on; unless `page` was given', {
   limit: Count.min(1).describe('How many items a part has at most'),
   next: z.string().nullable().describe('The `cursor` of the part after this one; null when this is the last'),
 });
 
-/** A part of a list, and where it stands or how to go on. */
+/** A part of a list with its position. */
 export interface Part<Item, Meta> {
   readonly items: readonly Item[];
   readonly meta: Meta;
@@ -163,7 +163,7 @@ const last = Count.describe('The next part begins after it. Nothing is left once
 export const feed = <T, M extends z.ZodRawShape>(id: string, item: z.ZodType<T>, more: M) =>
   partList(id, item, z.looseObject({ last, ...more }));
 
-/** Text is handed on in pieces of about this many characters: one per item would cost more than the item. */
+/** The length of a piece of text, in characters; one piece per item would cost more than the item. */
 const PIECE_LENGTH = 16_384;
 
 /** The text of an envelope with an empty `data`, filled with the items. At most one piece is held at a time. */

@@ -16,10 +16,10 @@ const NOT_BLANK = /^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0][^\x00-\x1f\x7f-\
 
 /** Text of `min` to `max` characters without control characters or lone surrogates. */
 export const text = (min: number, max: number, pattern: RegExp = PRINTABLE) =>
-  // In one call: with one for each, every text would be built five times, in each command.
+  // One call: a call per check would build each schema five times, in every command.
   z.string().check(
     z.minLength(min),
-    // What is too long is looked at no further: of a megabyte the pattern would take an hour.
+    // Too long texts skip the pattern, which takes an hour for a megabyte.
     z.maxLength(max, { abort: true }),
     z.regex(pattern),
     z.refine((value) => value.isWellFormed(), 'Invalid string: must not hold half of a surrogate pair'),
@@ -163,7 +163,7 @@ export const Instant = z.codec(
   },
 );
 
-/** The condition on a change that nobody has made another one meanwhile. Source: decision 0049. */
+/** Makes a change conditional: nobody has changed the record since this instant. Source: decision 0049. */
 export const IfUpdatedAt = Instant.optional().describe(
   'Changes it only if this is its `updatedAt`: if nobody else has changed it since the caller looked',
 );
@@ -185,7 +185,7 @@ export const MAX_SEQ = 2_147_483_647;
 /** A number of things, or of seconds, in a reply: both databases keep it in 32 bits. */
 export const Count = z.int().min(0).max(MAX_SEQ);
 
-/** Whether something may be used; nothing in an example is switched off. */
+/** A flag that is true in examples. */
 export const Active = z.boolean().meta({ examples: [true] });
 
 /*
@@ -201,7 +201,7 @@ const EMAIL = new RegExp(`^(?:${ATOM}|${QUOTED})@(?:${EDGE}(?:${INNER}*${EDGE})?
 /** A domain as name servers know it. */
 const DOMAIN = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/;
 
-/** What nobody sees, but for the space, which may stand between quotes. */
+/** Invisible characters other than the space, which may stand between quotes. */
 const INVISIBLE = /[^\S ]|[\p{Cc}\p{Cf}\p{Cs}]/u;
 
 function isAddress(email: string): boolean {

@@ -14,7 +14,7 @@ const nonce = 'b7R0cT5kL3nP6sD8aJ1eG4';
 
 const nextNonce = shown('The value that the next heartbeat signs', nonce);
 
-/** What a session sends with each of its requests. Source: decision 0010. */
+/** The fields of each request of a session. Source: decision 0010. */
 const signedFields = {
   ...licenseAddress,
   sessionId: SessionId,

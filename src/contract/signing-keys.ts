@@ -31,7 +31,7 @@ export const SigningKey = resource('SigningKey', 'A key that signs licence files
 });
 export type SigningKey = z.output<typeof SigningKey>;
 
-/** Which account is meant where no token says it. */
+/** The account of a public request, which has no token. */
 const publicAccount = z.object({
   account: AccountId.optional().describe('Default: the oldest account of the service'),
 });

@@ -18,7 +18,7 @@ import {
 } from './scalars.ts';
 import { Scope, TokenKind } from './scopes.ts';
 
-/** What a token of an older service does not say is null. */
+/** Older services lack these fields; they are then null. */
 const later = <T extends z.ZodType>(schema: T) => schema.nullable().default(null);
 
 /** A token as lists show it: never the secret. */
@@ -52,19 +52,19 @@ const RotatedToken = resource('RotatedToken', 'A credential of the API, with its
   replaces: z.looseObject({ id: shownId(TokenId), expiresAt: EndText }).describe('The token whose place it takes'),
 });
 
-/** A network, or one address. Whether it really is one is told by the service, which refuses all else with 400/1. */
+/** A network or an address; the service refuses other text with 400/1. */
 const Network = text(2, 49, /^[0-9a-fA-F:.]+([/][0-9]{1,3})?$/).meta({
   description: 'A network in CIDR notation, or one address',
   examples: ['203.0.113.0/24'],
 });
 
-/** How long a token is valid for which nothing else was said, in days. */
+/** How long a token is valid by default, in days. */
 export const DEFAULT_TOKEN_DAYS = 90;
 
 /** The highest rate limit of a token, per minute. */
 const MAX_RATE = 60_000_000;
 
-/** How long a token is valid beside the one that replaces it, unless something else was said: a day. */
+/** How long a replaced token stays valid by default: a day. */
 export const DEFAULT_OVERLAP = 'P1D';
 
 /** What a new token may do. */

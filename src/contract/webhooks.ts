@@ -72,7 +72,7 @@ export type Delivery = z.output<typeof Delivery>;
 /** The longest time for which two secrets sign, in seconds. */
 const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
 
-/** How long two secrets sign unless it is said, in seconds. */
+/** How long two secrets sign by default, in seconds. */
 export const DEFAULT_OVERLAP_SECONDS = 24 * 60 * 60;
 
 const byId = z.object({ webhookId: WebhookId });

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long callers wait until others have their answer, in milliseconds: a connection may have gone silent. */
+/** How long callers wait for a running call, in milliseconds; its connection may have gone silent. */
 const MAX_WAIT_MS = 100;
 
 type Waiting<T> = Pick<PromiseWithResolvers<T>, 'resolve' | 'reject'>;
 
 /**
- * Makes a function that asks the same question once for many callers: those who come while `ask` runs wait until it ends, at
- * most `MAX_WAIT_MS`, and then it runs once for all of them. So no caller gets an answer that was asked for before it came.
+ * Coalesces equal calls: callers that come while `ask` runs wait for its end, at most `MAX_WAIT_MS`; then `ask` runs once for all
+ * of them. So no caller gets a result that was read before its call.
  *
- * @param nameOf the same name for the same questions
- * @param ask returns as many answers as there are callers
+ * @param nameOf the same name for equal calls
+ * @param ask returns one result per caller
  */
 export function coalesce<Q, T>(
   nameOf: (question: Q) => string,
   ask: (question: Q, callers: number) => Promise<readonly T[]>,
 ): (question: Q) => Promise<T> {
-  /** By name, while `ask` runs: who waits for the next time. */
+  /** The callers that wait for the next run of `ask`, by name. */
   const waiting = new Map<string, Waiting<T>[]>();
 
   async function answer(question: Q, callers: readonly Waiting<T>[]): Promise<void> {

@@ -6,14 +6,14 @@ import { StartupError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { countOf, type Row } from './table.ts';
 
-/** Tells how far a copy has come. */
+/** Reports the progress of a copy. */
 export interface CopyProgress {
   readonly table: string;
   readonly done: number;
   readonly total: number;
 }
 
-/** How many rows of a table were copied, and what stands for their content: the same on both sides. */
+/** The number of copied rows of a table, and a checksum of their content, equal on both sides. */
 export interface CopiedTable {
   readonly table: string;
   readonly rows: number;
@@ -27,7 +27,7 @@ interface Table {
   readonly key: readonly string[];
 }
 
-/** Every table with its primary key, each after those it refers to. */
+/** Every table with its primary key, in the order of foreign keys. */
 const tables: readonly Table[] = [
   { name: 'accounts', key: ['id'] },
   { name: 'data_keys', key: ['slot'] },
@@ -95,12 +95,12 @@ export async function copyDatabase(
     }
     return copied;
   });
-  // PostgreSQL would plan the first minutes of queries as for empty tables.
+  // Without statistics PostgreSQL would plan its first queries for empty tables.
   if (to.engine === 'PostgreSQL') await to.connection.run(raw(`analyze ${tables.map(({ name }) => name).join(', ')}`));
   return copied;
 }
 
-/** Brings the schema of a database up to date that is to be filled. Throws StartupError, at first, when it holds something. */
+/** Makes the schema of the target. Throws StartupError if the target is not empty. */
 export async function migrateTarget(to: Database): Promise<void> {
   if ((await to.tables()).has('accounts')) await refuseFilled(to.connection);
   await migrate(to);
@@ -122,7 +122,7 @@ async function* readAll({ connection, explain }: OpenDatabase, { name, key }: Ta
   const columns = raw(key.join(', '));
   let after = sql`1 = 1`;
   for (;;) {
-    // SQLite never waits; without a turn of the event loop no signal of the system would arrive.
+    // SQLite is synchronous: without a turn of the event loop no signal would arrive.
     await nextTurn();
     signal?.throwIfAborted();
     const batch = sql`select * from ${raw(name)} where ${after} order by ${columns} limit ${BATCH}`;

@@ -16,14 +16,14 @@ import { dataKeyRepository } from './tables/data-keys.ts';
  */
 export async function openDatabase(location: string, options?: OpenOptions): Promise<Database> {
   if (!isPostgres(location)) return openSqliteFile(location, options);
-  // Loaded only where it is used: a command on a file needs no PostgreSQL driver.
+  // Imported on use: a command on a file needs no PostgreSQL driver.
   return (await import('./engine/postgres/driver.ts')).openPostgresDatabase(location);
 }
 
 /** How long a short-lived command waits for another one on the same file. */
 export const LOCK_TIMEOUT_MS = 10_000;
 
-/** Runs `work` on a database, and closes it. Rejects with what the database says of its errors. */
+/** Opens a database, runs `work`, and closes it. Rejects with explained errors of the database. */
 export async function withDatabase<T>(
   location: string,
   options: OpenOptions | undefined,

@@ -7,7 +7,7 @@ export class StorageError extends Error {
   }
 }
 
-/** PostgreSQL ended a statement that took too long; the same one would be ended again. */
+/** PostgreSQL ended a statement that took too long; a retry would end the same way. */
 export class ReadTooBroad extends StorageError {
   override readonly name = 'ReadTooBroad';
 }
@@ -50,7 +50,7 @@ export function causeOf(error: unknown): Error {
   return error.cause instanceof Error ? causeOf(error.cause) : error;
 }
 
-/** Null for a change that something unique is in the way of: another transaction may have taken it since it was looked for. */
+/** Runs a change; null if a unique value was taken by another transaction since it was checked. */
 export function nullIfTaken(error: unknown): null {
   if (error instanceof ConstraintError) return null;
   throw error;

@@ -14,7 +14,7 @@ export interface SchemaStatus {
 
 type Migratable = Pick<Database, 'engine' | 'connection' | 'tables'>;
 
-/** @throws StartupError when no released version has made what is there */
+/** @throws StartupError when no released version has made the tables */
 export async function schemaStatus(database: Migratable): Promise<SchemaStatus> {
   const done = await listExecuted(database);
   return {
@@ -61,7 +61,7 @@ async function knownStatus(database: Migratable): Promise<SchemaStatus> {
   );
 }
 
-/** A location as it can be typed, without a password. */
+/** A location without its password, as it can be typed. */
 function asArgument(location: string): string {
   const [, scheme, user = '', rest] = /^(postgres(?:ql)?:\/\/)(?:([^/?#:@]*)[^/?#]*@)?([^?#]*)/.exec(location) ?? [];
   if (scheme !== undefined) return `${scheme}${user === '' ? '' : `${user}@`}${rest}`;
@@ -97,12 +97,12 @@ async function runPending(database: Database): Promise<readonly string[]> {
   return pending;
 }
 
-/** Shows that tables are those of lkm, and which migrations made them. */
+/** The table that marks a database of lkm and lists its migrations. */
 export const MIGRATIONS_TABLE = 'lkm_migrations';
 
 const statementsOf = (name: string, engine: Engine) => migrations[name]?.(dialects[engine]) ?? [];
 
-/** Tells one form of a migration from another: before a release it may still change. */
+/** A fingerprint of a migration, which may change before its release. */
 const fingerprintOf = (name: string, engine: Engine): string =>
   hash('sha256', statementsOf(name, engine).join('\n').replace(/\s+/g, ' '));
 
@@ -121,7 +121,7 @@ async function listExecuted({ engine, connection, tables }: Migratable): Promise
   return rows.map(({ name }) => name);
 }
 
-/** Whether tables are those of an lkm from before there was {@link MIGRATIONS_TABLE}. */
+/** Whether a database was made by a version of lkm without {@link MIGRATIONS_TABLE}. */
 export const isUnreleased = (tables: ReadonlySet<string>): boolean =>
   ['accounts', 'signing_keys', 'licenses'].every((name) => tables.has(name));
 

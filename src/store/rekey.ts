@@ -25,7 +25,7 @@ const sealedTables = [...new Set(sealedColumns.map(({ table }) => table))];
 
 export interface Rekeyed {
   readonly kept: Secrets['kept'];
-  /** How many secrets were written anew. */
+  /** The number of rewritten secrets. */
   readonly written: number;
 }
 

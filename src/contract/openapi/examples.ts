@@ -9,7 +9,7 @@ export interface Example {
   readonly reply: unknown;
 }
 
-/** The example of an endpoint, from those of its fields: of a request the required ones and those that the endpoint names. */
+/** The example of an endpoint, made from the examples of its fields: the required ones, and those that the endpoint names. */
 export function exampleOf({ query, body, reply, example = {}, exampleLacks = [] }: AnyEndpoint): Example {
   const components: Record<string, JsonSchema> = {};
   const fieldsOf = (schema: JsonSchema): Json => {
@@ -38,7 +38,7 @@ type Components = Readonly<Record<string, JsonSchema>>;
 const resolve = (schema: JsonSchema, components: Components): JsonSchema =>
   schema.$ref === undefined ? schema : (components[schema.$ref.split('/').at(-1) ?? ''] ?? {});
 
-/** A value of a schema; undefined when there is no telling what one looks like. */
+/** An example value of a schema; undefined if the schema does not tell. */
 export function sampleOf(reference: JsonSchema, components: Components): unknown {
   const schema = { ...resolve(reference, components), ...reference };
   const { examples, enum: values, properties, anyOf, items, minimum = 1 } = schema;
@@ -49,7 +49,7 @@ export function sampleOf(reference: JsonSchema, components: Components): unknown
   }
   if (anyOf) {
     const value = anyOf[0] && sampleOf(anyOf[0], components);
-    // What may be null is, unless it has an example of its own or members.
+    // Nullable values are null, unless they have an example or members.
     const isNull = anyOf.some(({ type }) => type === 'null') && (typeof value !== 'object' || Array.isArray(value));
     return isNull ? null : value;
   }

@@ -7,7 +7,7 @@ const header = (description: string, example: string | number, schema: object = 
   schema: { type: 'string', ...schema, examples: [example] },
 });
 
-/** Every header that a response may carry and that means something to its reader. */
+/** The documented headers of responses. */
 export const responseHeaders = {
   'X-Request-Id': header('Names this request in the log of the service', '4b0c2a4e-0c9e-4d0a-9a55-1f5e3c2d7b11'),
   RateLimit: header('What is left of the limit: `r` requests for the next `t` seconds', '"requests";r=5999;t=60'),
@@ -65,7 +65,7 @@ export function headersOfError(endpoint: AnyEndpoint, reasons: readonly Reason[]
   ];
 }
 
-/** Errors that pass by themselves, so that their responses say when to try again. */
+/** Temporary errors, whose responses have `Retry-After`. */
 const retryable: readonly Reason[] = ['rateLimited', 'requestInProgress', 'unavailable'];
 
 const headersOfAny = ({ retirement }: AnyEndpoint): readonly HeaderName[] => [

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A JSON object. */
 export type Json = Record<string, unknown>;
 
-/** The JSON Schema of an object, as far as it is looked at. */
+/** The members of a JSON Schema that are used here. */
 export interface JsonSchema extends Json {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -17,16 +17,16 @@ export interface JsonSchema extends Json {
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** What the document shows in place of a schema that only the server's way of checking needs. */
+/** Schemas that the document shows instead of others, which serve the server's checks. */
 const shown = z.registry<{ toJson(definitions: Record<string, Json>): Json }>();
 
-/** Makes the document show `schema` as `other`: they accept the same values, and `other` says it better. */
+/** Makes the document show `other` for `schema`. Both accept the same values. */
 export function showAs<T extends z.ZodType>(schema: T, other: z.ZodType): T {
   shown.add(schema, { toJson: (definitions) => convert(other, definitions) });
   return schema;
 }
 
-/** The JSON Schema (2020-12) of what is on the wire; it refers to schemas with an id, which go to `components`. */
+/** The JSON Schema (2020-12) of the values on the wire. Schemas with an id go to `components` and are referred to. */
 export function jsonSchemaOf(schema: z.ZodType, components: Record<string, JsonSchema>): JsonSchema {
   const definitions: Record<string, Json> = {};
   const own = inComponents(convert(schema, definitions));
@@ -52,7 +52,7 @@ function convert(schema: z.ZodType, definitions: Record<string, Json>): Json {
   return without(own, ['$schema']);
 }
 
-/** Replaces the members of `target`, but not what is said about it. */
+/** Replaces the members of `target` except its description and examples. */
 function replace(target: Json, members: Json): void {
   const { description, examples } = target;
   for (const name of Object.keys(target)) delete target[name];

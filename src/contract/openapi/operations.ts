@@ -30,7 +30,7 @@ function exampleKey(operation: string): string {
   return `5f0c1f2e-7a43-4a52-9d0e-${hash.toString(16).padStart(12, '0')}`;
 }
 
-/** What the document says of an endpoint. */
+/** The Operation Object of an endpoint. */
 export function operation(name: string, endpoint: AnyEndpoint, schemas: Record<string, JsonSchema>): Json {
   const { query, body, reply } = endpoint;
   const example = exampleOf(endpoint);
@@ -118,7 +118,7 @@ function parametersOf(query: z.ZodType, written: Example['query'], schemas: Reco
   }));
 }
 
-/** A query parameter as its schema names it, from the text that it is on the wire. */
+/** The value of a query parameter, from its text on the wire. */
 const typed = (written: string, { type }: Json): unknown =>
   type === 'integer' || type === 'boolean' ? JSON.parse(written) : type === 'array' ? written.split(',') : written;
 

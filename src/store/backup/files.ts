@@ -15,10 +15,10 @@ import { codesOf, isFull } from '../engine/sqlite/file.ts';
 import { StartupError } from '../errors.ts';
 import { isPostgres } from '../store.ts';
 
-/** The folders in which files are made have this name, and some characters more. */
+/** The prefix of the names of temporary folders. */
 export const WORK_PREFIX = '.lkm-work-';
 
-/** Runs `work` with a folder of its own (mode 0700) beside a file, and removes it with all that is left in it. */
+/** Runs `work` with a temporary folder (mode 0700) beside a file, and removes the folder afterwards. */
 export async function withWorkFolder<T>(path: string, work: (folder: string) => Promise<T>): Promise<T> {
   const parent = dirname(resolve(path));
   let folder = parent;
@@ -51,7 +51,7 @@ export function publish(from: string, to: string, previous: string | null = null
   syncFolderOf(to);
 }
 
-/** The same, where nothing stands: returns false when something has come to stand there meanwhile. */
+/** Moves a finished file to a free place; returns false if a file was made there meanwhile. */
 export function publishNew(from: string, to: string): boolean {
   makeDurable(from);
   try {
@@ -86,7 +86,7 @@ function sync(path: string): void {
 
 const refused: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS'];
 
-/** Names the folder without room, and what this user may not use: a file, or the folder that the work is done in. */
+/** Names the folder without free space, or the file or folder that this user may not use. */
 function explain(error: unknown, parent: string, folder: string): unknown {
   const options = { cause: error };
   if (isFull(error)) {
@@ -100,7 +100,7 @@ function explain(error: unknown, parent: string, folder: string): unknown {
   return new StartupError(what, 'check its owner and its mode', options);
 }
 
-/** Throws StartupError for PostgreSQL, which has tools of its own. */
+/** Throws StartupError for PostgreSQL, which has its own tools for backups. */
 export function refusePostgres(location: string): void {
   if (isPostgres(location)) {
     throw new StartupError('lkm backs up and restores SQLite files', 'for PostgreSQL use pg_dump and pg_restore');

@@ -11,7 +11,7 @@ import { openStore } from '../store.ts';
 import { publish, refusePostgres, requirePrivateFile, withWorkFolder } from './files.ts';
 import { checkManifest, type Manifest } from './manifest.ts';
 
-/** Whether a file stands where a backup is to be restored, of whatever content. */
+/** Whether there is any file at the target of a restore. */
 export const isTaken = (target: string): boolean => (statSync(target, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /**
@@ -31,7 +31,7 @@ export async function restoreBackup(
   const isReplaced = isTaken(path);
   if (isReplaced && !replace) throw new StartupError(`${path} is there already`, 'give another path');
   if (!isReplaced && hasLog(path)) {
-    // It would be read as the log of the new one.
+    // SQLite would read a log that is left there as the log of the restored database.
     const problem = `${path}-wal is the log of a database that is not there`;
     throw new StartupError(problem, 'move it away, or give another path');
   }
@@ -39,13 +39,13 @@ export async function restoreBackup(
     const old = await openSqliteFile(path, { waitMs: LOCK_TIMEOUT_MS });
     const previous = isReplaced ? `${path}${KEPT}${stamp}` : null;
     try {
-      // Another restore may have been first, while this one read its copy and waited.
+      // Another restore may have put its file there while this one checked its copy.
       const isUsed = old.writer.prepare('SELECT 1 FROM sqlite_master').get() !== undefined;
       if (isUsed && !isReplaced) throw new StartupError(`${path} is there already`, 'give another path');
       if (previous !== null && existsSync(previous)) {
         throw new StartupError(`${previous} is there already, of this same second`, 'try again');
       }
-      // The queue for the file stays closed to others until the new one is in its place.
+      // Other processes wait for the lock until the new file is in its place.
       old.writer.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       old.writer.close();
       if (existsSync(`${path}-wal`)) {
@@ -59,7 +59,7 @@ export async function restoreBackup(
   });
 }
 
-/** Whether changes stand beside a database that are not in its file yet, or may at any moment. */
+/** Whether a database has a log with changes that are not in its file yet, or an open process that may write one. */
 function hasLog(path: string): boolean {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   return log !== undefined && (log.size > 0 || (existsSync(path) && findOwner(locateFile(path, false)) !== null));

@@ -45,7 +45,7 @@ export async function takeBackup(
     const manifest = await describeBackup(copy, now);
     writeFileSync(written, `${JSON.stringify(manifest, null, 2)}\n`);
     signal?.throwIfAborted();
-    // In this order: a backup without a manifest can be restored, one with the manifest of another cannot.
+    // In this order: a backup without a manifest can be restored, a backup with a wrong manifest cannot.
     if (replace) {
       rmSync(manifestPath, { force: true });
       publish(copy, target);
@@ -71,8 +71,8 @@ async function copyFile(location: string, copy: string, signal: AbortSignal | un
   try {
     using source = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     source.exec('BEGIN; SELECT 1 FROM sqlite_master');
-    // Nobody else knows the copy, so that it needs no locks. With some, another lkm that opens the database would take
-    // this process for one that owns it.
+    // No other process knows the copy, so that it needs no locks. With locks, another lkm that opens the database would take
+    // this process for its owner.
     const unlocked = pathToFileURL(copy);
     unlocked.searchParams.set('nolock', '1');
     const progress = () => signal?.throwIfAborted();

@@ -2,7 +2,7 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import type { OutboxRecord } from '../tables/record/outbox.ts';
 import type { Sql } from './sql.ts';
 
-/** What statements run on: a transaction, or the reader. Each method throws StorageError when the database fails. */
+/** Runs statements, in a transaction or on the reader. Each method throws StorageError when the database fails. */
 export interface Connection {
   /** The rows of a statement, each converted by `read` if that is given. */
   all<R, T = R>(statement: Sql, read?: (row: R) => T): Promise<T[]>;
@@ -11,17 +11,17 @@ export interface Connection {
   /** Runs a change and counts the rows it touched. */
   run(statement: Sql): Promise<number>;
   /**
-   * Runs a change whose count nobody needs. On PostgreSQL it resolves before the answer: the next statement, or the commit,
-   * throws what it throws.
+   * Runs a change without counting rows. On PostgreSQL it resolves before the answer; its error comes from the next statement or
+   * from the commit.
    */
   send(statement: Sql): Promise<unknown>;
   /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
   nested<T>(work: () => Promise<T>): Promise<T>;
-  /** Takes a name for this transaction alone; false at once when another transaction has it, on whatever replica. */
+  /** Tries to take a named transaction lock; false at once if another transaction of any replica holds it. */
   tryLock(name: string): Promise<boolean>;
-  /** Has the commit of this transaction make durable, wherever commits have to be, also what it has only read. */
+  /** Makes the commit of this transaction wait for the standby also for what the transaction has only read. */
   confirm(): Promise<unknown>;
-  /** Keeps an entry for {@link AtCommit}, unless its part of the transaction is undone; false where it has to be written. */
+  /** Stages an entry for {@link AtCommit}; false if the engine has no such step and the entry must be written to a table. */
   stage(entry: OutboxRecord): boolean;
 }
 
@@ -33,13 +33,13 @@ export interface OpenOptions {
   readonly connections?: number;
   /** Whether a database that does not exist is made; true unless given. */
   readonly create?: boolean;
-  /** Whether an older schema is brought up to date; false unless given: then it is refused. */
+  /** Whether to migrate an older schema; default false: an older schema is refused. */
   readonly migrate?: boolean;
 }
 
 export type Engine = 'SQLite' | 'PostgreSQL';
 
-/** A database as an operator handles it, whatever its schema: inspected, migrated, copied. */
+/** A database for operator commands (inspect, migrate, copy), with any schema. */
 export interface Database {
   readonly engine: Engine;
   readonly connection: Connection;
@@ -48,11 +48,11 @@ export interface Database {
   /**
    * Runs `work` while nobody else works on the database. Waits for others that do the same as long as they take.
    *
-   * @param findDone asked while it waits: the result, once somebody else has done the work; else null
-   * @throws StartupError when servers or commands use it, and go on for seconds
+   * @param findDone called while waiting: the result, if another process has done the work; else null
+   * @throws StartupError when servers or commands keep using the database for seconds
    */
   alone<T>(work: () => Promise<T>, findDone?: () => Promise<T | null>): Promise<T>;
-  /** What to tell a person of an error of this database: a StartupError where the cause is known, else the error. */
+  /** Explains an error of this database: a StartupError if the cause is known, else the error itself. */
   explain(error: unknown): unknown;
   close(): Promise<void>;
 }
@@ -63,9 +63,9 @@ export interface Owner {
   readonly url?: string;
 }
 
-/** A database that is looked at, whatever its schema, and whoever has it open. */
+/** A database that is only inspected, with any schema, also while another process has it open. */
 export interface OpenForReading extends Omit<Database, 'transaction' | 'alone'> {
-  /** The process that has the database for itself; null where none has, or any number may. */
+  /** The process that owns the database; null if none does, or if the engine has no owner. */
   readonly owner: Owner | null;
   /** What an operator should know about it, one sentence each. */
   readonly warnings: readonly string[];
@@ -79,13 +79,13 @@ export interface SqliteFileInUse {
   readonly path: string;
   /** Throws StorageError when the file was removed or replaced at its path. */
   check(): void;
-  /** Whether the log has grown past its full size, since somebody reads an old state of it. */
+  /** Whether the log has grown past its full size because a reader holds an old state. */
   isLogTooLong(): boolean;
-  /** From now on, has `work` copy the log when it is nearly full. */
+  /** Registers `work`, which copies the log when it is nearly full. */
   copyLogBy(work: () => void): void;
 }
 
-/** What is done at the end of a commit with what its transactions have staged. When it throws, all of them are undone. */
+/** Runs at the end of a commit with the staged entries of its transactions. If it throws, all of them are undone. */
 export type AtCommit = (connection: Connection, staged: readonly OutboxRecord[]) => Promise<void>;
 
 /**
@@ -102,11 +102,11 @@ export interface Driver extends Pick<Database, 'transaction' | 'explain'>, Pick<
   readonly isOnlyWriter: boolean;
   /** Set where the database is a file. */
   readonly file?: SqliteFileInUse;
-  /** From now on, has `work` done in each commit. Absent where transactions commit by themselves. */
+  /** Registers `work` for each commit. Absent on engines where each transaction commits alone. */
   readonly atCommit?: (work: AtCommit) => void;
-  /** Resolves once every commit of unknown outcome has one: once the database answers again. */
+  /** Resolves once no commit has an unknown outcome, as soon as the database answers again. */
   settled(): Promise<void>;
-  /** Throws StorageError when a change would fail, as far as the database tells without one. Asks PostgreSQL once a second. */
+  /** Throws StorageError if a change would fail, as far as can be told without one. Asks PostgreSQL at most once a second. */
   check(): Promise<void>;
   /** Tells other processes where this database is served. */
   publishUrl(url: string): void;
@@ -120,5 +120,5 @@ export interface Commit {
   readonly isSynchronous: boolean;
 }
 
-/** Of this process, for whoever measures them; costs nothing while nobody does. */
+/** The commits of this process, for metrics; costs nothing without a subscriber. */
 export const commits = tracingChannel<object, Commit>('lkm:commit');

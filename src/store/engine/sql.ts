@@ -1,10 +1,10 @@
-/** Returns what it is given: a conversion where nothing is to be converted. */
+/** The identity function, for rows that need no conversion. */
 export const identity = <From, To>(value: From): To => value as unknown as To;
 
 /** A value that a column can hold on both engines. */
 export type SqlValue = string | number | null;
 
-/** A statement of SQL, or a part of one: pieces of text, and between each two of them a value or another part. */
+/** An SQL statement, or a part of one: texts, with a value or another part between each two of them. */
 export class Sql {
   readonly texts: readonly string[];
   readonly parts: readonly (SqlValue | Sql)[];
@@ -15,26 +15,26 @@ export class Sql {
   }
 }
 
-/** SQL as a template: `${…}` in it is a value, which is sent apart from the text, or another part of the statement. */
+/** SQL as a template: `${…}` is a bound value, or another part of the statement. */
 export const sql = (texts: TemplateStringsArray, ...parts: readonly (SqlValue | Sql)[]): Sql => new Sql(texts, parts);
 
-/** Text that stands in a statement as it is: a name, or a literal. It is never made from what somebody has sent. */
+/** Raw text in a statement: a name or a literal, never input of a request. */
 export const raw = (text: string): Sql => new Sql([text], []);
 
-/** Parts of a statement in a row; at least one. */
+/** Joins parts of a statement; at least one. */
 export const join = (parts: readonly (SqlValue | Sql)[], separator = ', '): Sql =>
   new Sql(['', ...Array<string>(parts.length - 1).fill(separator), ''], parts);
 
-/** Conditions that are all to be met; at least one. */
+/** Joins conditions with `and`; at least one. */
 export const and = (conditions: readonly Sql[]): Sql => join(conditions, ' and ');
 
-/** All rows of some queries, for ids unless other columns are named; of no queries, no rows. */
+/** The union of queries, for ids unless other columns are named; no rows without a query. */
 export const unionOf = (queries: readonly Sql[], columns: readonly string[] = ['id']): Sql =>
   queries.length === 0
     ? raw(`select ${columns.map((column) => `'' as ${column}`).join(', ')} where 1 = 0`)
     : join(queries, ' union all ');
 
-/** Whether a column has one of some values; none has one of no values. */
+/** The condition that a column has one of some values; false without values. */
 export const isAmong = (column: Sql, values: readonly SqlValue[]): Sql =>
   values.length === 0 ? raw('1 = 0') : sql`${column} in (${join(values)})`;
 
@@ -52,12 +52,12 @@ export function write(statement: Sql, place: (position: number) => string, value
 }
 
 function checked(value: SqlValue): SqlValue {
-  // PostgreSQL would take it for null.
+  // PostgreSQL would bind undefined as null.
   if (value === undefined) throw new TypeError('a value of a statement is undefined');
   return value;
 }
 
-/** Callers choose the filters of lists and what is changed together: when there are more statements, all are forgotten. */
+/** The most cached statements; callers combine filters and changed fields freely, so the cache is cleared when full. */
 const MAX_STATEMENTS = 1_000;
 
 const isPart = (part: SqlValue | Sql): part is Sql => part instanceof Sql;

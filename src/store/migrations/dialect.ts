@@ -1,4 +1,4 @@
-/** What the engines call by names of their own. */
+/** Parts of statements that differ between the engines. */
 export interface Dialect {
   /**
    * Keeps the rows in the order of the primary key. Without it SQLite keeps them by a number of their own and the primary key

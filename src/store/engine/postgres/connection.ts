@@ -4,7 +4,7 @@ import { ConstraintError, ReadTooBroad, StorageError } from '../../errors.ts';
 import type { Connection } from '../driver.ts';
 import { identity, prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
 
-/** A connection keeps what it has parsed until it ends: lists with rare filters must not fill its memory. */
+/** The most prepared statements: a connection keeps each until it ends, and lists have many combinations of filters. */
 const MAX_NAMES = 1_000;
 
 /** A statement as PostgreSQL takes it: under a name it is parsed once per connection. */
@@ -28,11 +28,11 @@ export function createPrepare(): Prepare {
 
 export type Sent = string | { readonly text: string; readonly name?: string; readonly values: readonly unknown[] };
 
-/** Sends statements, which the server does and answers in their order. */
+/** Sends statements; the server runs and answers them in order. */
 interface Pipeline {
   /** Sends a statement, and waits for its answer. */
   query(statement: Sent): Promise<QueryResult>;
-  /** Sends a statement together with the next one that is waited for, which throws what this one throws. */
+  /** Sends a statement together with the next awaited one, which then throws this one's error. */
   send(statement: Sent): Promise<unknown>;
 }
 
@@ -54,7 +54,7 @@ export function connect(client: Pool | ClientBase | Pipeline, prepare: Prepare):
     return { ...prepared, values };
   };
   const execute = (sql: Sql): Promise<QueryResult> => attempt(() => query(toSent(sql)));
-  /** Whether commits may have to wait, as the lock of this transaction was told. */
+  /** Whether commits may have to wait for a standby. */
   let hasStandbys = true;
   return {
     all: async <R, T>(sql: Sql, read: (row: R) => T = identity) => (await execute(sql)).rows.map((row) => read(row)),
@@ -71,13 +71,13 @@ export function connect(client: Pool | ClientBase | Pipeline, prepare: Prepare):
         await attempt(() => send('RELEASE nested'));
         return value;
       } catch (error) {
-        // After a lost connection there is nothing to go back to; the error itself says so.
+        // After a lost connection there is no savepoint; the first error is thrown.
         await query('ROLLBACK TO nested').catch(() => {});
         throw error;
       }
     },
     async tryLock(name) {
-      // 64 bits. Two names with the same bits would exclude each other, which does no harm.
+      // 64 bits. Two names with equal bits would exclude each other, which is harmless.
       const id = hash('sha256', name, 'buffer').readBigInt64BE().toString();
       const { rows } = await attempt(() => query({ name: 'lkm_lock', text: LOCK, values: [id] }));
       hasStandbys = rows[0]?.standbys !== '';
@@ -89,7 +89,7 @@ export function connect(client: Pool | ClientBase | Pipeline, prepare: Prepare):
   };
 }
 
-/** Outside of a transaction nothing would throw later: each statement is waited for. */
+/** Outside of a transaction each statement is awaited: no later statement could throw its error. */
 function pipelineOf(client: Pool | ClientBase): Pipeline {
   const query = (statement: Sent) => client.query(statement as QueryConfig);
   return { query, send: query };
@@ -98,7 +98,7 @@ function pipelineOf(client: Pool | ClientBase): Pipeline {
 /** SQLSTATE class 23, integrity constraint violation. */
 const CONSTRAINT = /^23/;
 
-/** Of a statement that took longer than `statement_timeout`. */
+/** The SQLSTATE of a statement that took longer than `statement_timeout`. */
 const QUERY_CANCELED = '57014';
 
 /** Runs one query. */
@@ -110,7 +110,7 @@ export async function attempt<T>(query: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What the database or the way to it throws, as a StorageError, a ConstraintError or a ReadTooBroad. */
+/** Converts an error of the driver to a StorageError, a ConstraintError or a ReadTooBroad. */
 export function toStorageError(error: unknown): Error {
   if (error instanceof Error && CONSTRAINT.test(String(codeOf(error)))) return new ConstraintError(error);
   return isFromServer(error) && error.code === QUERY_CANCELED ? new ReadTooBroad(error) : new StorageError(error);
@@ -121,6 +121,6 @@ export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** Whether PostgreSQL itself has refused something, and the code is one of SQLSTATE: `EPIPE` has five letters, too. */
+/** Whether an error is from PostgreSQL itself, with a SQLSTATE; `EPIPE` also has five letters. */
 export const isFromServer = (error: unknown): error is pg.DatabaseError & { readonly code: string } =>
   error instanceof pg.DatabaseError && error.code !== undefined;

@@ -38,7 +38,7 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
     isOnlyWriter: false,
     async transaction(work) {
       if (closing) throw new StorageError(new Error('the database was closed'));
-      // One more commit without an answer would take one more place, and its outcome would be as unknown.
+      // While commits are in doubt, another commit would take one more connection, with an unknown outcome as well.
       if (known.isInDoubt) await check();
       const running = transact(writers, prepare, work, known);
       underWay.add(running);
@@ -50,7 +50,7 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
     publishUrl: () => {},
     close: async () => {
       closing = true;
-      // A pool that ends while somebody waits for a connection lets them wait until their timeout.
+      // `pg` leaves callers that wait for a connection waiting until their timeout when a pool ends.
       await Promise.allSettled(underWay);
       for (const { connection } of known.abandoned) connection.stream.destroy();
       await Promise.all([writers.end(), readers.end(), presence.leave()]);
@@ -60,7 +60,7 @@ export async function openPostgres(url: string, options: OpenOptions = {}): Prom
 
 const CHECK_EVERY_MS = 1_000;
 
-/** Gives what `ask` gave, to whoever calls in the time after. */
+/** Caches the result of `ask` for a while. */
 function oncePer<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | null = null;
   const forget = () => {
@@ -75,7 +75,7 @@ function oncePer<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Makes sure that the schema is there and stays as it is until this process leaves. */
+/** Makes the schema if needed, and keeps other processes from migrating it until this process ends. */
 async function enter(database: Database, url: string, options: OpenOptions): Promise<Presence> {
   const presence = await showPresence(url);
   try {
@@ -85,15 +85,15 @@ async function enter(database: Database, url: string, options: OpenOptions): Pro
     throw error;
   }
   await presence.leave();
-  // It takes as long as it takes, and so does waiting for another server that does it.
+  // A migration has no time limit, and neither has the wait for a server that migrates.
   const unlimited = await openPostgresDatabase(url);
   await migrate(unlimited).finally(unlimited.close);
   return showPresence(url);
 }
 
 /**
- * Waits until changes work. A transaction whose commit went unanswered holds its locks until it is over, so that from then
- * on its claim is either seen as done or refused as in progress.
+ * Waits until changes work. An unanswered commit holds its locks until its transaction is over; from then on its claim is
+ * either stored or refused as in progress.
  */
 async function untilItWorks(check: () => Promise<void>): Promise<void> {
   for (;;) {
@@ -106,7 +106,7 @@ async function untilItWorks(check: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Opens a PostgreSQL database for an operator, whose work takes as long as it takes. Throws StartupError as above. */
+/** Opens a PostgreSQL database for an operator, without time limits. Throws StartupError as above. */
 export const openPostgresDatabase = async (url: string): Promise<Database> => databaseOn(await openPool(url), url);
 
 export async function openForReading(url: string): Promise<OpenForReading> {

@@ -7,11 +7,11 @@ export function hostsOf(url: string): readonly string[] {
   return hosts?.includes(',') ? hosts.split(',').map((host) => before + host + after) : [url];
 }
 
-/** Whether a connection counts only when it can write: what several hosts are for. */
+/** Whether only a connection to a host that takes writes is used, as with several hosts. */
 export const wantsPrimary = (url: string): boolean =>
   hostsOf(url).length > 1 || /[?&]target_session_attrs=(read-write|primary)(?=&|$)/.test(url);
 
-/** The database as it may be shown: without user and password. */
+/** The address for messages, without user and password. */
 export function nameOf(url: string): string {
   const found = hostsOf(url).map((one) => URL.parse(one));
   const [first] = found;

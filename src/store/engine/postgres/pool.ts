@@ -16,16 +16,16 @@ const settingsOf = (statement: number, lock: number, idle: number) => `
 /** Bounds on what a request may wait for, in milliseconds. */
 const REQUEST_SETTINGS = settingsOf(10_000, 5_000, 15_000);
 
-/** What an operator does takes as long as it takes. */
+/** Settings for operators: no time limits. */
 const OPERATOR_SETTINGS = settingsOf(0, 0, 0);
 
-/** Of this side: a connection that has gone silent would otherwise keep its request, and its key, for hours. */
+/** Time limit of the client: a silent connection would otherwise hold its request and its idempotency key for hours. */
 export const SILENCE_TIMEOUT_MS = 12_000;
 
-/** After how long without a message the system asks whether the other side is still there; after ten more it is not. */
+/** TCP keep-alive, in milliseconds: after this silence the system sends probes. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Of one process, together with the one that is never busy. */
+/** The most connections of one process, with the one for locks. */
 const CONNECTIONS = 17;
 
 /** Reads have connections of their own, so that transactions that wait for locks do not make them wait. */
@@ -34,7 +34,7 @@ export function shareConnections(connections = CONNECTIONS) {
   return { forReads, forTransactions: connections - 1 - forReads };
 }
 
-/** Of a command that looks at a database. */
+/** The connections of a command that inspects a database. */
 export const OPERATOR_CONNECTIONS = 10;
 
 /**
@@ -77,16 +77,16 @@ export function createPool(url: string, config: pg.PoolConfig, first: string): p
     },
     ...config,
   });
-  // A client that fails while it is idle is dropped by the pool; the next query opens another.
+  // The pool drops a client that fails while idle; the next query opens another.
   pool.on('error', () => {});
-  // One that fails while it is in use tells so through its query; without a listener it would end the process.
+  // A client that fails in use reports it through its query; without a listener the event would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
 type OnConnected = (error: Error | undefined, client: pg.PoolClient | undefined, done: () => void) => void;
 
-/** Tries one host after the other, and waits for a place where PostgreSQL takes no more connections. */
+/** Tries one host after another, and waits if PostgreSQL has no free connection. */
 class PatientPool extends pg.Pool {
   readonly #hosts: readonly string[];
 
@@ -120,7 +120,7 @@ class PatientPool extends pg.Pool {
         } else if (hostsLeft > 1 && this.totalCount < this.options.max) {
           hostsLeft -= 1;
           const next = this.#hosts[(this.#hosts.indexOf(tried ?? '') + 1) % this.#hosts.length];
-          // Another caller may have gone on meanwhile.
+          // Another caller may have chosen the next host meanwhile.
           if (this.options.connectionString === tried && next !== undefined) this.options.connectionString = next;
         } else {
           throw error;
@@ -133,7 +133,7 @@ class PatientPool extends pg.Pool {
 const TOO_MANY_CONNECTIONS = '53300';
 const RETRY_MS = 100;
 
-/** Keeps connections to the server that was the primary out, once another one is. */
+/** Ends connections to a former primary once another host is the primary. */
 async function refuseStandby(client: pg.ClientBase, url: string): Promise<void> {
   const { rows } = await client.query('show transaction_read_only');
   if (rows[0]?.transaction_read_only !== 'on') return;
@@ -161,8 +161,8 @@ const SERVER = `
 `;
 
 /**
- * Makes sure that the server can be written to, that the user may work with the tables, and that a connection stays one.
- * Each change would else fail, and be repeated like one that may succeed later.
+ * Checks that the server takes writes, that the user may use the tables, and that no pooler shares connections. Otherwise each
+ * change would fail and be retried in vain.
  */
 async function checkServer(pool: pg.Pool, url: string): Promise<void> {
   const client = await pool.connect();
@@ -184,10 +184,10 @@ async function checkServer(pool: pg.Pool, url: string): Promise<void> {
         'use the user that made them, or grant SELECT, INSERT, UPDATE and DELETE on all of them',
       );
     }
-    // A pooler tells its clients numbers of its own.
+    // A pooler gives its own process numbers to clients.
     const isDirect = 'processID' in client && client.processID === found?.pid;
     if (!isDirect && (await isHandedOn(client, pool))) {
-      // Prepared statements and settings would then be of somebody else.
+      // Prepared statements and settings would then belong to another client.
       throw new StartupError(
         `${name} is behind a connection pooler that gives each transaction another connection`,
         'set pool_mode = session there, or give the address of PostgreSQL itself: a server of lkm has a pool of its own',

@@ -17,7 +17,7 @@ const LOOK_EVERY_MS = 1_000;
 
 /** A connection that is never busy. */
 export interface Presence {
-  /** Runs a statement within a second, or fails. */
+  /** Runs a statement with a time limit of a second. */
   query(text: string): Promise<QueryResult>;
   /** Replaces the connection: a new one has the settings of today. */
   renew(): void;
@@ -27,8 +27,8 @@ export interface Presence {
 const QUERY_TIMEOUT_MS = 1_000;
 
 /**
- * Keeps everybody from migrating a database while this process works on it, on a connection of its own that is renewed
- * when it is lost. Waits while somebody migrates it now.
+ * Prevents migrations while this process works on the database, by a lock on a connection of its own, which is renewed when
+ * lost. Waits for a running migration.
  */
 export async function showPresence(url: string): Promise<Presence> {
   const pool = createPool(url, { max: 1, idleTimeoutMillis: 0 }, SHARE);
@@ -50,7 +50,7 @@ export async function showPresence(url: string): Promise<Presence> {
   };
 }
 
-/** How long servers that were just stopped, and those that are only starting, may still have the lock. */
+/** How long to wait for the lock: stopping and starting servers hold it for a moment. */
 const IN_USE_TIMEOUT_MS = 2_000;
 const PAUSE_MS = 100;
 
@@ -59,7 +59,7 @@ const USERS = `
   where locktype = 'advisory' and granted and classid = 1818979700 and objid = 1 and objsubid = 2
     and database = (select oid from pg_database where datname = current_database())`;
 
-/** Runs `work` while nobody else works on a PostgreSQL database: see {@link Database.alone}. */
+/** Runs `work` while no other process uses a PostgreSQL database: see {@link Database.alone}. */
 export async function alone<T>(
   pool: Pool,
   work: () => Promise<T>,

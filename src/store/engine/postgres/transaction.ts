@@ -12,11 +12,11 @@ const RETRY_AFTER_MS = 10;
 /** `serialization_failure` and `deadlock_detected`: PostgreSQL asks for the transaction to be run again. */
 const RUN_AGAIN: readonly unknown[] = ['40001', '40P01'];
 
-/** What is known of the commits of a process. */
+/** The state of the commits of a process. */
 export interface Commits {
   /** Whether the last commit is slow, or has no known outcome. */
   isInDoubt: boolean;
-  /** Connections whose commit was given up. Each keeps its place in the pool until PostgreSQL has answered, or it ends. */
+  /** Connections with an abandoned commit. Each stays in the pool until PostgreSQL answers or the connection ends. */
   readonly abandoned: Set<PoolClient>;
 }
 
@@ -57,7 +57,7 @@ async function runOnce<T>(
     usable = true;
     return value;
   } catch (error) {
-    // After a commit without an answer there is nothing to take back, and nobody may be listening.
+    // After an unanswered commit there is nothing to roll back.
     if (!(error instanceof OutcomeUnknown)) usable = (await transaction.rollBack()) && !isReadOnly(error);
     throw error;
   } finally {
@@ -88,7 +88,7 @@ async function withinTime(committing: Promise<void>, known: Commits): Promise<vo
   }
 }
 
-/** PostgreSQL goes on with a commit when its connection is closed: closed earlier, the next ones would take all places there. */
+/** PostgreSQL finishes a commit although its connection is closed: closing early would use up its connections. */
 async function releaseOnceAnswered(
   client: PoolClient,
   committing: Promise<void> | null,
@@ -100,7 +100,7 @@ async function releaseOnceAnswered(
   client.release(true);
 }
 
-/** Commits and checks the command tag: PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. */
+/** Commits, and checks the command tag: PostgreSQL answers COMMIT of a failed transaction with ROLLBACK. */
 async function commit(transaction: Pick<ReturnType<typeof openTransaction>, 'commit'>): Promise<void> {
   const committing = commits.tracePromise(transaction.commit, { size: 1, isSynchronous: false });
   const { command, failure, warning } = await committing.catch((error: unknown) => {
@@ -110,11 +110,11 @@ async function commit(transaction: Pick<ReturnType<typeof openTransaction>, 'com
   });
   if (failure !== null) throw toStorageError(failure);
   if (command !== 'COMMIT') throw new StorageError(new Error(`the commit was answered with ${command}`));
-  // Such as 01000, when the wait for a standby was cancelled: this server has it, and maybe no other.
+  // For example 01000, a cancelled wait for a standby: maybe only this server has the commit.
   if (warning !== null) throw new OutcomeUnknown(warning);
 }
 
-/** The statements of one transaction. It begins together with the first of them. */
+/** The statements of one transaction. BEGIN goes out with the first of them. */
 function openTransaction(client: PoolClient) {
   const { stream } = client.connection;
   const unanswered: Promise<unknown>[] = [];
@@ -127,7 +127,7 @@ function openTransaction(client: PoolClient) {
     return answer;
   }
 
-  /** Until {@link uncork}, what is sent is gathered, and then written at once. */
+  /** Collects what is sent until {@link uncork}, which writes it at once. */
   function cork(): void {
     if (!isCorked) stream.cork();
     isCorked = true;
@@ -151,7 +151,7 @@ function openTransaction(client: PoolClient) {
   begun.catch(() => {});
   unanswered.push(begun);
 
-  /** Waits until the transaction has begun, for a change: outside of it, it would be made at once. Reads need not wait. */
+  /** Waits for the answer to BEGIN before a change, which would otherwise commit by itself. Reads need not wait. */
   async function awaitBegin(statement: Sent): Promise<void> {
     if (hasBegun || /^\s*select\b/i.test(typeof statement === 'string' ? statement : statement.text)) return;
     uncork();
@@ -170,7 +170,7 @@ function openTransaction(client: PoolClient) {
       cork();
       unanswered.push(submit(statement));
     },
-    /** Undoes everything, whatever the statements before have done. Resolves to false when that is not certain. */
+    /** Rolls back. Resolves to false if the outcome is not certain. */
     rollBack(): Promise<boolean> {
       uncork();
       return client.query('ROLLBACK').then(
@@ -178,7 +178,7 @@ function openTransaction(client: PoolClient) {
         () => false,
       );
     },
-    /** Sends COMMIT. Resolves to the tag of its answer, to its warning, and to what a statement before it has thrown, or null. */
+    /** Sends COMMIT. Resolves to the command tag, the warning, and the error of an earlier statement, or null. */
     async commit() {
       let warning: Error | null = null;
       const onNotice = ({
@@ -208,5 +208,5 @@ function openTransaction(client: PoolClient) {
 /** The SQLSTATE of a mere notice. */
 const SUCCESSFUL = '00000';
 
-/** Without the end that other statements have in `pg`, which closes the connection. */
+/** Without the time limit of `pg` for statements, which would close the connection. */
 const COMMIT = { text: 'COMMIT', query_timeout: 2 ** 31 - 1 };

@@ -7,9 +7,9 @@ import { identity, prepareOnce, type Sql, type SqlValue, write } from '../sql.ts
 import { codesOf } from './file.ts';
 
 interface ConnectOptions {
-  /** Called in front of each statement. */
+  /** Called before each statement. */
   readonly before?: () => void;
-  /** What is told of changes, and undoes them; absent from a connection that only reads. */
+  /** Tracks changes and undoes nested work; absent on the connection that only reads. */
   readonly undo?: Undo;
 }
 
@@ -19,7 +19,7 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
     const text = forSqlite(write(command, () => '?'));
     const statement = database.prepare(text);
     statement.setReturnArrays(true);
-    // An update can return rows too.
+    // An `update … returning` has rows and is a change.
     return { statement, writes: !/^\s*select/.test(text), toRow: rowMaker(statement) };
   });
 
@@ -65,7 +65,7 @@ interface Prepared {
   readonly toRow: (values: Values) => Row;
 }
 
-/** Of a row, or of what stands in a statement, in order. */
+/** The values of a row, or of a statement, in order. */
 type Values = readonly SqlValue[];
 
 function allRows({ statement, toRow }: Prepared, values: Values): Row[] {
@@ -101,7 +101,7 @@ function rowMaker(statement: StatementSync): (values: Values) => Row {
 const CONSTRAINT = 19;
 const CONSTRAINT_TRIGGER = 1811;
 
-/** What the database throws, as a StorageError, or a ConstraintError. */
+/** Converts an error of SQLite to a StorageError or a ConstraintError. */
 function toStorageError(error: unknown): Error {
   if (error instanceof StorageError) return error;
   const { errcode } = codesOf(error);
@@ -117,10 +117,10 @@ function attempt(work: () => void): void {
   }
 }
 
-/** How nested work in a transaction on one SQLite connection is undone when it fails. */
+/** Undoes nested work of a transaction on one SQLite connection when it fails. */
 export type Undo = ReturnType<typeof createUndo>;
 
-/** For a connection that writes. */
+/** The tracker of a connection that writes. */
 export function createUndo(database: DatabaseSync) {
   const savepoint = database.prepare('SAVEPOINT part');
   const release = database.prepare('RELEASE part');
@@ -137,7 +137,7 @@ export function createUndo(database: DatabaseSync) {
       needsRollback = false;
       staged &&= [];
     },
-    /** From the next transaction on, entries can be staged. */
+    /** Lets later transactions stage entries. */
     collect(): void {
       staged = [];
     },
@@ -145,15 +145,15 @@ export function createUndo(database: DatabaseSync) {
       staged?.push(entry);
       return staged !== null;
     },
-    /** What this transaction has staged, and not undone. */
+    /** The staged entries of this transaction that are not undone. */
     staged: (): readonly OutboxRecord[] => staged ?? [],
-    /** To be called when a statement has changed something. */
+    /** Call it after each change. */
     noteChange(): void {
       changes += 1;
     },
-    /** Whether nested work has failed whose writes only a rollback of the whole transaction undoes. */
+    /** Whether failed nested work has written something that only a rollback of the whole transaction undoes. */
     needsRollback: () => needsRollback,
-    /** Runs nested work. What it wrote before it threw is undone; without savepoints the transaction cannot be kept then. */
+    /** Runs nested work and undoes its writes if it throws. Without savepoints the whole transaction must then be rolled back. */
     async nested<T>(work: () => Promise<T>): Promise<T> {
       const before = changes;
       const stagedBefore = staged?.length;

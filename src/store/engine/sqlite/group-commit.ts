@@ -14,7 +14,7 @@ interface Waiting {
 /** The limit keeps a batch short, so that reads do not wait for long. */
 const MAX_BATCH_SIZE = 256;
 
-/** How many turns of the event loop in a row may bring none to a batch that is smaller than the one before. */
+/** For how many turns of the event loop without a new transaction a batch waits, if it is smaller than the one before. */
 const MAX_QUIET_TURNS = 2;
 
 /** How long a batch waits for more, in milliseconds: about as long as a commit takes. */
@@ -28,18 +28,18 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
 /**
  * Runs all transactions that wait in one turn of the event loop under one durable commit; none resolves before it.
  *
- * The fewer commits, the less each one pays for the sync to disk. So they wait for others as long as each turn brings some,
- * and a little longer while they are fewer than in the last commit: clients that were answered together do not all send
- * again in the same turn, and the first one would be committed alone. Where the last one was alone, the next waits for nobody.
- * When reads make turns long, nobody waits for further ones.
+ * Fewer commits mean fewer syncs to disk. So a batch waits for more transactions as long as each turn brings some, and a little
+ * longer while it is smaller than the last batch: clients that were answered together do not all send again in the same turn,
+ * and the first one would be committed alone. After a batch of one, the next transaction does not wait. No batch waits when
+ * reads make turns long.
  *
- * One that fails is undone alone. Few write before they fail, and a savepoint costs a copy of every page that is changed:
- * so there is none at first, and when what failed has written something, all of the batch are run again with savepoints.
+ * A failed transaction is undone alone. Few transactions write before they fail, and a savepoint costs a copy of every changed
+ * page: so the batch runs without savepoints first, and runs again with savepoints if a failed transaction has written.
  *
- * A commit whose sync to disk fails is in the log but not durable: recovery after a crash may still apply it. The next
- * commit that succeeds overwrites it, so until then nothing else is run.
+ * A commit whose sync fails is in the log but not durable: recovery after a crash may still apply it. The next successful
+ * commit overwrites it, so no other transaction runs until then.
  *
- * @param atCommit called at the end of each commit; what it throws undoes the whole batch
+ * @param atCommit called at the end of each commit; if it throws, the whole batch is undone
  * @param monotonic milliseconds since any moment
  */
 export function groupCommit(
@@ -55,7 +55,7 @@ export function groupCommit(
   let unsettled = false;
   let finishing = false;
   let lastSize = 1;
-  /** How many waited a turn ago, and how many turns in a row have brought none. */
+  /** The size of the batch one turn ago, and the number of turns in a row without a new transaction. */
   let gathered = 1;
   let quietTurns = 0;
   let waitingSince = 0;
@@ -73,14 +73,14 @@ export function groupCommit(
           gather();
         }
       }),
-    /** Resolves once no commit is left whose outcome is unknown. */
+    /** Resolves once no commit has an unknown outcome. */
     async settled(): Promise<void> {
       while (unsettled) {
         await sleep(SETTLE_RETRY_MS, undefined, { ref: false });
         if (!busy) trySettle();
       }
     },
-    /** Refuses new transactions, and resolves once those that wait or run are over. */
+    /** Refuses new transactions, and resolves once all others are finished. */
     async finish(): Promise<void> {
       finishing = true;
       while (busy) await nextTurn();
@@ -126,7 +126,7 @@ export function groupCommit(
     }
   }
 
-  /** Runs all jobs of a batch in one transaction, up to its commit, and returns what settles their promises after it. */
+  /** Runs all jobs of a batch in one transaction, without its commit; returns a function that then settles their promises. */
   async function runAll(batch: readonly Waiting[], withSavepoints: boolean): Promise<(() => void)[]> {
     begin.run();
     undo.begin(withSavepoints);
@@ -136,7 +136,7 @@ export function groupCommit(
         const value = await undo.nested(job.run);
         answers.push(() => job.resolve(value));
       } catch (error) {
-        // A full disk or a failing one ends the transaction by itself, and with it every job of the batch.
+        // On a full or failing disk SQLite ends the transaction, and so every job of the batch.
         if (!database.isTransaction) throw error;
         answers.push(() => job.reject(error));
       }
@@ -157,7 +157,7 @@ export function groupCommit(
     }
   }
 
-  /** Writes something durable over the commit in doubt. A value that does not change would write nothing. */
+  /** Overwrites the commit in doubt with a durable commit. Writing an unchanged value would write nothing. */
   function settle(): void {
     const row = database.prepare('PRAGMA user_version').get() as { user_version: number };
     database.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${(row.user_version + 1) % 1_000_000}; COMMIT`);
@@ -166,15 +166,15 @@ export function groupCommit(
 
   function tryRollBack(): void {
     try {
-      // The failure may have ended the transaction by itself; and a closed database has none.
+      // The failure may have ended the transaction; a closed database has none.
       if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
     } catch {
-      // Still open: the next batch cannot begin, fails for certain, and tries again.
+      // The transaction is still open: the next batch fails to begin, with a known outcome, and tries again.
     }
   }
 }
 
-/** Whether a failed commit may be in the log all the same. An error that is not SQLite's own never reached it. */
+/** Whether a failed commit may still be in the log; only if the error is from SQLite. */
 function isInDoubt(error: unknown): boolean {
   const { errcode } = codesOf(error);
   return errcode !== 0 && !CERTAIN_REFUSALS.includes(errcode & 0xff);

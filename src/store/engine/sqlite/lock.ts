@@ -41,7 +41,7 @@ export async function openAlone(file: LocatedFile, waitMs: number, open: () => D
     try {
       rmSync(`${path}-owner`, { force: true });
     } catch {
-      // It only informs; the lock is what counts.
+      // The file only informs others; the lock decides.
     }
     queue.close();
   };
@@ -51,7 +51,7 @@ export async function openAlone(file: LocatedFile, waitMs: number, open: () => D
 /** Milliseconds since the process began. To load `performance` takes longer than most waits. */
 export const monotonicMs = (): number => process.uptime() * 1_000;
 
-/** Calls `open` until it does not find the file busy; not after the deadline, nor where a server has it. */
+/** Calls `open` until the file is not busy, the deadline has passed, or a server owns the file. */
 async function whenFree<T>(
   path: string,
   open: () => T,
@@ -110,8 +110,8 @@ function ownedBy(path: string, { pid, url }: Owner): StartupError {
 }
 
 /**
- * Who has a database file for itself, or null; takes no lock that lasts, and makes no file. A process that starts in the
- * same instant may find the queue taken.
+ * The owner of a database file, or null. Holds its lock for a moment only and makes no file; a process that starts at the same
+ * moment may find the lock taken.
  */
 export function findOwner({ path }: LocatedFile): Owner | null {
   if (lstatSync(`${path}-lock`, { throwIfNoEntry: false }) === undefined) return null;
@@ -127,13 +127,13 @@ export function findOwner({ path }: LocatedFile): Owner | null {
 
 const MAX_OWNER_BYTES = 4_096;
 
-/** Writes who owns a database, into a new file that replaces whatever stands there; `wx` follows no link. */
+/** Writes the owner of a database into a new file, which replaces any file there; `wx` follows no link. */
 function writeOwner(path: string, owner: Owner, mode: number): void {
   rmSync(`${path}-owner`, { force: true });
   writeFileSync(`${path}-owner`, JSON.stringify(owner), { flag: 'wx', mode });
 }
 
-/** Reads who owns a database. It only informs: what cannot be read, or has another form, counts as absent. */
+/** Reads the owner of a database, for information only; null if the file cannot be read or parsed. */
 function readOwner(path: string): Owner {
   try {
     const found = lstatSync(`${path}-owner`);

@@ -1,17 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** How full the log is when it is to be copied. The commits that come meanwhile then fit into what is left. */
+/** How full the log is when copying starts, so that commits during the copy still fit. */
 const NEARLY_FULL = 7 / 8;
 
-/** A log of this length, in full sizes, is too long: a reader of an old state keeps it from beginning anew. */
+/** A log longer than this, in full sizes, is too long: a reader of an old state keeps it from starting anew. */
 const TOO_LONG = 9 / 8;
 
 /**
- * Watches how long the log of a database grows, and has a thread copy it into the file: in the one thread that serves
- * everybody this would last as long as hundreds of commits.
+ * Watches the length of the log, and lets a thread copy the log into the file: on the main thread, a copy takes as long as
+ * hundreds of commits.
  *
- * Nothing depends on that thread. The connection that writes copies what is left when the log has its full size, and begins it
- * anew: all of it where the thread is late or has failed, or where there is none.
+ * The thread is optional. When the log has its full size, the connection that writes copies the rest and starts the log anew;
+ * without a working thread it copies all of it.
  *
  * @param writer whose `wal_autocheckpoint` is the full size of the log, in pages
  * @param reader another connection, which is in no transaction when it is asked
@@ -28,7 +28,7 @@ export function watchLog(writer: DatabaseSync, reader: DatabaseSync) {
   let length = 0;
 
   return {
-    /** Asks for a copy of the log when it is nearly full, and each time it has grown by as much again. Call it with each commit. */
+    /** Starts a copy when the log is nearly full, and again each time it has grown by as much. Call it after each commit. */
     look(): void {
       if (copy === null) return;
       try {
@@ -39,12 +39,12 @@ export function watchLog(writer: DatabaseSync, reader: DatabaseSync) {
         copiedAt = log;
         copy();
       } catch {
-        // No room for a thread, or a log that cannot be read: the next commit shows the second.
+        // The thread could not start, or the log cannot be read; the next commit reports the latter.
       }
     },
     /** Whether the log was too long at the last commit. */
     isTooLong: () => length > tooLong,
-    /** From now on, has `work` copy the log. */
+    /** Registers `work`, which copies the log. */
     copyBy(work: () => void): void {
       copy = work;
     },

@@ -1,16 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /**
- * Prepares the connection that reads. Its reads share read transactions: all those of a turn of the event loop see one
- * state. One for each would take and free its locks each time, and throw away the pages that the connection has in memory
- * whenever a commit came in between.
+ * Prepares the connection that reads. All reads of one turn of the event loop share a read transaction and see one state. A
+ * transaction per read would take its locks each time, and drop the cached pages after each commit in between.
  */
 export function prepareReader(database: DatabaseSync) {
   const begin = database.prepare('BEGIN');
   const end = database.prepare('ROLLBACK');
   let scheduled = false;
 
-  /** The next read sees all that is durable by then. A database that was closed in the meantime holds nothing. */
+  /** Ends the read transaction, so that the next read sees the latest commits; does nothing on a closed database. */
   function releaseSnapshot(): void {
     if (database.isOpen && database.isTransaction) end.run();
   }

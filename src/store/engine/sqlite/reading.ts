@@ -2,10 +2,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { connect } from './connection.ts';
 import { BUSY_TIMEOUT_MS } from './file.ts';
 
-/** How often the copy is tried: SQLite syncs the file only after a copy during which nobody committed. */
+/** How many times the copy runs: SQLite syncs the file only after a copy without a commit during it. */
 const PASSES = 5;
 
-/** Opens a database that this process has open already, for a thread of its own: to read it, and to copy its log. */
+/** Opens a database that this process has open already, on another thread, to read it and to copy its log. */
 export function openSqliteReading(path: string) {
   const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   reader.exec('PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384');
