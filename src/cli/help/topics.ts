@@ -120,19 +120,21 @@ const texts = {
     [
       ['keys create --count N', 'N keys of a kind'],
       ['keys create -f FILE', 'a key for each row'],
-      ['keys import -f FILE', 'keys of another system, as keys export writes them'],
+      ['keys import -f FILE', 'keys of another system (--from), or as keys export writes them'],
+      ['keys compare FILE', 'what differs from such a file afterwards'],
       ['keys update|renew|block -f FILE', 'changes of the keys of a file'],
       ['customers create -f FILE', 'a customer for each row'],
     ],
     'A file is CSV with a header (comma, semicolon, tab or pipe), JSON lines or a JSON array, of any length; - is stdin. ' +
       'Lines may end in any way; UTF-16 and Windows-1252 are recognised, other encodings need --encoding NAME. ' +
       'Columns are named as the options or as the service names them; --map "Order No=reference" names others, and ' +
-      '--map "Note=" leaves one out. Options hold for every row that says nothing else. --dry-run shows the problems ' +
+      '--map "Note=" leaves one out, --ignore-unknown all others; --save-map keeps that. Options hold for every row that says nothing else. --dry-run shows the problems ' +
       'of the file, with lines; a file with problems is not sent at all, unless --skip-invalid leaves ' +
       'its rows out. --no-date 0001-01-01 says what stands for no date.',
     'Each row is done exactly once, even if the command or the service is killed: type the same command again. It goes ' +
       'through all rows, does what is open, sends again what was refused, and writes the same results: the columns of the ' +
-      'file, then status, key and error. What makes it the same are the options, the product and the bytes of the file. --run NAME does it all once more.',
+      'file, then status, key and error. What makes it the same are the options, the product and the bytes of the file. ' +
+      '--run NAME does it all once more.',
     '  lkm keys create -P prod_… -f orders.csv -o keys.csv',
     'Keys are issued once for ever, on any machine: a row that has no reference gets one, made of the file and its number. ' +
       'A file that is changed is another run, so give the orders a column reference: there is one key for each, ' +

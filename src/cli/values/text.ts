@@ -28,6 +28,9 @@ export function openDecoder(path: string, { encoding, guesses = false }: Options
   let guessed: string | null = null;
 
   function begin(start: Buffer): InstanceType<typeof TextDecoder> {
+    if (start.toString('latin1').startsWith('PK\x03\x04')) {
+      throw new UsageError(`${path} is a workbook or another archive, and no text`, ['Save it as CSV (UTF-8).']);
+    }
     const marked = markedEncoding(start);
     isMarked = marked !== null;
     if (marked === null && encoding === undefined && guesses) guessed = utf16Without(start);

@@ -129,6 +129,10 @@ describe('bytes that are no text', () => {
     await expect(rowsOf(bytes)).rejects.toThrow(message);
   });
 
+  it('are told from a workbook', async () => {
+    await expect(rowsOf(Buffer.from('PK\x03\x04rest'))).rejects.toThrow('stdin is a workbook or another archive');
+  });
+
   it.each<[string, Buffer]>([
     ['windows-1252', Buffer.from('Größe,b\nL\x92Oréal,café \x80\n', 'latin1')],
     ['utf-16le', Buffer.from('Größe,b\nL’Oréal,café €\n', 'utf16le')],

@@ -3,13 +3,13 @@ import type { Preset } from './preset.ts';
 export const lemonsqueezy: Preset = {
   recognisedBy: ['activation_limit', 'instances_count', 'order_item_id'],
   fields: {
-    key: 'key',
-    productId: 'product_id',
+    key: ['key', 'license_key'],
+    productId: ['product_id', 'product_name'],
     maxActivations: 'activation_limit',
     expirationDate: 'expires_at',
     createdAt: 'created_at',
-    customerName: ['user_name', 'user_email'],
-    customerEmail: 'user_email',
+    customerName: ['user_name', 'customer_name', 'user_email', 'customer_email'],
+    customerEmail: ['user_email', 'customer_email'],
     'metadata.oldId': 'id',
     'metadata.orderId': 'order_id',
     'metadata.orderItemId': 'order_item_id',
