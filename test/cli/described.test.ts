@@ -165,8 +165,16 @@ describe('lkm commands --json', () => {
     expect(all.filter(([, { confirms, effect }]) => confirms && effect === 'reads')).toEqual([]);
     const destroying = all.filter(([, { effect }]) => effect === 'destroys').map(([path]) => path);
     expect(destroying.toSorted()).toEqual([
-      ...['api', 'customers delete', 'db restore', 'devices release', 'keys deactivate', 'keys delete', 'keys revoke'],
-      ...['sessions release', 'signing-keys rotate', 'tokens revoke', 'webhooks delete'],
+      ...[
+        'api',
+        'customers delete',
+        'customers unlink',
+        'db restore',
+        'devices release',
+        'keys deactivate',
+        'keys delete',
+      ],
+      ...['keys revoke', 'sessions release', 'signing-keys rotate', 'tokens revoke', 'webhooks delete'],
     ]);
   });
 });

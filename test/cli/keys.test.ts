@@ -83,10 +83,15 @@ describe('a licence key', () => {
     expect(stdout).toContain('\nfeatures     sso (plan Pro)\n');
   });
 
-  it('is one row of values in a pipe', async () => {
+  it('is a line for each field in a pipe, and one row of values in a format that was chosen', async () => {
     const { answer, key, product } = await withKey('--expires never');
     const row = [key, 'unused', product, '0', '', '', 'node-locked', '', '2026-11-21T12:00:00.000Z'];
-    expect(await answer('keys get KEY')).toBe(row.join('\t'));
+    expect(await answer('keys get KEY --format tsv')).toBe(row.join('\t'));
+    expect((await answer('keys get KEY')).split('\n').slice(0, 3)).toEqual([
+      `key\t${key}`,
+      'status\tunused',
+      `productId\t${product}`,
+    ]);
   });
 
   it('can be read from stdin or a file, in small letters, and with other separators', async () => {

@@ -44,7 +44,7 @@ const wrong: readonly (readonly [line: string, says: string])[] = [
   ['deactivate KEY', "unknown command 'deactivate': see lkm --help"],
   ['sign KEY', "unknown command 'sign'. Did you mean lkm keys sign?"],
   ['issue', "unknown command 'issue'. Did you mean keys create?"],
-  ['search Ada', "unknown command 'search'. Did you mean keys list --text?"],
+  ['search Ada', "unknown command 'search'. Did you mean find?"],
   ['show KEY', "unknown command 'show'. Did you mean lkm keys get?"],
   ['get KEY', "unknown command 'get'. Did you mean lkm keys get?"],
   ['delete KEY', "unknown command 'delete': see lkm --help"],
@@ -97,7 +97,7 @@ const wrong: readonly (readonly [line: string, says: string])[] = [
   ['customers create --name ""', '--name is empty: the variable it comes from is not set'],
   ['keys get ""', 'KEY is empty: the variable it comes from is not set'],
   ['keys create --customer ""', '--customer is empty: the variable it comes from is not set'],
-  ['keys get *****-*****-*****-*****-85SB5', 'the key is masked, so it names no licence'],
+  ['keys get AAAAA-AAAAA-AAAAA-AAAAA-AAAAB', 'the key has a typo: its last character does not match the others'],
   [
     'keys create -P Engine --expires 03/04/2027',
     "--expires: '03/04/2027' can mean two days: write 2027-04-03 or 2027-03-04",

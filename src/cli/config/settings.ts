@@ -37,6 +37,8 @@ export function readSettings(flags: GlobalFlags, io: Io) {
     format,
     /** The format of a result in the file of `-o`: where none was chosen, the one that the file is named after. */
     fileFormat: chosen ?? formatNamedBy(output) ?? format,
+    /** Whether a record is lines of `name<TAB>value`: in a pipe where nobody has chosen a format. */
+    hasNamedLines: chosen === undefined && formatNamedBy(output) === undefined && format === 'tsv',
     fields: flags.fields === undefined ? null : flags.fields.split(',').map((field) => field.trim()),
     /** The expression of jq that filters the JSON. */
     jq,

@@ -37,6 +37,9 @@ export function adviseOn(error: ApiError, situation: Situation): Pick<CommandErr
   if (status === 429) return { message, hints: [waitHint(error, situation)] };
   if (reason === 'invalidParams') return { message, hints: [paramsHint(error)] };
   if (reason === 'scopeMissing') return adviseOnScope(error, situation);
+  if (reason === 'notActivated' && error.call?.operation === 'POST /deactivate-key') {
+    return { message: 'the key has no device: nothing is to be freed', hints: [['See it:', 'lkm keys get KEY']] };
+  }
   const latest = reason === 'tokenOutlives' && /[\d-]+T[\d:.]+Z/.exec(error.message)?.[0];
   if (latest) return { message, hints: [['The longest that works:', situation.rerun(latest, '--expires')]] };
   return { message, hints: (reason && hintsByReason[reason]) ?? [] };

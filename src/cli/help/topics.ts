@@ -76,6 +76,7 @@ const texts = {
     [
       ['table', 'for people: the default on a terminal'],
       ['tsv', 'tabs, no header, nothing cut: the default in a pipe'],
+      ['', 'a record alone is a line for each field, name and value, unless --format or --fields is given'],
       ['csv', 'commas and a header, for spreadsheets; lines end with a line feed'],
       ['json', "the service's own names and objects; --json is short for it"],
       ['jsonl', 'a JSON object per line'],

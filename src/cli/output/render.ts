@@ -31,7 +31,15 @@ export async function renderResult(result: WholeResult, context: RenderContext, 
     (own && context.chosen?.map(({ name }) => own.find((field) => field.name === name) ?? { name })) ?? context.chosen;
   const view = viewOf(context);
   const format = result.kind === 'file' ? settings.format : settings.fileFormat;
-  return render(result, { format, fields, chosen, quiet: settings.quiet, view, ...layout });
+  return render(result, {
+    format,
+    fields,
+    chosen,
+    quiet: settings.quiet,
+    view,
+    hasNamedLines: settings.hasNamedLines,
+    ...layout,
+  });
 }
 
 export const viewOf = ({ settings, io }: RenderContext): View => ({
@@ -43,6 +51,7 @@ export const viewOf = ({ settings, io }: RenderContext): View => ({
 interface Rendering extends Layout, Pick<RenderContext, 'fields' | 'chosen'> {
   readonly format: Format;
   readonly quiet: boolean;
+  readonly hasNamedLines: boolean;
   readonly view: View;
 }
 
@@ -65,6 +74,9 @@ async function renderFields(result: Fielded, rendering: Rendering): Promise<stri
   const medium = format === 'table' ? 'table' : 'data';
   const shown = chosen ?? fields.filter(({ shown }) => shown === undefined || shown === medium);
   const rows = rowsOf(result);
+  if (format === 'tsv' && result.kind === 'record' && rendering.hasNamedLines && chosen === null) {
+    return rows.flatMap((row) => shown.map((field) => `${field.name}\t${rawCell(field, row)}\n`)).join('');
+  }
   if (format === 'tsv') return renderTsv(shown, rows);
   if (format === 'csv') return await renderCsv(shown, rows, rendering);
   if (rows.length === 0) return '';

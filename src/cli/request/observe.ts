@@ -58,7 +58,7 @@ export function observe(settings: Settings, io: Io): RequestHooks & { readonly r
 
   return {
     ...trace,
-    /** Whether the last response was that of an earlier request with the same idempotency key. */
+    /** Whether the last response was that of an earlier request with the same idempotency key, not of a retry. */
     get replayed() {
       return replayed;
     },
@@ -76,7 +76,7 @@ export function observe(settings: Settings, io: Io): RequestHooks & { readonly r
     },
     onAttempt: (event) => {
       clear();
-      replayed = event.replayed;
+      replayed = event.replayed && event.attempt === 1;
       trace.onAttempt(event);
       const ms = event.willRetryInMs ?? 0;
       if (!io.stderr.isTTY || ms < MIN_SHOWN_MS) return;
