@@ -2,32 +2,32 @@ import type { Connection } from './engine/driver.ts';
 import { and, join, raw, type Sql, type SqlValue, sql, unionOf } from './engine/sql.ts';
 import { type Columns, countOf, type Row } from './table.ts';
 
-/** Which part of a list is wanted: at most `limit` rows, those after the row `after`, without the first `offset` of them. */
+/** A part of a list: at most `limit` rows after the row `after`, without the first `offset` of them. */
 export interface Page {
   readonly after?: string | undefined;
   readonly offset?: number | undefined;
   readonly limit: number;
 }
 
-/** By field: the account, and what else the rows of a list have in common. */
+/** The fields that all rows of a list have in common, such as the account. */
 export type Scope = Readonly<Record<string, SqlValue>>;
 
 export interface List<T> {
   part(page: Page): Promise<T[]>;
   /** How many there are on all pages. */
   count(): Promise<number>;
-  /** All of them, read a batch at a time. One that is added meanwhile may or may not be among them. */
+  /** All rows, read in batches. Rows added meanwhile may or may not be included. */
   all(): AsyncGenerator<T>;
   map<U>(show: (item: T) => U | Promise<U>): List<U>;
 }
 
-/** Which rows a list has. */
+/** The filters of a list. */
 export interface Filters {
   /** Conditions that each row meets; columns are named with their tables. */
   readonly conditions?: readonly Sql[] | undefined;
   /** Mutually exclusive conditions, one of which each row meets. Each is read by an index of its own. */
   readonly either?: readonly Sql[] | undefined;
-  /** A query that finds the ids of few rows, in a column `id`, perhaps some of them twice. */
+  /** A query for the ids of few rows, in a column `id`, possibly with duplicates. */
   readonly found?: Sql | undefined;
 }
 

@@ -11,13 +11,13 @@ export interface StoredResponse {
 
 declare const brand: unique symbol;
 
-/** What a record is found by, in place of its idempotency key: 64 hexadecimal digits. Only {@link deriveKey} makes one. */
+/** The hash of an idempotency key, by which a record is found: 64 hexadecimal digits. Only {@link deriveKey} makes one. */
 export type IdempotencyKeyHash = string & { readonly [brand]: 'IdempotencyKeyHash' };
 
 /** A stored response that only its idempotency key opens, as base64url. Only {@link sealResponse} makes one. */
 export type SealedResponse = string & { readonly [brand]: 'SealedResponse' };
 
-/** What is derived from an idempotency key. */
+/** The hash and the sealing key of an idempotency key. */
 export interface DerivedKey {
   readonly hash: IdempotencyKeyHash;
   /** 256 bits for AES. Never stored. */
@@ -76,6 +76,6 @@ export function openResponse(sealed: SealedResponse, sealingKey: Uint8Array, rec
   };
 }
 
-/** What is authenticated beside the response itself; JSON keeps its parts apart. */
+/** The additional authenticated data of a response, as JSON. */
 const contextOf = ({ accountId, fingerprint, tokenId }: SealedFor): string =>
   JSON.stringify([accountId, fingerprint, tokenId]);

@@ -9,7 +9,7 @@ const ID_BYTES = 9;
 
 export type Random = (length: number) => Uint8Array;
 
-/** The key that seals the secrets of one database. It is kept there itself, sealed under a master key. */
+/** The key that seals the secrets of one database, stored there under a master key. */
 export interface DataKey {
   readonly id: string;
   readonly bytes: Uint8Array;
@@ -26,18 +26,18 @@ export interface WrappedKey {
 
 const START = 'lkm1';
 
-/** How secrets are kept in a database: repositories seal what they write and open what they read. */
+/** Seals secrets that repositories write, and opens secrets that they read. */
 export interface Secrets {
   readonly kept: 'plain' | 'sealed';
   /** `context` names table and row, as {@link secretContext} does: what is sealed for one place opens nowhere else. */
   sealSecret(secret: string, context: string): string;
-  /** Throws an Error for what was sealed under another key or for another context, was changed, or was not sealed. */
+  /** Throws an Error for a secret under another key or of another context, an altered one, and a plain one. */
   openSecret(kept: string, context: string): string;
 }
 
 export const secretContext = (table: string, ...key: readonly string[]): string => [table, ...key].join(' ');
 
-/** Secrets as they are. */
+/** Keeps secrets plain. */
 export const plainSecrets: Secrets = { kept: 'plain', sealSecret: (secret) => secret, openSecret: (kept) => kept };
 
 /** Secrets under a data key, by AES-256-GCM: `lkm1.<id of the key>.<nonce, ciphertext, tag>`. Without a key they are plain. */
@@ -49,7 +49,7 @@ export function secretsUnder(key: DataKey | null, random: Random): Secrets {
     sealSecret: (secret, context) => `${START}.${id}.${seal(bytes, Buffer.from(secret), `${id} ${context}`, random)}`,
     openSecret(kept, context) {
       const [start, keyId, sealed] = kept.split('.');
-      // A plain one has been put there by somebody who has no key.
+      // Only somebody without the key can have written a plain secret.
       if (start !== START || sealed === undefined) throw new Error(`the secret of ${context} is not sealed`);
       if (keyId !== id) throw new Error(`the secret of ${context} is sealed under another data key`);
       return open(bytes, sealed, `${id} ${context}`).toString();
@@ -66,7 +66,7 @@ export function wrapDataKey(master: MasterKey, { id, bytes }: DataKey, random: R
   return { id, sealed: seal(master, bytes, contextOf(id), random) };
 }
 
-/** Null when the master key is another one. */
+/** Null for a wrong master key. */
 export function unwrapDataKey(master: MasterKey, { id, sealed }: WrappedKey): DataKey | null {
   try {
     return { id, bytes: open(master, sealed, contextOf(id)) };

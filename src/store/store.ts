@@ -32,7 +32,7 @@ import { deliveryRepository } from './tables/webhooks/deliveries.ts';
 import { webhookRepository } from './tables/webhooks/webhooks.ts';
 import { createTokenMemory } from './token-memory.ts';
 
-/** Of all tables, on the reader or inside one transaction. */
+/** The repositories of all tables, on the reader or inside one transaction. */
 export type Repositories = ReturnType<typeof repositoriesOn>;
 
 /** Gives entries of one account their numbers, oldest first. */
@@ -45,7 +45,7 @@ type NumberEntries = (
 /** The whole store of one instance. */
 export interface Store
   extends Pick<Driver, 'isOnlyWriter' | 'file' | 'warnings' | 'explain' | 'settled' | 'publishUrl' | 'close'> {
-  /** Reads, which show only what is durable. */
+  /** The repositories for reads, which see durable rows only. */
   readonly repositories: Repositories;
   /** How private keys and other secrets are kept. */
   readonly secrets: Secrets['kept'];
@@ -84,7 +84,7 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
   };
 
   let failure: unknown = null;
-  /** Keeps what an operator has to end, such as a full disk. What the driver itself has checked, it can check again. */
+  /** Remembers failures that an operator has to end, such as a full disk; the driver can repeat its own checks. */
   const noteFailure = (error: unknown) => {
     const isOfDatabase = error instanceof StorageError || error instanceof OutcomeUnknown;
     if (!isOfDatabase || causeOf(error) instanceof StartupError) return;
@@ -109,7 +109,7 @@ export function createStore(driver: Driver, secrets: Secrets = plainSecrets): St
       return driver.atCommit !== undefined;
     },
     async check() {
-      // It names a cause that lasts, such as a standby, better than the change that failed because of it.
+      // This error names a lasting cause, such as a standby, better than the failed change does.
       await driver.check();
       if (failure !== null) throw failure;
       await repositories.accounts.oldest();
@@ -186,7 +186,7 @@ export async function openStore(
 
 async function openDriver(location: string, options: OpenOptions): Promise<Driver> {
   if (!isPostgres(location)) return openSqlite(location, options);
-  // Loaded only where it is used: a command on a file needs no PostgreSQL driver.
+  // Imported on use: a command on a file needs no PostgreSQL driver.
   return (await import('./engine/postgres/driver.ts')).openPostgres(location, options);
 }
 

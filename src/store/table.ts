@@ -20,7 +20,7 @@ export type RecordOf<C extends Columns> = { readonly [F in keyof C]: ReturnType<
 
 const plain = <T extends SqlValue>(name: string): Column<T, T> => ({ name, toSql: identity, fromSql: identity });
 
-/** A text, as it is; also ids, and instants in ISO 8601. */
+/** A text column; also for ids, and instants in ISO 8601. */
 export const text = <T extends string = string>(name: string) => plain<T>(name);
 
 export const integer = (name: string) => plain<number>(name);
@@ -51,14 +51,14 @@ export const optional = <T, S extends SqlValue>({
 /** New values for some fields of a record; undefined means unchanged. */
 export type Changes<C extends Columns> = { readonly [F in keyof RecordOf<C>]?: RecordOf<C>[F] | undefined };
 
-/** Skips a row that another is in the way of. */
+/** Skips a row that conflicts with an existing one. */
 export const unlessTaken = sql`on conflict do nothing`;
 
-/** Sorted here where rows are few: the database would sort beside its index. */
+/** Sorts few rows here, since the database would sort them without its index. */
 export const oldestFirst = <T extends { readonly id: string }>(rows: T[]): T[] =>
   rows.sort((one, other) => (one.id < other.id ? -1 : 1));
 
-/** How many rows a statement adds at most: each number of them is a statement of its own. */
+/** The most rows per insert; each number of rows is a prepared statement of its own. */
 const MAX_ROWS = 64;
 
 type Template<T> = (...statement: Parameters<typeof sql>) => Promise<T>;
@@ -115,13 +115,13 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
       (...statement) =>
         db.first(sql(...statement), read),
     find: (db: Connection, key: Key) => db.first(select(key), read),
-    /** All records that the key names, in no order: for those that are few. */
+    /** All records with the key, unordered; for few records. */
     findAll: (db: Connection, key: Key) => db.all(select(key), read),
-    /** The record, which nobody else changes until this transaction ends. */
+    /** Locks and returns a record. */
     lock: (db: Connection, key: Key) => db.first(sql`${select(key)} for update`, read),
-    /** Adds a record, which is not there. */
+    /** Adds a record. */
     add: (db: Connection, record: Full) => db.send(insertionOf(record)),
-    /** Adds a record; false when `conflict` says to skip it. */
+    /** Adds a record; false if `conflict` skips it. */
     insert: async (db: Connection, record: Full, conflict: Sql): Promise<boolean> =>
       (await db.run(sql`${insertionOf(record)} ${conflict}`)) === 1,
     /** Adds any number of records, in few statements. */
@@ -131,9 +131,9 @@ export function tableOf<C extends Columns, Hidden extends keyof C = never>(
         await db.send(sql`${raw(insertion)}${join(rows)} ${conflict}`);
       }
     },
-    /** Changes what is given; returns the number of records. */
+    /** Changes the given fields; returns the number of records. */
     set: (db: Connection, key: Key, changes: Changes<C>) => db.run(update(key, changes)),
-    /** Changes what is given of one record, and returns it as it is then. */
+    /** Changes the given fields of a record, and returns the new record. */
     patch: (db: Connection, key: Key, changes: Changes<C>) => db.first(sql`${update(key, changes)} returning *`, read),
     remove: (db: Connection, key: Key) => db.run(remove(key)),
     /** Removes the records and returns them, in no order. */
@@ -147,7 +147,7 @@ type Fields = readonly (Column<unknown> & { readonly field: string })[];
 function readerOf<T>(fields: Fields): (row: Row) => T {
   const blank = Object.fromEntries(fields.map(({ field }) => [field, undefined]));
   return (row) => {
-    // To copy an object with all its members is faster than to add them one by one.
+    // Copying an object with all its members is faster than adding them one by one.
     const record: Record<string, unknown> = { ...blank };
     for (const { field, name, fromSql } of fields) record[field] = fromSql(row[name] as SqlValue);
     return record as T;
@@ -166,7 +166,7 @@ export async function countOf(db: Connection, from: Sql): Promise<number> {
   return Number(row?.count);
 }
 
-/** An instant that replaces the one in a column unless that is later: clocks of several servers differ. */
+/** The later of an instant and the one in a column, since clocks of servers differ. */
 export const latestOf = (column: string, instant: Instant): Sql => {
   const before = raw(column);
   return sql`case when ${before} < ${instant} then ${instant} else ${before} end`;

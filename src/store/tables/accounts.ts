@@ -16,7 +16,7 @@ export const accountRepository = (db: Connection) => ({
   /** Adds an account; false when the name is taken. */
   insert: (account: Account) => accounts.insert(db, account, sql`on conflict (name) do nothing`),
 
-  /** Makes all others that take this lock wait until this transaction ends. */
+  /** Locks the account for this transaction: other callers wait. */
   lock: (id: AccountId) => accounts.lock(db, { id }),
 
   /** The first account after `after`; null after the last. */

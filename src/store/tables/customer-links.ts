@@ -23,7 +23,7 @@ export const customerLinkRepository = (db: Connection) => ({
     await links.add(db, link);
   },
 
-  /** Of any account: the link says which. */
+  /** The link with this hash, of any account. */
   findByHash: (hash: string): Promise<CustomerLink | null> => links.find(db, { hash }),
 
   /** Removes all links of a customer. Returns how many they were. */

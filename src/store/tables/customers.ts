@@ -53,7 +53,7 @@ export const customerRepository = (db: Connection) => ({
   list: (accountId: AccountId, filters: CustomerFilters = {}): List<Customer> =>
     lists.of(db, { accountId }, toFilters(accountId, filters)).map(toCustomer),
 
-  /** The customer, which nobody else changes until this transaction ends. */
+  /** Locks and returns a customer. */
   lock: (accountId: AccountId, id: string) => customers.lock(db, { accountId, id }).then(toCustomerOrNull),
 
   /**
@@ -77,7 +77,7 @@ export const customerRepository = (db: Connection) => ({
     return toCustomer(changed);
   },
 
-  /** Keeps a customer from being removed until this transaction ends; false when there is no such customer. */
+  /** Locks a customer against removal; false if there is no such customer. */
   async hold(accountId: AccountId, id: string): Promise<boolean> {
     const held = sql`select id from customers where account_id = ${accountId} and id = ${id} for key share`;
     return (await db.first(held)) !== null;

@@ -6,7 +6,7 @@ const columns = {
   /** There is one for the whole database. */
   slot: text<'current'>('slot'),
   id: text('id'),
-  /** Under the master key, which is not kept here. */
+  /** The data key, sealed under the master key. */
   sealed: text('sealed'),
 };
 

@@ -49,7 +49,7 @@ export const deviceRepository = (db: Connection) => ({
     return true;
   },
 
-  /** Notes what a device has told of itself, and that it was seen. */
+  /** Updates the fingerprint and the public key of a device, and the day it was seen. */
   note: (
     license: License,
     hostId: string,
@@ -69,7 +69,7 @@ export const deviceRepository = (db: Connection) => ({
     const key = { ...idsOf(license), hostId };
     const before = await devices.find(db, key);
     const { newHostId, deviceTag, ipAddress, now } = rebinding;
-    // It is another machine.
+    // The fingerprint and the public key of the old machine do not apply.
     const told = { fingerprint: null, publicKey: null, lastSeenOn: now.slice(0, 10) };
     const changes = { hostId: newHostId, deviceTag: deviceTag ?? undefined, ipAddress, activationTime: now, ...told };
     const device = await devices.patch(db, key, changes);
@@ -108,7 +108,7 @@ export const deviceRepository = (db: Connection) => ({
     return device ?? null;
   },
 
-  /** Returns them, oldest first. */
+  /** Removes the devices and returns them, oldest first. */
   removeAll: (license: License): Promise<Device[]> => removeDevices(db, license).then(oldestFirst),
 });
 
@@ -122,7 +122,7 @@ async function removeDevices(db: Connection, license: License, which: { hostId?:
 
 type MaybeDevice = Device | null;
 
-/** Makes a licence findable by a device, in place of what the device was before; null where there is none. */
+/** Updates the search phrases of a device; null for `before` or `after` means no device. */
 async function makeFindable(db: Connection, { accountId, id }: License, before: MaybeDevice, after: MaybeDevice) {
   const ownerOf = ({ hostId }: Device) => ({ accountId, licenseId: id, hostId });
   const words = ({ hostId, deviceTag }: Device) => wordsOf(hostId, deviceTag);

@@ -6,22 +6,22 @@ import { integer, optional, type RecordOf, tableOf, text } from '../table.ts';
 
 const idempotency = tableOf('idempotency', {
   accountId: text<AccountId>('account_id'),
-  /** Stands for the idempotency key, which itself is kept nowhere. */
+  /** A hash of the idempotency key, which is not stored itself. */
   keyHash: text<IdempotencyKeyHash>('key_hash'),
   fingerprintVersion: integer('fingerprint_version'),
   fingerprint: text('fingerprint'),
-  /** In progress: it may have run, and its response is not known. Only records from elsewhere are in that state. */
+  /** `in progress`: the request may have run, its response is unknown. Only records from other systems have this state. */
   state: text<'in_progress' | 'completed'>('state'),
   method: text('method'),
   path: text('path'),
-  /** The token that made the request; null for the owner of a database in process, and where it is not known. */
+  /** The token that made the request; null for the owner of a database in process, and if unknown. */
   tokenId: optional(text<TokenId>('token_id')),
-  /** Opened by the idempotency key alone; null when no response is stored. */
+  /** Only the idempotency key opens it; null without a stored response. */
   response: optional(text<SealedResponse>('sealed_response')),
   createdAt: text<Instant>('created_at'),
 });
 
-/** One request that was made under an idempotency key. Neither the key nor the response is in it in clear. */
+/** A request under an idempotency key, without the key and the response in clear. */
 export type IdempotencyRecord = RecordOf<typeof idempotency.columns>;
 
 /** The idempotency records of accounts. */

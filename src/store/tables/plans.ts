@@ -33,7 +33,7 @@ export const planRepository = (db: Connection) => ({
   findByName: (accountId: AccountId, productId: ProductId, name: string): Promise<Plan | null> =>
     plans.find(db, { accountId, productId, name }),
 
-  /** The plan, kept from all others until this transaction ends. */
+  /** Locks and returns a plan. */
   findLocked: (accountId: AccountId, id: string): Promise<Plan | null> => plans.lock(db, { accountId, id }),
 
   /** Oldest first; null stands for all products. */

@@ -39,7 +39,7 @@ export const productRepository = (db: Connection) => ({
 
   find: (accountId: AccountId, id: string): Promise<Product | null> => products.find(db, { accountId, id }),
 
-  /** The product, kept from all others until this transaction ends. */
+  /** Locks and returns a product. */
   findLocked: (accountId: AccountId, id: string): Promise<Product | null> => products.lock(db, { accountId, id }),
 
   /** Oldest first. */

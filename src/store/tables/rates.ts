@@ -5,7 +5,7 @@ import { raw, type SqlValue, sql } from '../engine/sql.ts';
 /** Microseconds since 1970, by the clock of the PostgreSQL server: the same for all replicas that share it. */
 const now = raw('cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)');
 
-/** A parameter of arithmetic has no type of its own. */
+/** A cast: PostgreSQL cannot infer the type of a parameter in arithmetic. */
 const bigint = (value: SqlValue) => sql`cast(${value} as bigint)`;
 
 /** In microseconds by the clock of the database. */
@@ -15,7 +15,7 @@ export interface Taken {
   readonly now: number;
 }
 
-/** A limit of requests: what one of them uses up, and how far what is used up may lie ahead of now, in microseconds. */
+/** A limit of requests: the time that a request uses up, and how far it may lie ahead of now, in microseconds. */
 interface Limit {
   readonly name: string;
   readonly interval: number;
@@ -30,17 +30,17 @@ export type RateRepository = ReturnType<typeof rateRepository>;
  * minute.
  */
 export const rateRepository = (db: Connection) => ({
-  /** Takes one request if it is allowed; those that come at once are taken together. */
+  /** Counts a request if it is allowed; concurrent requests are counted together. */
   take: coalesce(
     ({ name, interval, tolerance }: Limit) => `${name} ${interval} ${tolerance}`,
     (limit, count) => takeMany(db, limit, count),
   ),
 
-  /** Forgets what is not used up any more. */
+  /** Removes rows that no longer limit anything. */
   removeEmpty: () => db.run(sql`delete from rates where empty_at < ${now}`),
 });
 
-/** Takes so many requests: all together if all are allowed, else one by one, until one is not. */
+/** Counts several requests: together if all are allowed, else one by one until one is refused. */
 async function takeMany(db: Connection, limit: Limit, count: number): Promise<Taken[]> {
   const { interval, tolerance } = limit;
   if (count > 1 && interval * count <= tolerance) {
@@ -54,7 +54,7 @@ async function takeMany(db: Connection, limit: Limit, count: number): Promise<Ta
   return [...taken, ...Array(count - taken.length).fill(taken.at(-1))];
 }
 
-/** Takes what `interval` says, or nothing, in one statement: those that come at once take turns. */
+/** Uses up an interval, or nothing, in one statement; concurrent statements take turns. */
 async function take(db: Connection, { name, interval, tolerance }: Limit): Promise<Taken> {
   type Found = { empty_at: unknown; now: unknown };
   const after = sql`greatest(rates.empty_at, ${now}) + ${bigint(interval)}`;
@@ -63,7 +63,7 @@ async function take(db: Connection, { name, interval, tolerance }: Limit): Promi
     on conflict (name) do update set empty_at = ${after} where ${after} - ${now} <= ${bigint(tolerance)}
     returning empty_at, ${now} as now`);
   const row = taken ?? (await db.first<Found>(sql`select empty_at, ${now} as now from rates where name = ${name}`));
-  // Removed since: now it can be added.
+  // The row was removed meanwhile: it can be added now.
   if (row === null) return take(db, { name, interval, tolerance });
   return { allowed: taken !== null, emptyAt: Number(row.empty_at), now: Number(row.now) };
 }

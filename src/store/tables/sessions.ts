@@ -20,7 +20,7 @@ const sessions = tableOf('sessions', {
   nonce: text('nonce'),
   /** What the last heartbeat signed, unless it was accepted twice. */
   previousNonce: optional(text('previous_nonce')),
-  /** From this instant on the seat is free. */
+  /** The end of the lease. */
   expiresAt: text<Instant>('expires_at'),
   createdAt: text<Instant>('created_at'),
 });
@@ -60,7 +60,7 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
       return removed.map(open).sort((a, b) => (a.expiresAt + a.id < b.expiresAt + b.id ? -1 : 1));
     },
 
-    /** Ends the leases that would end after an instant; they are removed as any that has ended. */
+    /** Ends the leases that would end after an instant. */
     endLater: (latest: Instant, now: Instant) =>
       db.run(sql`update sessions set expires_at = ${now} where expires_at > ${latest}`),
 
@@ -79,7 +79,7 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
       return live.map(open);
     },
 
-    /** Keeps all others from changing the session until this transaction ends; null when there is none whose lease runs. */
+    /** Locks and returns a session; null if it has ended. */
     async hold(accountId: AccountId, id: string, now: Instant): Promise<Session | null> {
       const held = await sessions.lock(db, { accountId, id });
       return held === null || held.expiresAt <= now ? null : open(held);
@@ -105,7 +105,7 @@ function conditionsOf(accountId: AccountId, now: Instant, { productIds, licenseK
       where l.account_id = ${accountId} and l.id = sessions.license_id and ${isAmong(sql`l.product_id`, productIds)})`);
   }
   if (licenseKey !== undefined) {
-    // By a key that was replaced while it works.
+    // Also by an earlier key that still works.
     conditions.push(sql`sessions.license_id = coalesce(
       (select l.id from licenses as l where l.account_id = ${accountId} and ${isKey(licenseKey, 'l.license_key')}),
       (select p.license_id from previous_keys as p

@@ -17,7 +17,7 @@ export type SigningKey = RecordOf<typeof signingKeys.columns>;
 
 export type PublicSigningKey = Pick<SigningKey, 'kid' | 'publicPem' | 'createdAt'>;
 
-/** More keys than any account rotates through. */
+/** The most signing keys that are read. */
 const MAX_LIST_ROWS = 1_000;
 
 const newestFirst = (accountId: AccountId, limit: number) => sql`

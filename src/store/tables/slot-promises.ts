@@ -29,7 +29,7 @@ export const slotPromiseRepository = (db: Connection) => ({
   find: ({ accountId, id }: License, calendarYear: number, hostId: string): Promise<SlotPromise | null> =>
     promises.find(db, { accountId, licenseId: id, calendarYear, hostId }),
 
-  /** So many of those of a year, the oldest first. */
+  /** The oldest promises of a year, up to a number. */
   list: ({ accountId, id }: License, calendarYear: number, count: number): Promise<SlotPromise[]> =>
     promises.all(db)`
       select * from slot_promises

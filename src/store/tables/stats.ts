@@ -15,7 +15,7 @@ import {
   licenses,
 } from './keys/licenses.ts';
 
-/** Whose keys are listed: those of an account, or of one of its products; null means all. */
+/** The scope of statistics: an account, or one of its products; null means all products. */
 export interface StatsScope {
   readonly accountId: AccountId;
   readonly productId: string | null;
@@ -103,7 +103,7 @@ const isHeldIn = ({ accountId, productId }: StatsScope): Sql =>
     ? sql`held.account_id = ${accountId}`
     : sql`held.account_id = ${accountId} and licenses.product_id = ${productId}`;
 
-/** The product is in an expression, so that no planner reads all keys of the product for the first of them. */
+/** The product is in an expression, so that planners do not read all keys of the product to find the first ones. */
 const isIn = ({ accountId, productId }: StatsScope): Sql =>
   productId === null
     ? sql`account_id = ${accountId}`

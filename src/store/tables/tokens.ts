@@ -9,7 +9,7 @@ import { integer, json, optional, type RecordOf, tableOf, text, unlessTaken } fr
 const columns = {
   accountId: text<AccountId>('account_id'),
   id: text('id'),
-  /** Hex SHA-256 of the secret, which itself is kept nowhere. */
+  /** Hex SHA-256 of the secret, which is not stored itself. */
   hash: text('hash'),
   name: text('name'),
   kind: text<TokenKind>('kind'),
@@ -18,7 +18,7 @@ const columns = {
   networks: optional(json<string[]>('networks')),
   maxIssues: optional(integer('max_issues')),
   issued: integer('issued'),
-  /** The token whose `issued` counts for this one, which it has replaced. */
+  /** The replaced token whose `issued` counts for this one. */
   budgetOf: optional(text('budget_of')),
   rateLimit: optional(integer('rate_limit')),
   expiresAt: optional(text<Instant>('expires_at')),
@@ -36,13 +36,13 @@ const isLasting = (now: Instant) => sql`(expires_at is null or expires_at > ${no
 
 type TokenRecord = RecordOf<typeof columns>;
 
-/** What a new token is made of; the secret itself is not kept. */
+/** The data of a new token, without its secret. */
 export interface NewToken
   extends Pick<TokenRecord, 'accountId' | 'id' | 'hash' | 'name' | 'kind' | 'maxIssues' | 'expiresAt'> {
   readonly scopes: readonly Scope[];
   readonly productIds: readonly string[] | null;
   readonly networks?: readonly string[] | null;
-  /** The token whose budget of keys it spends, instead of one of its own. */
+  /** The token whose `maxIssues` it counts against, instead of its own. */
   readonly budgetOf?: string | null;
   readonly rateLimit?: number | null;
   readonly now: Instant;
@@ -54,7 +54,7 @@ export type TokenRepository = ReturnType<typeof tokenRepository>;
 /**
  * The tokens of accounts.
  *
- * @param onChange called in front of each change of a token that may be known already
+ * @param onChange called before each change of a token, to clear cached tokens
  */
 export const tokenRepository = (db: Connection, onChange: () => void = () => {}) => ({
   /** Adds a token; false when another one has its secret. */
@@ -66,7 +66,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
     return tokens.insert(db, { ...record, ...unused }, unlessTaken);
   },
 
-  /** The token with this hash, of whatever account, expired and revoked ones included. */
+  /** The token with this hash, of any account, also expired or revoked. */
   async findByHash(hash: string): Promise<(Token & { accountId: AccountId }) | null> {
     const found = await tokens.find(db, { hash });
     return found && { accountId: found.accountId, ...toToken(found) };
@@ -77,7 +77,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
     return found && withBudget(db, found);
   },
 
-  /** The token whose budget of keys this one spends: itself, unless it has replaced another one. */
+  /** The token whose `maxIssues` this one counts against: itself, or the first token that it replaced. */
   async budgetOf(accountId: AccountId, id: string): Promise<string> {
     return (await tokens.find(db, { accountId, id }))?.budgetOf ?? id;
   },
@@ -103,7 +103,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
     return other !== null;
   },
 
-  /** Lets a token end at `end`, unless it ends before, and returns it; null when it has ended already. */
+  /** Ends a token at `end` at the latest, and returns it; null if it has ended already. */
   async retire(accountId: AccountId, id: TokenId, { now, end }: { now: Instant; end: Instant }): Promise<Token | null> {
     onChange();
     const retired = await tokens.first(db)`
@@ -112,7 +112,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
     return retired && toToken(retired);
   },
 
-  /** Notes that the token was used on a day, which the day before it does not undo. */
+  /** Notes the last day on which the token was used; an earlier day changes nothing. */
   async noteUse(accountId: AccountId, id: TokenId, day: string): Promise<void> {
     onChange();
     await db.run(sql`
@@ -120,7 +120,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
       where account_id = ${accountId} and id = ${id} and (last_used_on is null or last_used_on < ${day})`);
   },
 
-  /** Counts keys against the token's `maxIssues`, and returns how many are left; null when there were not so many. */
+  /** Counts keys against the token's `maxIssues`, and returns how many are left; null if too few were left. */
   countIssues(accountId: AccountId, id: TokenId, count: number): Promise<number | null> {
     onChange();
     const counted = sql`
@@ -133,7 +133,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
   },
 });
 
-/** A token with what is issued from its budget, also where that is kept with a token that it has replaced. */
+/** Tokens with their `issued` counts, which may be stored with a replaced token. */
 async function withBudget(db: Connection, record: TokenRecord): Promise<Token> {
   if (record.budgetOf === null) return toToken(record);
   const first = await tokens.find(db, { accountId: record.accountId, id: record.budgetOf });

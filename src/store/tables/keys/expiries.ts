@@ -4,7 +4,7 @@ import type { Connection } from '../../engine/driver.ts';
 import { raw, sql } from '../../engine/sql.ts';
 import { licenses } from './licenses.ts';
 
-/** Other writes wait no longer than for these. */
+/** The size of a batch, which bounds how long other writes wait. */
 const BATCH_SIZE = 50;
 
 /**
@@ -15,9 +15,9 @@ const isDue = (stage: 0 | 1, until: Instant) => sql`
   expires_at is not null and expired_recorded_for is distinct from expires_at and expires_at <= ${until}
   and (case when soon_recorded_for is distinct from expires_at then 0 else 1 end) = ${raw(String(stage))}`;
 
-/** For which end of each licence an event was recorded; an end that was moved is recorded anew. */
+/** The ends of licences for which events were recorded; a moved end is recorded again. */
 export const licenseExpiryRepository = (db: Connection) => {
-  /** Notes in a column for which end an event is recorded. */
+  /** Notes the end for which an event is recorded. */
   async function mark(column: string, stage: 0 | 1, accountId: AccountId, until: Instant): Promise<License[]> {
     // The condition is repeated outside: the term may change between the two steps of the statement.
     const marked = await licenses.all(db)`
@@ -29,19 +29,19 @@ export const licenseExpiryRepository = (db: Connection) => {
     return marked.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   }
   return {
-    /** Marks some licences that end by then as recorded, each once for its end, and returns them; all when they are few. */
+    /** Marks a batch of licences that end by an instant as announced, each once per end, and returns them. */
     markSoon: (accountId: AccountId, until: Instant) => mark('soon_recorded_for', 0, accountId, until),
 
-    /** The same for licences that have ended by then. Those that are not marked as ending soon wait until they are. */
+    /** Marks a batch of ended licences as recorded, and returns them. Licences not yet announced wait. */
     markExpired: (accountId: AccountId, until: Instant) => mark('expired_recorded_for', 1, accountId, until),
 
-    /** Marks a licence that has ended as recorded before. */
+    /** Marks an ended licence as recorded, without an event. */
     markRecorded: ({ accountId, id }: License) =>
       db.run(sql`
         update licenses set soon_recorded_for = expires_at, expired_recorded_for = expires_at
         where account_id = ${accountId} and id = ${id}`),
 
-    /** Whether there may be more than the licences of a batch of this size. */
+    /** Whether a batch of this size is full, so that there may be more. */
     isFullBatch: (count: number): boolean => count === BATCH_SIZE,
   };
 };

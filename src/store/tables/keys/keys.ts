@@ -11,21 +11,21 @@ import { isKey, type LicenseCustomer, licenses } from './licenses.ts';
 const entries = tableOf('license_metadata', {
   accountId: text<AccountId>('account_id'),
   name: text('name'),
-  /** As text: `true` and the text `true` are found by the same search. */
+  /** The value as text: a search for `true` finds the text and the boolean. */
   value: text('value'),
   licenseId: text('license_id'),
 });
 
 const unlessReferenced = sql`on conflict (account_id, reference) where reference is not null do nothing`;
 
-/** The licence that product and key name together. */
+/** The licence of a product with a key. */
 const named = (accountId: AccountId, productId: ProductId, key: LicenseKey) =>
   sql`select * from licenses where account_id = ${accountId} and ${isKey(key)} and product_id = ${productId}`;
 
-/** A key, or the vendor's reference of one. */
+/** A key, or a reference. */
 export type KeyAddress = { readonly licenseKey: LicenseKey } | { readonly reference: string };
 
-/** Whether the licence `l` has that address. */
+/** The condition that the licence `l` has the key or the reference. */
 const isAt = (address: KeyAddress): Sql =>
   'licenseKey' in address ? isKey(address.licenseKey, 'l.license_key') : sql`l.reference = ${address.reference}`;
 
@@ -37,7 +37,7 @@ export const keyRepository = (db: Connection) => ({
   insert: (license: License): Promise<boolean> =>
     add(db, license, license.reference === null ? undefined : unlessReferenced),
 
-  /** Adds a licence of which anything may be taken: its key, its reference or its id; false when it is. */
+  /** Adds an imported licence; false if its key, reference or id is taken. */
   insertUnlessThere: (license: License): Promise<boolean> => add(db, license, unlessTaken),
 
   find: (accountId: AccountId, productId: ProductId, key: LicenseKey): Promise<License | null> =>
@@ -54,7 +54,7 @@ export const keyRepository = (db: Connection) => ({
     return db.first(product, (row: { product_id: ProductId }) => row.product_id);
   },
 
-  /** A licence of a product, its customer, and whether a file was signed for it that is remembered; in one statement. */
+  /** A licence, its customer, and whether it has signed files, in one statement. */
   findWithCustomer(accountId: AccountId, productId: ProductId, address: KeyAddress) {
     const found = sql`
       select l.*, c.name as customer_name, c.email as customer_email, c.active as customer_active,
@@ -64,11 +64,11 @@ export const keyRepository = (db: Connection) => ({
     return db.first(found, withCustomer);
   },
 
-  /** The licence that product and key name together, kept from all others until this transaction ends. */
+  /** Locks and returns the licence of a product with a key. */
   findLocked: (accountId: AccountId, productId: ProductId, key: LicenseKey): Promise<License | null> =>
     licenses.first(db)`${named(accountId, productId, key)} for update`,
 
-  /** Changes what is given of a licence that the caller has locked, and returns it as it is then. */
+  /** Changes the given fields of a licence that the caller has locked, and returns the new licence. */
   async patch(license: License, changes: Changes<License> & { readonly updatedAt: Instant }): Promise<License> {
     const { accountId, id } = license;
     const changed = await licenses.patch(db, { accountId, id }, changes);
@@ -115,11 +115,11 @@ export const keyRepository = (db: Connection) => ({
       update licenses set activations = activations - ${count}, updated_at = ${latestOf('updated_at', now)}
       where ${isLicense(license)}`),
 
-  /** The licence as it is now, kept from all others until this transaction ends; null when it has been removed. */
+  /** Locks and reloads a licence; null if it was removed. */
   lock: ({ accountId, id }: License): Promise<License | null> => licenses.lock(db, { accountId, id }),
 });
 
-/** When a licence ends that is used for the first time. */
+/** The end of a licence by its first use. */
 type First = Pick<License, 'expirationDate' | 'renewalDay'>;
 
 /** Sets a column of a licence that waits for its first use. */
@@ -132,7 +132,7 @@ function withCustomer(row: Row) {
   const { customer_id: id, customer_name: name, customer_email: email, customer_active: active } = row;
   const known = id === null || name === null ? null : { id, name, email, active: active === 1 };
   const customer = known as LicenseCustomer | null;
-  // SQLite has numbers for `has_files`.
+  // SQLite returns `has_files` as a number.
   return { license: licenses.read(row), customer, hasFiles: Boolean(row.has_files) };
 }
 
@@ -179,7 +179,7 @@ async function writeMetadata(
   await replaceWords(db, licenseWords, owner, wordsIn(before), wordsIn(license));
 }
 
-/** The words of a reference and of free metadata, without booleans: many licences share these. */
+/** The search phrases of a reference and of free metadata, without booleans, which many licences share. */
 function wordsIn({ reference, metadata }: Pick<Findable, 'metadata' | 'reference'>): string {
   const entries = [...findableOf(metadata)].filter(([name]) => typeof metadata[name] !== 'boolean');
   return wordsOf(reference, ...entries.map(([, value]) => value));

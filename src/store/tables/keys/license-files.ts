@@ -18,7 +18,7 @@ const files = tableOf('license_files', {
 /** A licence file that was signed; its id is the `jti`. */
 type LicenseFile = RecordOf<typeof files.columns>;
 
-/** More files than a person looks through. */
+/** The most files that are listed. */
 const MAX_LIST_ROWS = 1_000;
 
 const isOf = ({ accountId, id }: License) => sql`account_id = ${accountId} and license_id = ${id}`;
@@ -34,7 +34,7 @@ export const licenseFileRepository = (db: Connection) => {
   return {
     insert: (file: LicenseFile) => files.add(db, file),
 
-    /** The files of an account that were signed last, the newest first. */
+    /** The latest files of an account, newest first. */
     listNewest: (accountId: AccountId, limit: number) => files.all(db)`
       select * from license_files where account_id = ${accountId} order by id desc limit ${limit}`,
 
@@ -62,13 +62,13 @@ export const licenseFileRepository = (db: Connection) => {
       return revoked;
     },
 
-    /** Notes that a licence was blocked or unblocked: its files are then in the revocation list, or are not any more. */
+    /** Updates the revocation list after a licence was blocked or unblocked. */
     async noteBlocking(license: License, now: Instant): Promise<void> {
       const any = await db.first(sql`select id from license_files where ${isOf(license)} limit 1`);
       if (any !== null) await renumber(license.accountId, now);
     },
 
-    /** The same for several licences of the account. */
+    /** Updates the revocation list after several licences were blocked or unblocked. */
     noteBlockings: renumber,
 
     /**
@@ -77,7 +77,7 @@ export const licenseFileRepository = (db: Connection) => {
      * revoked as long as they are.
      */
     async revocations(accountId: AccountId) {
-      // One statement, so that the number and what it numbers are of the same moment.
+      // One statement, so that the number and the list are of the same moment.
       const rows = await db.all<RevocationRow>(sql`
         select seq, changed_at, null as file_id, null as license_id
         from revocation_lists where account_id = ${accountId}
@@ -96,7 +96,7 @@ export const licenseFileRepository = (db: Connection) => {
       };
     },
 
-    /** The number of what {@link revocations} states now. */
+    /** The current number of {@link revocations}. */
     async revocationSeq(accountId: AccountId): Promise<number> {
       const number = sql`select seq from revocation_lists where account_id = ${accountId}`;
       return (await db.first<{ seq: number }>(number))?.seq ?? 0;

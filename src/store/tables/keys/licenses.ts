@@ -13,7 +13,7 @@ const columns = {
   reference: optional(text('reference')),
   customerId: optional(text('customer_id')),
   maxActivations: optional(integer('max_activations')),
-  /** Always the number of rows in `devices`: both change in one transaction. */
+  /** The number of rows in `devices`; both change in one transaction. */
   activations: integer('activations'),
   expirationDate: optional(text<Instant>('expires_at')),
   renewalDay: optional(integer('renewal_day')),
@@ -63,7 +63,7 @@ export const shownLength = (key: Sql | string): Sql => sql`case
 export const isKey = (key: string, column = 'license_key'): Sql =>
   sql`${tailOf(raw(column))} = ${tailOf(key)} and ${raw(column)} = ${key}`;
 
-// In the words of the partial indexes of the migrations, and without parameters in these: only so are they used.
+// Same text as in the partial indexes of the migrations, without parameters: otherwise the engines do not use the indexes.
 
 /** Whether a licence, or a device, was not seen on a day or later; where that is not known, by when it was made. */
 export const isUnseenSince = (table: string, day: string): Sql =>

@@ -30,7 +30,7 @@ export interface KeyFilters {
   readonly status?: { readonly is: KeyStatus; readonly now: Instant; readonly until: Instant } | undefined;
   readonly trial?: boolean | undefined;
   readonly licenseType?: License['licenseType'] | undefined;
-  /** From this id on, since ids are in the order of time. */
+  /** The first id; ids are in the order of time. */
   readonly fromId?: string | undefined;
   readonly beforeId?: string | undefined;
   /** A day. */
@@ -46,13 +46,13 @@ const lists = listsOf(licenses, 'id', { descending: true });
 /** Newest first. */
 export const keyListRepository = (db: Connection) => ({
   page: (accountId: AccountId, { beforeId, ...filters }: KeyFilters, page: Page): Promise<License[]> => {
-    // One bound in place of two: of these SQLite expects that they leave few keys, and then uses no other index.
+    // One bound instead of two: with two, SQLite expects few keys and uses no other index.
     const [before] = [beforeId, page.after].filter((one) => one !== undefined).sort();
     const wanted = toFilters(accountId, { ...filters, beforeId: before });
     return lists.of(db, { accountId }, wanted).part({ ...page, after: undefined });
   },
 
-  /** On all pages. */
+  /** The number of keys on all pages. */
   count: (accountId: AccountId, filters: KeyFilters): Promise<number> =>
     lists.of(db, { accountId }, toFilters(accountId, filters)).count(),
 });
@@ -106,7 +106,7 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
 /** The end of a key that an index holds, and that a masked key of any format shows. */
 const TAIL_LENGTH = 4;
 
-/** A whole key, the end of one, or parts of words of what belongs to a key. What has no such end, or no word, finds none. */
+/** Searches by a whole key, the last characters of one, or parts of words of a key's data. Text without either finds nothing. */
 function idsFoundBy(accountId: AccountId, wanted: NonNullable<KeyFilters['text']>): Sql {
   const queries = [idsByKey(accountId, wanted)];
   for (const pattern of patternsOf(wanted.text)) {

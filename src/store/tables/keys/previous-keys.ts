@@ -3,9 +3,9 @@ import type { License } from '../../../domain/license.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
 
-/** Keys that are given to no licence: earlier ones of a licence, and all keys of a revoked licence that was deleted. */
+/** Keys that no licence may get: earlier keys of licences, and all keys of revoked and deleted licences. */
 export const previousKeyRepository = (db: Connection) => ({
-  /** Keeps the key that a licence has until now: it works until then, and those before it no longer. */
+  /** Makes the present key of a licence an earlier one that works until the given instant; older keys end by then. */
   async add({ accountId, id, key }: License, until: Instant): Promise<void> {
     await db.run(sql`
       update previous_keys set valid_until = ${until}
@@ -15,12 +15,12 @@ export const previousKeyRepository = (db: Connection) => ({
       values (${accountId}, ${key}, ${id}, ${until})`);
   },
 
-  /** Gives the earlier keys of a licence free that is deleted and was not revoked. */
+  /** Frees the earlier keys of a deleted licence that was not revoked. */
   async release({ accountId, id }: License): Promise<void> {
     await db.run(sql`delete from previous_keys where account_id = ${accountId} and license_id = ${id}`);
   },
 
-  /** The key that stands for an earlier one which works at this instant; null when there is none. */
+  /** The present key for an earlier key that still works; null if there is none. */
   replacement(accountId: AccountId, key: LicenseKey, at: Instant): Promise<LicenseKey | null> {
     const current = sql`
       select l.license_key from previous_keys as p join licenses as l on l.account_id = p.account_id and l.id = p.license_id
@@ -28,7 +28,7 @@ export const previousKeyRepository = (db: Connection) => ({
     return db.first(current, (row: { license_key: LicenseKey }) => row.license_key);
   },
 
-  /** Whether a key is an earlier one of a licence, or was revoked with a licence that was deleted; null when it is neither. */
+  /** Whether a key is an earlier key of a licence, or was revoked and deleted; null if neither. */
   stateOf(accountId: AccountId, key: LicenseKey): Promise<'earlier' | 'revoked' | null> {
     const found = sql`
       select l.id from previous_keys as p left join licenses as l on l.account_id = p.account_id and l.id = p.license_id

@@ -6,11 +6,11 @@ const audit = tableOf('audit', {
   accountId: text<AccountId>('account_id'),
   /** From 1, without a gap in its account. */
   seq: integer('seq'),
-  /** What was done, as it stands in the content too. */
+  /** The operation, as in the content. */
   operation: text('operation'),
-  /** The row as its hash covers it: canonical JSON. */
+  /** The hashed text of the row: canonical JSON. */
   content: text('content'),
-  /** Over the hash of the row before and the content. */
+  /** The hash over the hash of the row before and the content. */
   hash: text('hash'),
 });
 

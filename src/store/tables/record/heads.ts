@@ -18,7 +18,7 @@ export type RecordHead = RecordOf<typeof heads.columns>;
 export const recordHeadRepository = (db: Connection) => ({
   find: (accountId: AccountId) => heads.find(db, { accountId }),
 
-  /** The head, which nobody else moves until this transaction ends; null before the first row. */
+  /** Locks and returns the head of an account; null before the first row. */
   lock: (accountId: AccountId) => heads.lock(db, { accountId }),
 
   /** Adds a head; false when the account has one. */
@@ -26,14 +26,14 @@ export const recordHeadRepository = (db: Connection) => ({
 
   move: ({ accountId, ...head }: RecordHead) => heads.set(db, { accountId }, head),
 
-  /** The first accounts behind that one which have rows after their last checkpoint. */
+  /** The next accounts with rows after their last checkpoint. */
   listUnsigned: (after: AccountId | '') => heads.all(db)`
     select * from record_heads where audit_seq > checkpoint_seq and account_id > ${after} order by account_id limit 100`,
 });
 
 const checkpoints = tableOf('checkpoints', {
   accountId: text<AccountId>('account_id'),
-  /** The audit row that it vouches for, with all before it. */
+  /** The number of the audit row that the checkpoint signs. */
   seq: integer('seq'),
   hash: text('hash'),
   at: text<Instant>('created_at'),

@@ -36,12 +36,12 @@ const outbox = tableOf('outbox', {
 /** A staged entry. */
 export type OutboxRecord = RecordOf<typeof outbox.columns>;
 
-/** Rows that one transaction numbers: other writes wait no longer than for these. */
+/** How many entries one transaction numbers, which bounds how long other writes wait. */
 const BATCH_SIZE = 500;
 
-/** What happened and has no number yet: written with what happened, numbered afterwards. */
+/** Staged entries: written in the transaction of the change, numbered afterwards. */
 export const outboxRepository = (db: Connection) => ({
-  /** Keeps an entry for the end of the commit where that is when it gets its number, and else in the table. */
+  /** Stages an entry for the end of the commit, if the engine numbers entries there; else writes it to the table. */
   insert: (row: OutboxRecord): Promise<unknown> => (db.stage(row) ? Promise.resolve() : outbox.add(db, row)),
 
   /** Entries of all accounts, those of each in the order of their ids. */
@@ -65,6 +65,6 @@ export const outboxRepository = (db: Connection) => ({
     return taken.sort((a, b) => (a.id < b.id ? -1 : 1));
   },
 
-  /** Whether a batch of this many entries may not have been all. */
+  /** Whether a batch of this size is full, so that there may be more. */
   isFullBatch: (count: number): boolean => count === BATCH_SIZE,
 });

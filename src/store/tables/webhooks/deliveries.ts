@@ -25,7 +25,7 @@ const deliveries = tableOf('webhook_deliveries', {
 /** The delivery state of one event to one webhook. */
 export type DeliveryRecord = RecordOf<typeof deliveries.columns>;
 
-/** Takes the place of the state that a delivery had before. */
+/** Replaces the state of a delivery. */
 const replacing = sql`on conflict (account_id, webhook_id, seq) do update set
   event_id = excluded.event_id, type = excluded.type, state = excluded.state, attempts = excluded.attempts,
   status = excluded.status, error = excluded.error, answer = excluded.answer, duration_ms = excluded.duration_ms,
@@ -33,7 +33,7 @@ const replacing = sql`on conflict (account_id, webhook_id, seq) do update set
 
 type OfWebhook = Pick<DeliveryRecord, 'accountId' | 'webhookId'>;
 
-/** How many webhooks `backlog` looks at, how many numbers `countWaiting`, and the greatest number of all. */
+/** The most webhooks for `backlog`, the most numbers for `countWaiting`, and the greatest number. */
 const [MAX_ROWS, MAX_COUNTED, MAX_SEQ] = [1_000, 20_000, 2 ** 31 - 1];
 
 const isOf = ({ accountId, webhookId }: OfWebhook) => sql`account_id = ${accountId} and webhook_id = ${webhookId}`;
@@ -70,23 +70,23 @@ export const deliveryRepository = (db: Connection) => ({
     return again + (await countOf(db, sql`events where ${range} and ${isWanted}`));
   },
 
-  /** Removes what waits after a number, up to another one. */
+  /** Removes waiting deliveries after a number, up to another one. */
   removeWaiting: (of: OfWebhook, after: number, until = MAX_SEQ) =>
     db.run(sql`
       delete from webhook_deliveries where ${isOf(of)} and state = 'waiting' and seq > ${after} and seq <= ${until}`),
 
-  /** Removes what waits and is of none of these types. */
+  /** Removes waiting deliveries of other types. */
   removeOthers: (of: OfWebhook, types: readonly EventType[]) =>
     db.run(sql`
       delete from webhook_deliveries where ${isOf(of)} and state = 'waiting'
       and not (${isAmong(sql`type`, [...types, 'ping'])})`),
 
-  /** Makes everything that waits due now, as if it were sent for the first time. */
+  /** Makes all waiting deliveries due now, with no attempts counted. */
   retryAll: (of: OfWebhook, now: Instant) =>
     db.run(sql`
       update webhook_deliveries set attempts = 0, next_attempt_at = ${now} where ${isOf(of)} and state = 'waiting'`),
 
-  /** Makes due now what would be due after an instant. */
+  /** Makes deliveries due now that would be due after an instant. */
   makeDue: (latest: Instant, now: Instant) =>
     db.run(sql`
       update webhook_deliveries set next_attempt_at = ${now} where state = 'waiting' and next_attempt_at > ${latest}`),

@@ -21,17 +21,17 @@ const columns = {
   secret: text('secret'),
   previousSecret: optional(text('previous_secret')),
   previousSecretUntil: optional(text<Instant>('previous_secret_until')),
-  /** Every event up to this number was sent once, or is not for this webhook. */
+  /** Events up to this number were sent at least once, or are not for this webhook. */
   lastSeq: integer('last_seq'),
   /** When the first of its failed deliveries is due again. */
   retryAt: optional(text<Instant>('retry_at')),
-  /** Until when its receiver asked to be left alone. */
+  /** The end of the pause that the receiver asked for. */
   pausedUntil: optional(text<Instant>('paused_until')),
-  /** Which server works for it. */
+  /** The server that holds the lease. */
   lease: optional(text('lease')),
-  /** Until when that server may work for it, by the real time. */
+  /** The end of the lease, in real time. */
   leaseUntil: optional(text<Instant>('lease_until')),
-  /** When a server last began to work for it, by the real time. */
+  /** The start of the last lease, in real time. */
   servedAt: optional(text<Instant>('served_at')),
   failingSince: optional(text<Instant>('failing_since')),
   /** Why the last attempt failed; null once everything was accepted. */
@@ -42,7 +42,7 @@ const columns = {
   updatedAt: text<Instant>('updated_at'),
 };
 
-/** An address that events are sent to, and how far it has come. */
+/** A webhook with its progress. */
 export type WebhookRecord = RecordOf<typeof columns>;
 
 type WebhookChanges = Changes<typeof columns>;
@@ -56,13 +56,13 @@ type Lease = { readonly lease: string; readonly realTime: Instant; readonly unti
 
 const MAX_DUE = 256;
 
-/** No server works for it. */
+/** No server holds the lease. */
 const isFree = (realTime: Instant) => sql`(lease_until is null or lease_until <= ${realTime})`;
 
-/** Its receiver has not asked to be left alone. */
+/** The webhook is not paused by its receiver. */
 const isOpen = (now: Instant) => sql`(paused_until is null or paused_until <= ${now})`;
 
-/** A ping for it is not sent yet, which does not wait for the end of a pause. */
+/** A ping is waiting; pings ignore pauses. */
 const hasPing = sql`(ordered = 0 or retry_at is null) and exists (
   select 1 from events as e
   where e.account_id = w.account_id and e.subject_id = w.id and e.type = 'ping' and e.seq > w.last_seq)`;
@@ -86,7 +86,7 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
 
     find: (accountId: AccountId, id: string) => webhooks.find(db, { accountId, id }).then(openOrNull),
 
-    /** The webhook, which nobody else changes until this transaction ends. */
+    /** Locks and returns a webhook. */
     lock: (accountId: AccountId, id: string) => webhooks.lock(db, { accountId, id }).then(openOrNull),
 
     /** Oldest first. */
@@ -103,9 +103,9 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
     remove: async (accountId: AccountId, id: string): Promise<boolean> =>
       (await webhooks.remove(db, { accountId, id })) === 1,
 
-    /** Webhooks with something to send now, for which no other server works; those served longest ago come first. */
+    /** Webhooks with due deliveries and no lease of another server, those served longest ago first. */
     async listDue({ now, realTime, lease }: { now: Instant; realTime: Instant; lease: string }): Promise<ById[]> {
-      // The order of nulls is said: SQLite puts them first, PostgreSQL last.
+      // `nulls first` is explicit: PostgreSQL puts nulls last by default.
       const due = await webhooks.all(db)`
         select w.* from webhooks as w join record_heads as h on h.account_id = w.account_id
         where w.active = 1 and (lease = ${lease} or ${isFree(realTime)}) and ((${isOpen(now)}
@@ -128,7 +128,7 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
     release: ({ accountId, id }: ById, lease: string) =>
       webhooks.set(db, { accountId, id, lease }, { lease: null, leaseUntil: null }),
 
-    /** Active webhooks that fail since before an instant, though nothing is left to be tried now; locked. */
+    /** Locks and returns active webhooks that have failed since before an instant and have no due deliveries. */
     async lockFailing(before: Instant, now: Instant): Promise<WebhookRecord[]> {
       const failing = await webhooks.all(db)`
         select * from webhooks where active = 1 and failing_since <= ${before}
@@ -137,14 +137,14 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
       return failing.map(open);
     },
 
-    /** Makes due now what would be due after an instant, and ends pauses and leases that would last longer. */
+    /** Ends waits, pauses and leases that would last past an instant. */
     async makeDue(latest: Instant, now: Instant): Promise<void> {
       await db.run(sql`update webhooks set retry_at = ${now} where retry_at > ${latest}`);
       await db.run(sql`update webhooks set paused_until = null where paused_until > ${latest}`);
       await db.run(sql`update webhooks set lease = null, lease_until = null where lease_until > ${latest}`);
     },
 
-    /** For where no other server can have a lease. */
+    /** Ends all leases; for engines with one server. */
     releaseAll: () => db.run(sql`update webhooks set lease = null, lease_until = null where lease is not null`),
   };
 }
