@@ -14,7 +14,8 @@ export type Body = Readonly<Record<string, unknown>>;
 
 /** Something that rows refer to and that has to be there before they are sent. */
 export interface Need {
-  readonly kind: 'customer' | 'product' | 'version';
+  /** Of a `key` its product is needed. */
+  readonly kind: 'customer' | 'product' | 'version' | 'key';
   /** Tells it from others of its kind: an e-mail address, in lower case. */
   readonly name: string;
   /** What it takes to make it; null when the row does not say enough. */

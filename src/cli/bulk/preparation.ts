@@ -6,7 +6,7 @@ import type { Body, BulkOperation, Mode, Need, Preparation } from './operation.t
 import type { Problems } from './reading/problems.ts';
 import { preparationKey, type Run } from './run.ts';
 
-const taken = { customer: 'emailTaken', product: 'productTaken', version: 'versionTaken' } as const;
+const taken = { customer: 'emailTaken', product: 'productTaken', version: 'versionTaken', key: 'keyTaken' } as const;
 
 const keyOf = ({ kind, name }: Need): string => `${kind} ${name}`;
 

@@ -67,7 +67,9 @@ function previewRun(
   ids: ReadonlyMap<string, string>,
 ): CommandResult {
   const first = rows[0]?.body;
-  const needed = [...needs.all].map(([key, { kind, name }]) => {
+  // Keys are no names to be shown.
+  const shown = [...needs.all].filter(([, { kind }]) => kind !== 'key');
+  const needed = shown.map(([key, { kind, name }]) => {
     const id = ids.get(key);
     return { kind, name, ...(id === undefined ? { status: 'new' } : { status: 'exists', id }) };
   });

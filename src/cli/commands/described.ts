@@ -32,7 +32,14 @@ const effects: Readonly<Record<string, Effect>> = {
   ...{ serve: 'changes', 'offline request': 'reads', 'offline release': 'reads', 'devices release': 'destroys' },
   ...{ 'keys import': 'changes', 'auth login': 'changes', 'auth switch': 'changes', 'auth logout': 'changes' },
   ...{ 'config set': 'changes', 'config unset': 'changes', 'db migrate': 'changes', 'db copy': 'changes' },
-  ...{ 'db restore': 'destroys', 'db rekey': 'changes', 'webhooks listen': 'reads', api: 'destroys' },
+  ...{
+    'db restore': 'destroys',
+    'db rekey': 'changes',
+    'webhooks listen': 'reads',
+    api: 'destroys',
+    'keys transfer': 'changes',
+    'customers unlink': 'changes',
+  },
 };
 
 const changedLicense = z.object({ license: License, idempotencyKey: z.string() });

@@ -10,7 +10,7 @@ import { isRefusal } from '../request/changes.ts';
 import { checkFiltersExist } from '../request/look-ups.ts';
 import { placeOf } from '../request/target.ts';
 import { parseDayAgo } from '../values/instant.ts';
-import { keyCheck, parseLicenseKey } from '../values/license-key.ts';
+import { keyCheck, parseLicenseKey, wholeKeys } from '../values/license-key.ts';
 import { customerOption, limit, readCommand } from './forms.ts';
 import { fieldsShown, firstOf, listOf } from './results.ts';
 
@@ -132,9 +132,7 @@ export const devicesRelease = command({
       });
       return { ...listed, ...shown };
     }
-    if (secrets.some((key) => key.includes('*'))) {
-      throw new UsageError('the keys of these devices are masked: the token lacks license:reveal');
-    }
+    wholeKeys(secrets);
     if (!yes) {
       await confirm(context, {
         about: [

@@ -22,6 +22,7 @@ import { placeOf } from '../request/target.ts';
 import { parseInstant } from '../values/instant.ts';
 import { parsePositive } from '../values/scalars.ts';
 import type { Fields, Outcome } from './results.ts';
+import { changeKeys } from './several.ts';
 
 type Arguments = Specs<ArgumentSpec>;
 type Options = Specs<OptionSpec>;
@@ -82,6 +83,10 @@ interface ChangeSpec<Operation, A, O> extends Omit<CommandSpec<A, O>, 'run' | 'o
   prepare?(values: ChangeValues<A, O>, context: CommandContext): Fields | undefined | Promise<Fields | undefined>;
   /** What is asked first, of a change that cannot be taken back, unless `--yes` answers it; null for nothing. */
   asks?(values: ChangeValues<A, O>, context: CommandContext): Question | null;
+  /** Of a command that takes several keys, or none: what has been done to each. */
+  readonly done?: string;
+  /** Finds the keys where none is given. */
+  findKeys?(values: ChangeValues<A, O>, context: CommandContext): Promise<readonly string[]>;
   /** Makes the change for each row of a file, where the options ask for that; `input` is what they say of all. */
   inBulk?(values: ChangeValues<A, O>, context: CommandContext, input: Fields): Promise<CommandResult>;
   /** What came of it; `sent` is the request. */
@@ -112,22 +117,40 @@ export function changeCommand<
   const Operation extends OperationName,
   A extends Arguments = None,
   O extends Options = None,
->({ prepare, asks, inBulk, outcome, ...spec }: ChangeSpec<Operation, A, O>): Declaration {
+>({
+  prepare,
+  asks,
+  inBulk,
+  outcome,
+  done: doneToEach = '',
+  findKeys,
+  ...spec
+}: ChangeSpec<Operation, A, O>): Declaration {
   const declared = command<A, O & typeof change>({
     ...spec,
     options: { ...spec.options, ...(asks && { yes }), ...change } as O & typeof change,
     fields: withKey(spec.fields ?? []),
     async run(values, context) {
       const { checkInput, inputOf } = await import('../values/check-fields.ts');
-      const input = inputOf(declared, values);
+      const { licenseKey: given, ...rest } = inputOf(declared, values);
+      const keys = [given ?? []].flat();
+      const [licenseKey, ...others] = keys.length > 0 ? keys : ((await findKeys?.(values, context)) ?? []);
+      const input = licenseKey === undefined ? rest : { ...rest, licenseKey };
       const { file, count } = context.written;
       if (inBulk && (file !== undefined || count !== undefined)) return inBulk(values, context, input);
       const whole = { ...input, ...(await prepare?.(values, context)) };
       checkInput(declared, whole);
+      const endpoint = await endpointOf(spec.operation);
+      if (licenseKey !== undefined && others.length > 0) {
+        return changeKeys(context, doneToEach, [licenseKey, ...others].map(String), async (one) => ({
+          endpoint,
+          input: await withProduct({ ...whole, licenseKey: one }, context),
+        }));
+      }
       const question = asks?.(values, context);
       if (question && context.written.yes !== true) await ask(question, context);
       const sent = await withProduct(whole, context);
-      const changed = await context.change(await endpointOf(spec.operation), sent);
+      const changed = await context.change(endpoint, sent);
       const { idempotencyKey } = changed;
       const came = await outcome(changed.answer as AnswerOf<Operation>, values, context, sent);
       const { done, already, ...result } = came;

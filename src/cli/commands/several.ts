@@ -45,7 +45,7 @@ export async function changeEach(context: CommandContext, several: Several): Pro
     const flag = alone === 'ifUpdatedAt' ? '--if-updated-at' : '--idempotency-key';
     throw new UsageError(`${flag} is that of one change: give one ${noun} with it`);
   }
-  if (describe && !context.dryRun) for (const id of ids) await confirmOne(context, { ...several, describe }, id);
+  if (describe && !context.dryRun) await confirmAll(context, { ...several, describe });
   const asked: Change[] = [];
   for (const id of ids) asked.push(await changeOf(id));
   const changes = await context.prepare(asked);
@@ -81,26 +81,45 @@ export async function changeEach(context: CommandContext, several: Several): Pro
   };
 }
 
+/** Makes the same change of several keys; what is said on the way names their last sections only. */
+export async function changeKeys(
+  context: CommandContext,
+  done: string,
+  keys: readonly string[],
+  changeOf: (licenseKey: string) => Promise<Change>,
+  asking: Pick<Several, 'describe'> = {},
+): Promise<CommandResult> {
+  const nameOf = (key: string) => `…${key.slice(-5)}`;
+  const result = await changeEach(context, {
+    ...{ noun: 'key', done, ids: keys, nameOf, changeOf, columns: ['key', 'done'] },
+    ...asking,
+  });
+  return { ...result, secrets: keys, secret: true };
+}
+
 const warning = (text: string): Note => ({ tone: 'warning', text });
 
 const howMany = (rows: readonly Row[], { done, ids, noun }: Several): string =>
   `${done} ${rows.filter(({ error }) => error === null).length} of ${count(ids.length, noun)}`;
 
-async function confirmOne(
+/** Shows what each is, and has the name typed, or of several how many they are. */
+async function confirmAll(
   context: CommandContext,
-  { noun, done, nameOf, describe, confirmFlag }: Several & Required<Pick<Several, 'describe'>>,
-  id: string,
+  { noun, done, ids, nameOf, describe, confirmFlag }: Several & Required<Pick<Several, 'describe'>>,
 ): Promise<void> {
-  const name = nameOf(id);
-  const [first, ...more] = context.settings.interactive ? await describe(await context.client(), id) : [];
+  const isOne = ids.length === 1;
+  const [id = ''] = ids;
+  const what = isOne ? nameOf(id) : count(ids.length, noun);
+  const described: string[] = [];
+  for (const id of context.settings.interactive ? ids : []) {
+    const [first, ...more] = await describe(await context.client(), id);
+    described.push(`  ${nameOf(id)}  ${first}`, ...more);
+  }
+  const ends = `this ${done.slice(0, -1)}s ${isOne ? `the ${noun}` : what} for ever`;
   await confirm(context, {
-    question: { typed: name.replace('…', '') },
-    about: [
-      `this ${done.slice(0, -1)}s the ${noun} for ever, at ${placeOf(await context.target())}:`,
-      `  ${name}  ${first}`,
-      ...more,
-    ],
-    action: `${done.slice(0, -2)}ing ${name}`,
-    flag: confirmFlag?.(id) ?? '--yes',
+    question: { typed: isOne ? what.replace('…', '') : String(ids.length) },
+    about: [`${ends}, at ${placeOf(await context.target())}:`, ...described],
+    action: `${done.slice(0, -2)}ing ${what}`,
+    flag: (isOne && confirmFlag?.(id)) || '--yes',
   });
 }

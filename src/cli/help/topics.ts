@@ -123,7 +123,7 @@ const texts = {
       ['keys create -f FILE', 'a key for each row'],
       ['keys import -f FILE', 'keys of another system (--from), or as keys export writes them'],
       ['keys compare FILE', 'what differs from such a file afterwards'],
-      ['keys update|renew|block -f FILE', 'changes of the keys of a file'],
+      ['keys update -f FILE', 'a change of each key; alike: renew, transfer, reissue, block, unblock, revoke, delete'],
       ['customers create -f FILE', 'a customer for each row'],
     ],
     'A file is CSV with a header (comma, semicolon, tab or pipe), JSON lines or a JSON array, of any length; - is stdin. ' +

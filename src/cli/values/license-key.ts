@@ -8,15 +8,24 @@ const licenseKey = { field: 'licenseKey', pick: 'key', parse: parseLicenseKey, s
 const unlessFile = { ...licenseKey, neededUnless: 'file' } as const;
 
 const describeKey = 'the licence key, - for stdin, or @FILE';
-const describeKeys = 'the licence keys, each as it is, - for stdin, or @FILE';
+const describeKeys = 'the licence keys, each as it is; - for stdin, or @FILE, with one on each line';
+const licenseKeys = { ...licenseKey, parse: parseLicenseKeys } as const;
 
 /** The KEY argument of a command: the key itself, `-` for stdin or `@FILE`, which stay out of the shell's history. */
 export const licenseKeyArgument = argument('<KEY>', describeKey, licenseKey);
-export const licenseKeyArguments = argument('<KEY...>', describeKeys, licenseKey);
 
-/** The same two for a command that can also take keys from a file. */
+/** The same for a command that can also take keys from a file. */
 export const keyUnlessFile = argument('[KEY]', describeKey, unlessFile);
-export const keysUnlessFile = argument('[KEY...]', describeKeys, unlessFile);
+export const keysUnlessFile = argument('[KEY...]', describeKeys, { ...licenseKeys, neededUnless: 'file' });
+/** The same where other arguments follow: several only from stdin or a file. */
+export const keysOfLine = argument('[KEY]', 'the licence key; - for stdin, or @FILE, with one on each line', {
+  ...licenseKeys,
+  neededUnless: 'file',
+});
+export const keysUnlessCustomer = argument('[KEY...]', describeKeys, {
+  ...licenseKeys,
+  neededUnless: ['file', 'fromCustomer'],
+});
 
 /** The option beside that argument: without its check, a key that only looks like ours is sent as it is given. */
 export const keyCheck = negation('--no-key-check', 'send the key exactly as given, without looking for typos', {
@@ -27,9 +36,18 @@ export const keyCheck = negation('--no-key-check', 'send the key exactly as give
 export async function parseLicenseKey(
   text: string,
   io: Io,
-  { keyCheck }: Readonly<Record<string, unknown>>,
+  options: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const given = await readReference(text, io);
+  return checkKey(await readReference(text, io), options);
+}
+
+/** Reads licence keys: one, or with `-` and `@FILE` one from each line that is not empty. */
+async function parseLicenseKeys(text: string, io: Io, options: Readonly<Record<string, unknown>>): Promise<string[]> {
+  const lines = (await readReference(text, io)).split(/\r\n|\r|\n/).map((line) => line.trim());
+  return lines.filter(Boolean).map((line) => checkKey(line, options));
+}
+
+function checkKey(given: string, { keyCheck }: Readonly<Record<string, unknown>>): string {
   if (keyCheck === false) return given;
   const end = shownEndOf(given);
   if (end !== null) return `${END_MARK}${end}`;
@@ -61,6 +79,12 @@ function normaliseWrittenKey(text: string): string {
   const symbols = text.replaceAll(/[\s\p{Dash}\p{Cf}]/gu, '');
   const key = (symbols.match(/.{1,5}/gu) ?? []).join('-');
   return normaliseKey(hasKeyShape(key) && !isTypo(key) ? key : text);
+}
+
+/** Keys as the service lists them, for a change. Throws `UsageError` where it lists them masked. */
+export function wholeKeys(keys: readonly string[]): readonly string[] {
+  if (!keys.some(isMaskedKey)) return keys;
+  throw new UsageError('the keys are masked: the token lacks license:reveal', ['Nothing was sent.']);
 }
 
 function readWholeKey(key: string): string {

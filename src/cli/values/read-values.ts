@@ -70,7 +70,9 @@ export async function readValues(command: Command, written: Written, context: Co
     if (text === undefined) return undefined;
     if (isBlank(text)) throw emptyValue(nameOf(spec.usage));
     const parse = (one: string) => spec.parse(one, io, values);
-    return spec.usage.includes('...') || typeof text === 'object' ? Promise.all([text].flat().map(parse)) : parse(text);
+    const isSeveral = spec.usage.includes('...') || typeof text === 'object';
+    // A file can hold several of them.
+    return isSeveral ? (await Promise.all([text].flat().map(parse))).flat() : parse(text);
   }
 
   const options = Object.entries(command.options);

@@ -64,6 +64,30 @@ export const RenewKeyRequest = request('RenewKeyRequest', {
 
 export const BlockKeyRequest = request('BlockKeyRequest', blocking);
 
+export const TransferKeyRequest = z
+  .object({
+    ...licenseAddress,
+    customerId: CustomerId.nullish().describe('The customer; null: nobody. Not together with `newCustomer`'),
+    newCustomer: NewCustomer.optional().describe('Creates the customer; not together with `customerId`'),
+    ifUpdatedAt: IfUpdatedAt,
+  })
+  .refine(...eitherOf('customerId', 'newCustomer'))
+  .meta({ id: 'TransferKeyRequest', oneOf: [{ required: ['customerId'] }, { required: ['newCustomer'] }] });
+
+export const ReissueKeyRequest = request('ReissueKeyRequest', {
+  ...licenseAddress,
+  overlap: durationField()
+    .optional()
+    .describe('How long the old key still works, ISO 8601; default P7D. Keys before that one end no later'),
+  ifUpdatedAt: IfUpdatedAt,
+});
+
+export const RevokeKeyRequest = request('RevokeKeyRequest', {
+  ...licenseAddress,
+  reason: text(1, 500).optional().describe('Why; shown with the licence'),
+  ifUpdatedAt: IfUpdatedAt,
+});
+
 export const keyChanges = {
   /** Changes limits, end, customer and other fields of a licence. Source: decision 0049. */
   update: endpoint('PATCH /key', 'license:write', {
@@ -104,15 +128,7 @@ export const keyChanges = {
   transfer: endpoint('POST /key/transfer', 'license:write', {
     summary: 'Give a licence key to another customer',
     description: 'Gives a licence key to a customer who exists, to a new one, or to nobody. Devices keep their slots.',
-    body: z
-      .object({
-        ...licenseAddress,
-        customerId: CustomerId.nullish().describe('The customer; null: nobody. Not together with `newCustomer`'),
-        newCustomer: NewCustomer.optional().describe('Creates the customer; not together with `customerId`'),
-        ifUpdatedAt: IfUpdatedAt,
-      })
-      .refine(...eitherOf('customerId', 'newCustomer'))
-      .meta({ id: 'TransferKeyRequest', oneOf: [{ required: ['customerId'] }, { required: ['newCustomer'] }] }),
+    body: TransferKeyRequest,
     reply: data('TransferKeyResponse', License),
     example: { customerId: 'cus_01jd7q41c8fzks2v0t9e6h3m5p' },
     errors: ['licenseNotFound', 'licenseRevoked', 'customerNotFound', 'emailTaken', 'stale'],
@@ -126,13 +142,7 @@ export const keyChanges = {
       'too until `overlap` is over, and after that only `GET /key`, from tokens other than those of kind `client`, and ' +
       '`POST /key/deactivate-offline`. No other licence gets the old key while this one is there. Keep the new key: it is ' +
       'shown in full here.',
-    body: request('ReissueKeyRequest', {
-      ...licenseAddress,
-      overlap: durationField()
-        .optional()
-        .describe('How long the old key still works, ISO 8601; default P7D. Keys before that one end no later'),
-      ifUpdatedAt: IfUpdatedAt,
-    }),
+    body: ReissueKeyRequest,
     reply: bare('ReissueKeyResponse', {
       message: shown('For people', 'License key reissued'),
       key: ShownKey.meta({ ...LicenseKey.meta(), description: 'The new key, in full' }),
@@ -170,11 +180,7 @@ export const keyChanges = {
       'Ends a licence for ever: it cannot be used, changed, unblocked or renewed any more. It can be deleted, and a proof ' +
       'still frees its device. Its licence files stand in the revocation list. One that is revoked keeps its date and its ' +
       'reason.',
-    body: request('RevokeKeyRequest', {
-      ...licenseAddress,
-      reason: text(1, 500).optional().describe('Why; shown with the licence'),
-      ifUpdatedAt: IfUpdatedAt,
-    }),
+    body: RevokeKeyRequest,
     reply: bare('RevokeKeyResponse', { message: shown('For people', 'License revoked') }),
     example: { reason: 'refunded' },
     errors: ['licenseNotFound', 'stale'],

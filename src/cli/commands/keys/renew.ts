@@ -1,12 +1,15 @@
 import { writeDuration } from '../../../contract/fields.ts';
 import type { License } from '../../../contract/keys/licenses.ts';
 import { bulkOptions, orInBulk, restartOption } from '../../bulk/options.ts';
-import { argument, flag, option, productOfKey, productOfKeyOrRows, required } from '../../command.ts';
+import { argument, flag, option, productOfKeyOrRows, required, yes } from '../../command.ts';
+import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { Field } from '../../output/result.ts';
-import { moment } from '../../output/words.ts';
+import { count, moment } from '../../output/words.ts';
+import { confirm } from '../../prompts/questions.ts';
+import { placeOf } from '../../request/target.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
-import { keyCheck, keyUnlessFile, licenseKeyArgument } from '../../values/license-key.ts';
+import { keyCheck, keysOfLine, keysUnlessCustomer, keyUnlessFile, wholeKeys } from '../../values/license-key.ts';
 import { changeCommand, customerOption, ifUpdatedAt } from '../forms.ts';
 import { namedRecord, type Outcome } from '../results.ts';
 import { type Lookup, licenseFields, withStatus } from './get.ts';
@@ -32,8 +35,9 @@ export const keysRenew = changeCommand({
     'first expiry: the 31st, or the last day of a shorter month. The same command run twice renews twice, unless the ' +
     'first had no answer.',
   operation: 'keys.renew',
+  done: 'renewed',
   arguments: {
-    key: keyUnlessFile,
+    key: keysOfLine,
     givenDuration: argument('[DUR]', 'how long, in place of --for', {
       parse: parseCalendarDuration,
       field: 'duration',
@@ -73,9 +77,9 @@ export const keysReissue = changeCommand({
     'Replaces a key by a new one and prints that: the licence, its devices and its history stay. The old key works for ' +
     'another week, or for as long as --overlap says. The same command run twice replaces the key twice.',
   operation: 'keys.reissue',
-  arguments: { key: licenseKeyArgument },
+  arguments: { key: keyUnlessFile },
   options: {
-    product: productOfKey,
+    product: productOfKeyOrRows,
     overlap: option(
       '--overlap <DUR>',
       'how long the old key still works, as 12h or 30d; 0s for no time (7d)',
@@ -83,12 +87,20 @@ export const keysReissue = changeCommand({
     ),
     ifUpdatedAt,
     keyCheck,
+    ...bulkOptions,
+    restart: restartOption,
   },
-  fields: ['key', 'message', 'previousKeyUntil'],
+  ...orInBulk([{ name: 'key' }, { name: 'message' }, { name: 'previousKeyUntil' }]),
   examples: [
     ['NEW=$(lkm keys reissue "$KEY")', 'the old one works for a week'],
     ['lkm keys reissue "$KEY" --overlap 0s', 'it has leaked'],
+    ['lkm keys reissue -f leaked.csv -o new.csv', 'each key of a file, with the new one beside it'],
   ],
+  async inBulk(values, context, input) {
+    const { changeKeysInBulk, reissueKeys } = await import('../../bulk/operations/changes.ts');
+    const overlap = values.overlap && writeDuration(values.overlap);
+    return changeKeysInBulk(context, reissueKeys, values, { ...input, overlap });
+  },
   outcome: (answer) => ({
     ...{ kind: 'value', value: answer.key, data: answer, quiet: [answer.key], secrets: [answer.key], secret: true },
     done: `reissued · the old key works until ${moment(answer.previousKeyUntil)}`,
@@ -96,22 +108,55 @@ export const keysReissue = changeCommand({
 });
 
 export const keysTransfer = changeCommand({
-  about: 'Gives a key to another customer, to a new one, or to nobody. Its devices keep their slots.',
+  about: 'Gives keys to another customer, to a new one, or to nobody. Their devices keep their slots.',
   operation: 'keys.transfer',
-  arguments: { key: licenseKeyArgument },
+  done: 'transferred',
+  arguments: { keys: keysUnlessCustomer },
   options: {
-    product: productOfKey,
+    product: productOfKeyOrRows,
     customer: customerOption('the customer it is for from now on'),
     ...newCustomerOptions,
+    fromCustomer: option('--from-customer <ID|EMAIL|NAME>', 'all keys of this customer; asks first', {
+      takesName: true,
+    }),
+    yes,
     nobody: flag('--nobody', 'take it from its customer', { field: 'customerId', means: null }),
     ifUpdatedAt,
     keyCheck,
+    ...bulkOptions,
+    restart: restartOption,
   },
-  fields: changedFields,
+  ...orInBulk(changedFields),
   examples: [
     ['lkm keys transfer "$KEY" --customer cus_…', 'another owner'],
     ['lkm keys transfer "$KEY" --new-customer-name "Ada Ltd"', 'a new one'],
+    ['lkm keys transfer --from-customer "Ada Ltd" --customer cus_…', 'all keys of another one'],
   ],
+  prepare({ keys = [], fromCustomer }) {
+    if (keys.length === 0 || fromCustomer === undefined) return undefined;
+    throw new UsageError('KEY and --from-customer name two lists of keys; give one of them', ['Nothing was sent.']);
+  },
+  async findKeys({ fromCustomer, product, yes }, context) {
+    if (fromCustomer === undefined) return [];
+    const client = await context.client();
+    const keys = await Array.fromAsync(client.keys.list({ customerId: fromCustomer, productId: product }));
+    const { name } = await client.customers.get({ customerId: fromCustomer });
+    if (keys.length === 0) throw new UsageError(`${name} has no keys`, ['Nothing was sent.']);
+    const what = `${count(keys.length, 'key')} of ${name}`;
+    if (!yes && !context.dryRun) {
+      await confirm(context, {
+        about: [`  at ${placeOf(await context.target())}`],
+        question: `transfer ${what}?`,
+        action: `transferring ${what}`,
+        flag: '--yes',
+      });
+    }
+    return wholeKeys(keys.map(({ key }) => key));
+  },
+  async inBulk(values, context, input) {
+    const { changeKeysInBulk, transferKeys } = await import('../../bulk/operations/changes.ts');
+    return changeKeysInBulk(context, transferKeys, values, input);
+  },
   outcome: (license, { customer, newCustomerName, nobody }, { io }) =>
     changedKey(license, nobody ? 'taken from its customer' : `transferred to ${customer ?? newCustomerName}`, io),
 });

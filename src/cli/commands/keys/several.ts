@@ -1,15 +1,15 @@
 import type { Client } from '../../../client/client.ts';
 import { contract } from '../../../contract/index.ts';
 import { bulkOptions, orInBulk } from '../../bulk/options.ts';
-import { change, command, flag, option, productOfKey, productOfKeyOrRows, yes } from '../../command.ts';
+import { change, command, flag, option, productOfKeyOrRows, yes } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
 import type { Change } from '../../request/changes.ts';
 import { unlessRefused } from '../../request/look-ups.ts';
-import { keyCheck, keysUnlessFile, licenseKeyArguments } from '../../values/license-key.ts';
+import { keyCheck, keysUnlessFile } from '../../values/license-key.ts';
 import { ifUpdatedAt } from '../forms.ts';
-import { changeEach } from '../several.ts';
+import { changeKeys } from '../several.ts';
 
 /** The fields of each row of a command on several keys. */
 const keyFields: readonly Field[] = [
@@ -39,7 +39,7 @@ export const keysBlock = command({
       const { blockKeys, changeKeysInBulk } = await import('../../bulk/operations/changes.ts');
       return changeKeysInBulk(context, blockKeys, values, { note });
     }
-    return changeKeys(context, 'blocked', values, (address) => ({
+    return changeGiven(context, 'blocked', values, (address) => ({
       endpoint: contract.keys.block,
       input: { ...address, note, ifUpdatedAt },
     }));
@@ -49,15 +49,21 @@ export const keysBlock = command({
 export const keysUnblock = command({
   about: 'Makes blocked keys usable again.',
   operation: 'keys.unblock',
-  arguments: { keys: licenseKeyArguments },
-  options: { product: productOfKey, note, ifUpdatedAt, keyCheck, ...change },
-  fields: keyFields,
+  arguments: { keys: keysUnlessFile },
+  options: { product: productOfKeyOrRows, note, ifUpdatedAt, keyCheck, ...change, ...bulkOptions },
+  ...orInBulk(keyFields),
   examples: [['lkm keys unblock "$KEY"', 'it is paid']],
-  run: ({ note, ifUpdatedAt, ...values }, context) =>
-    changeKeys(context, 'unblocked', values, (address) => ({
+  async run(values, context) {
+    const { note, ifUpdatedAt } = values;
+    if (values.file !== undefined) {
+      const { changeKeysInBulk, unblockKeys } = await import('../../bulk/operations/changes.ts');
+      return changeKeysInBulk(context, unblockKeys, values, { note });
+    }
+    return changeGiven(context, 'unblocked', values, (address) => ({
       endpoint: contract.keys.unblock,
       input: { ...address, note, ifUpdatedAt },
-    })),
+    }));
+  },
 });
 
 export const keysRevoke = command({
@@ -65,25 +71,33 @@ export const keysRevoke = command({
     'Ends keys for ever, and keeps them with the reason: they cannot be used, changed, renewed or unblocked any more. To ' +
     'stop a key for a time, block it.',
   operation: 'keys.revoke',
-  arguments: { keys: licenseKeyArguments },
+  arguments: { keys: keysUnlessFile },
   options: {
-    product: productOfKey,
+    product: productOfKeyOrRows,
     reason: option('--reason <TEXT>', 'why; shown with the key'),
     yes,
     ifUpdatedAt,
     keyCheck,
     ...change,
+    ...bulkOptions,
   },
-  fields: keyFields,
+  ...orInBulk(keyFields),
   examples: [
     ['lkm keys revoke "$KEY" --reason refunded', 'shows what uses it, and asks'],
     ['lkm keys revoke "$KEY" --reason refunded --yes', 'in a script'],
+    ['lkm keys revoke -f leaked.csv --reason leaked', 'each key of a file; asks once'],
   ],
-  run: ({ reason, yes, ifUpdatedAt, ...values }, context) =>
-    changeKeys(context, 'revoked', { ...values, asks: !yes }, (address) => ({
+  async run({ reason, yes, ...values }, context) {
+    const { ifUpdatedAt } = values;
+    if (values.file !== undefined) {
+      const { changeKeysInBulk, revokeKeys } = await import('../../bulk/operations/changes.ts');
+      return changeKeysInBulk(context, revokeKeys, { ...values, asks: !yes }, { reason });
+    }
+    return changeGiven(context, 'revoked', { ...values, asks: !yes }, (address) => ({
       endpoint: contract.keys.revoke,
       input: { ...address, reason, ifUpdatedAt },
-    })),
+    }));
+  },
 });
 
 export const keysDelete = command({
@@ -91,25 +105,33 @@ export const keysDelete = command({
     'Deletes keys for ever, with --in-use also those that devices or sessions use. Licence files that were signed stay ' +
     'valid until they expire. To stop a key and keep it, block it.',
   operation: 'keys.delete',
-  arguments: { keys: licenseKeyArguments },
+  arguments: { keys: keysUnlessFile },
   options: {
-    product: productOfKey,
+    product: productOfKeyOrRows,
     inUse: flag('--in-use', 'also a key in use, with its devices and sessions'),
     yes,
     ifUpdatedAt,
     keyCheck,
     ...change,
+    ...bulkOptions,
   },
-  fields: keyFields,
+  ...orInBulk(keyFields),
   examples: [
     ['lkm keys delete "$KEY"', 'shows what it takes along, and asks'],
     ['lkm keys delete "$KEY" --in-use --yes', 'in a script, whatever uses it'],
   ],
-  run: ({ inUse, yes, ifUpdatedAt, ...values }, context) =>
-    changeKeys(context, 'deleted', { ...values, asks: !yes }, (address) => ({
+  async run({ inUse, yes, ...values }, context) {
+    const { ifUpdatedAt } = values;
+    const force = inUse || undefined;
+    if (values.file !== undefined) {
+      const { changeKeysInBulk, deleteKeys } = await import('../../bulk/operations/changes.ts');
+      return changeKeysInBulk(context, deleteKeys, { ...values, asks: !yes }, { force });
+    }
+    return changeGiven(context, 'deleted', { ...values, asks: !yes }, (address) => ({
       endpoint: contract.keys.delete,
-      input: { ...address, force: inUse || undefined, ifUpdatedAt },
-    })),
+      input: { ...address, force, ifUpdatedAt },
+    }));
+  },
 });
 
 interface Keys {
@@ -121,22 +143,19 @@ interface Keys {
 
 type ChangeOf = (address: { readonly productId: string; readonly licenseKey: string }) => Change;
 
-/** Changes keys one after the other; what is said on the way names their last section only. */
-async function changeKeys(
+function changeGiven(
   context: CommandContext,
   done: string,
   { keys, product, asks = false }: Keys,
   changeOf: ChangeOf,
 ): Promise<CommandResult> {
-  const result = await changeEach(context, {
-    ...{ noun: 'key', done, ids: keys, nameOf: (key) => `…${key.slice(-5)}` },
-    async changeOf(licenseKey) {
-      return changeOf({ licenseKey, productId: await context.productOf(licenseKey, product) });
-    },
-    columns: ['key', 'done'],
-    ...(asks && { describe: (client, licenseKey) => describeUse(client, { productId: product, licenseKey }) }),
-  });
-  return { ...result, secrets: keys, secret: true };
+  return changeKeys(
+    context,
+    done,
+    keys,
+    async (licenseKey) => changeOf({ licenseKey, productId: await context.productOf(licenseKey, product) }),
+    asks ? { describe: (client, licenseKey) => describeUse(client, { productId: product, licenseKey }) } : {},
+  );
 }
 
 async function describeUse(client: Client, address: Parameters<Client['keys']['get']>[0]): Promise<string[]> {

@@ -3,7 +3,7 @@ import { bulkOptions, orInBulk } from '../../bulk/options.ts';
 import { flag, many, option, productOfKeyOrRows } from '../../command.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { readExpiry } from '../../values/instant.ts';
-import { keyCheck, keyUnlessFile } from '../../values/license-key.ts';
+import { keyCheck, keysUnlessFile } from '../../values/license-key.ts';
 import { orNone, parseBoolean, parseLimit, parseMetadataName, textOrNone } from '../../values/scalars.ts';
 import { changeCommand, ifUpdatedAt } from '../forms.ts';
 import { fingerprintMatch, metadataOptions, seatOptions } from './key-options.ts';
@@ -14,7 +14,8 @@ export const keysUpdate = changeCommand({
     'Changes the limits, the expiry and other fields of a key. What is not given stays as it is. Metadata and features are ' +
     'merged by name.',
   operation: 'keys.update',
-  arguments: { key: keyUnlessFile },
+  done: 'updated',
+  arguments: { keys: keysUnlessFile },
   options: {
     product: productOfKeyOrRows,
     maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', parseLimit),
