@@ -70,7 +70,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
 async function resolveKeyEnds(command: Command, values: ReadValues['values'], context: CommandContext) {
   const specs = Object.entries({ ...command.arguments, ...command.options });
   const found: Record<string, unknown> = {};
-  for (const [name] of specs.filter(([, { field }]) => field === 'licenseKey')) {
+  for (const [name] of specs.filter(([, { pick }]) => pick === 'key')) {
     const given = [values[name]].flat();
     if (!given.some((one) => typeof one === 'string' && one.startsWith(END_MARK))) continue;
     const { findKeyByEnd } = await import('./request/look-ups.ts');

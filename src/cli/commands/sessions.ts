@@ -22,6 +22,7 @@ export const sessionsList = readCommand({
     product: productFilter,
     key: option('--key <KEY>', 'only those of this key; - for stdin, or @FILE', {
       field: 'licenseKey',
+      pick: 'key',
       parse: parseLicenseKey,
     }),
     keyCheck,
