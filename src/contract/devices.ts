@@ -6,6 +6,7 @@ import {
   Fingerprint,
   License,
   licenseAddress,
+  listedNames,
   SignedFile,
   UnseenSince,
   useErrors,
@@ -49,6 +50,7 @@ const ListedDevice = Device.extend({
   licenseKey: ShownKey,
   productId: shownId(ProductId),
   customerId: shownId(CustomerId).nullable().describe('The customer of the key; null when it has none'),
+  ...listedNames,
 }).meta({ id: 'ListedDevice', description: 'An activation, with the key whose slot it holds' });
 
 export const devices = {

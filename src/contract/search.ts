@@ -30,7 +30,7 @@ export const Found = resource('Found', 'A customer or a key that a text finds, a
   productName: z
     .string()
     .nullable()
-    .meta({ description: 'The name of its product', examples: ['Editor'] }),
+    .meta({ description: 'The name of its product; null without `product:read`', examples: ['Editor'] }),
   ...customer,
 });
 export type Found = z.output<typeof Found>;

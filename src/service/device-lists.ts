@@ -3,7 +3,7 @@ import { DEFAULT_PAGE_SIZE } from '../contract/fields.ts';
 import { seesSecrets } from '../domain/access.ts';
 import { showKey } from '../domain/license-key.ts';
 import { productsOf } from './keys/lists.ts';
-import { showDevice } from './keys/show.ts';
+import { showDevice, showNames } from './keys/show.ts';
 import { anyone, type Operations } from './operation.ts';
 
 /** A token that is limited to some products finds the devices of their keys. */
@@ -14,9 +14,9 @@ export const deviceListOperations: Operations<typeof devices> = {
       const wanted = { productIds: productsOf(caller, productId), ...filters };
       const page = { after: cursor === '' ? undefined : cursor, limit };
       const { items, next } = await repositories.devices.page(caller.accountId, wanted, page);
-      const shown = items.map(({ device, key, ...rest }) => ({
+      const shown = items.map(({ device, key, licenseId, productId, customerId, ...names }) => ({
         ...showDevice(device, caller),
-        ...rest,
+        ...{ licenseId, productId, customerId, ...showNames(names, caller) },
         licenseKey: showKey(key, seesSecrets(caller)),
       }));
       return { items: shown, meta: { limit, next } };

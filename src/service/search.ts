@@ -5,6 +5,7 @@ import { canonicalKey, showKey } from '../domain/license-key.ts';
 import type { FoundCustomer, FoundLicense, Wanted } from '../store/tables/search.ts';
 import type { Context } from './context.ts';
 import { productsOf } from './keys/lists.ts';
+import { showNames } from './keys/show.ts';
 import { anyone, type Operations } from './operation.ts';
 
 /** A token that is limited to some products finds the keys of these, and the customers of these keys. */
@@ -31,8 +32,8 @@ export const searchOperations: Operations<typeof search> = {
   },
 };
 
-function showLicense({ caller }: Context, found: FoundLicense, { text, key, customers }: Wanted): Found {
-  const { license, productName, customer, words } = found;
+function showLicense({ caller }: Context, found: FoundLicense, { text, key }: Wanted): Found {
+  const { license, words, ...names } = found;
   const shown = showKey(license.key, seesSecrets(caller));
   // Ends are found without case.
   const isKey = license.key.toLowerCase().endsWith(text.toLowerCase()) || license.key === key;
@@ -40,10 +41,8 @@ function showLicense({ caller }: Context, found: FoundLicense, { text, key, cust
   return {
     kind: 'key',
     ...(words ?? { by, matched: by === 'id' ? license.id : shown }),
-    ...{ licenseId: license.id, key: shown, productId: license.productId, productName },
-    customerId: license.customerId,
-    customerName: customers ? (customer?.name ?? null) : null,
-    customerEmail: customers ? (customer?.email ?? null) : null,
+    ...{ licenseId: license.id, key: shown, productId: license.productId, customerId: license.customerId },
+    ...{ productName: null, customerName: null, customerEmail: null, ...showNames(names, caller) },
   };
 }
 

@@ -2,6 +2,7 @@ import type { Instant } from '../contract/scalars.ts';
 import type { KeyCounts, stats } from '../contract/stats.ts';
 import type { License } from '../domain/license.ts';
 import { addSeconds, toInstant } from '../domain/time.ts';
+import type { NamedLicense } from '../store/tables/keys/licenses.ts';
 import type { StatsScope } from '../store/tables/stats.ts';
 import { productsOf } from './keys/lists.ts';
 import { showListed } from './keys/show.ts';
@@ -64,9 +65,9 @@ const perWeek = (weeks: readonly string[], days: readonly { readonly day: string
 /** Merges sorted lists, one per scope, and returns the first licences. */
 const firstOf = async (
   scopes: readonly StatsScope[],
-  list: (scope: StatsScope) => Promise<License[]>,
+  list: (scope: StatsScope) => Promise<NamedLicense[]>,
   compare: (one: License, other: License) => number,
-): Promise<License[]> => (await Array.fromAsync(scopes, list)).flat().sort(compare).slice(0, MAX_NAMED);
+): Promise<NamedLicense[]> => (await Array.fromAsync(scopes, list)).flat().sort(compare).slice(0, MAX_NAMED);
 
 const isFuller = (one: License, other: License): number => fill(other) - fill(one) || (one.id < other.id ? 1 : -1);
 

@@ -50,6 +50,12 @@ interface ListedTable<T> {
   read(row: Row): T;
 }
 
+/** What stands in other tables for each row `listed`: their columns, and the joins, which leave no row out. */
+export interface Beside {
+  readonly columns: Sql;
+  readonly joins: Sql;
+}
+
 const BATCH_SIZE = 500;
 
 /**
@@ -57,7 +63,11 @@ const BATCH_SIZE = 500;
  *
  * @param order the field that rows are sorted by; its values are unique in their scope
  */
-export function listsOf<T>({ name, columns, read }: ListedTable<T>, order: string, { descending = false } = {}) {
+export function listsOf<T>(
+  { name, columns, read }: ListedTable<T>,
+  order: string,
+  { descending = false, beside }: { readonly descending?: boolean; readonly beside?: Beside } = {},
+) {
   const columnOf = (field: string): string => {
     const column = columns[field];
     if (column === undefined) throw new TypeError(`no column keeps ${field}`);
@@ -67,6 +77,8 @@ export function listsOf<T>({ name, columns, read }: ListedTable<T>, order: strin
   const table = raw(name);
   const direction = raw(descending ? 'desc' : 'asc');
   const orderBy = raw(`${name}.${orderColumn}`);
+  const all = beside === undefined ? raw('listed.*') : sql`listed.*, ${beside.columns}`;
+  const source = beside === undefined ? sql`${table} as listed` : sql`${table} as listed ${beside.joins}`;
   const inScope = (scope: Scope, alias = name) =>
     Object.entries(scope).map(([field, value]) => sql`${raw(`${alias}.${columnOf(field)}`)} = ${value}`);
 
@@ -95,7 +107,7 @@ export function listsOf<T>({ name, columns, read }: ListedTable<T>, order: strin
       )}
       order by 1 ${direction} limit ${page.limit} offset ${page.offset ?? 0}`;
     return db.all(sql`
-      select listed.* from ${table} as listed where ${and([...inScope(scope, 'listed'), sql`${own} in (${ids})`])}
+      select ${all} from ${source} where ${and([...inScope(scope, 'listed'), sql`${own} in (${ids})`])}
       order by ${own} ${direction}`);
   }
 

@@ -63,7 +63,12 @@ const finds = (...found: readonly ((shop: Shop) => Found)[]) =>
   answers<Shop>((shop: Shop) => ({ data: found.map((one) => one(shop)), meta: { limit: 20, more: false }, code: 0 }));
 
 const hasMasked = (shop: Shop) => ({ key: masked(shop.adaKey) });
-const withoutNames = (shop: Shop) => ({ ...hasMasked(shop), customerName: null, customerEmail: null });
+const withoutNames = (shop: Shop) => ({
+  ...hasMasked(shop),
+  productName: null,
+  customerName: null,
+  customerEmail: null,
+});
 
 scenarios<Shop>('search.find', { given: openShop, query: () => ({ text: 'nothing' }) }, [
   row('finds nothing by what nobody has', finds()),
@@ -122,10 +127,14 @@ scenarios<Shop>('search.find', { given: openShop, query: () => ({ text: 'nothing
     as: { scopes: ['license:read'] },
     send: { text: 'ada' },
   }),
-  row('names no customer without customer:read', finds(keyOfAda('reference', 'ORDER-77', withoutNames)), {
-    as: { scopes: ['license:read'] },
-    send: { text: 'ORDER-77' },
-  }),
+  row(
+    'names neither product nor customer to who may not list these',
+    finds(keyOfAda('reference', 'ORDER-77', withoutNames)),
+    {
+      as: { scopes: ['license:read'] },
+      send: { text: 'ORDER-77' },
+    },
+  ),
   ...['ada', 'ORDER-77', '4711'].map((text) =>
     row(`finds nothing of another product: ${text}`, finds(), {
       as: ({ viewer }: Shop) => ({ scopes: ['license:read', 'customer:read'], productIds: [viewer] }),

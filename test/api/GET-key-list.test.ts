@@ -113,6 +113,7 @@ scenarios<Shop>('keys.list', { given: openShop }, [
       data: [
         shownLicense({
           ...{ key: keys.plain, productId: editor, customerId: ada, expirationDate: null },
+          ...{ productName: 'Editor', customerName: 'Ada Engines Ltd', customerEmail: 'it@ada.example' },
           metadata: { features: {}, is_trial: false, plan: 'pro', order: 'A-1' },
           versionId: 'ver_1',
           version: { id: 'ver_1', version: '1.0', description: null, active: true },
@@ -123,6 +124,20 @@ scenarios<Shop>('keys.list', { given: openShop }, [
       code: 0,
     })),
     { send: ({ keys }) => ({ text: keys.plain }), at: NOW },
+  ),
+  row(
+    'names neither product nor customer to who may not list these',
+    answers({
+      data: [expect.not.objectContaining({ customerName: expect.anything(), productName: expect.anything() })],
+      meta: { limit: 100, next: null },
+      code: 0,
+    }),
+    {
+      send: ({ keys }) => ({ text: keys.plain }),
+      at: NOW,
+      as: { scopes: ['license:read'] },
+      absent: ['Engines', 'Editor'],
+    },
   ),
   row(
     'masks keys for a caller that may only read',

@@ -89,15 +89,18 @@ describe('a list', () => {
     const { TRIAL, SOON, POOL } = shop.names;
     const { stdout, stderr } = await shop.table('keys list');
     expect(stdout.split('\n')).toEqual([
-      'KEY                            STATUS  USED  EXPIRES       CREATED      PRODUCT',
-      `${TRIAL}  unused   0/∞  never         2 days ago   Editor`,
-      `${SOON}  unused   0/∞  in 10 days    20 days ago  Engine`,
-      `${POOL}  active   3/5  in 13 months  1 month ago  Engine`,
+      'KEY                            STATUS  USED  EXPIRES       PRODUCT  CUSTOMER',
+      `${TRIAL}  unused   0/∞  never         Editor   –`,
+      `${SOON}  unused   0/∞  in 10 days    Engine   –`,
+      `${POOL}  active   3/5  in 13 months  Engine   Ada-Ltd`,
       '',
     ]);
-    expect(stderr).toContain('no room for customerId; --json shows it\n');
+    expect(stderr).toContain('no room for createdAt; --json shows it\n');
     const chosen = await shop.table('keys list --fields key,productId,customerId', 60);
     expect(chosen.stdout.split('\n')[3]).toBe(`${POOL}  Engine   Ada-Ltd`);
+    const names = 'productName,customerName,customerEmail';
+    const csv = await shop.at(`keys list --text ada --fields ${names} --format csv`);
+    expect(csv.stdout).toBe(`${names}\nEngine,Ada-Ltd,it@ada.example\n`);
   });
 
   it('of keys shows the ids of products to a token that may not list them', async () => {

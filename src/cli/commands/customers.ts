@@ -119,7 +119,7 @@ export const customersKeys = readCommand({
 
   async read(client, { id, limit }, context) {
     const found = await firstOf((partSize) => client.customers.keys({ customerId: id, limit: partSize }), limit);
-    return listOfKeys(client, found, 'this customer has no keys', context);
+    return listOfKeys(found, 'this customer has no keys', context);
   },
 });
 

@@ -31,7 +31,10 @@ export const deviceFields: readonly Field<Device>[] = [
 export const marked = (value: unknown, isMasked: boolean): string =>
   isMasked ? `${value} (masked: the token lacks license:reveal)` : String(value);
 
-const ofKey: readonly Field[] = [{ name: 'licenseKey', label: 'key' }];
+const ofKey: readonly Field[] = [
+  { name: 'licenseKey', label: 'key' },
+  ...fieldsShown('chosen', 'productName', 'customerName', 'customerEmail'),
+];
 
 const stale = {
   field: 'unseenSince',

@@ -97,25 +97,6 @@ export async function productNames(
   return new Map(products?.items.map(({ id, name }) => [id, name]));
 }
 
-/** The most customers that are asked for by their ids, one by one, to show their names. */
-const MAX_NAMED = 20;
-
-/**
- * The names of customers by their ids, for a table; none in another format, of more than a screen of them, or where the token
- * may not know.
- */
-export async function customerNames(
-  client: Client,
-  { fileFormat, quiet }: Pick<Settings, 'fileFormat' | 'quiet'>,
-  ids: readonly (string | null | undefined)[],
-): Promise<ReadonlyMap<string, string>> {
-  const wanted = [...new Set(ids)].filter((id) => id != null);
-  if (fileFormat !== 'table' || quiet || wanted.length > MAX_NAMED) return new Map();
-  const named = wanted.map((customerId) => unlessRefused('scopeMissing', client.customers.get({ customerId })));
-  const found = await Promise.all(named.map((one) => unlessRefused('customerNotFound', one)));
-  return new Map(found.flatMap((customer) => (customer === null ? [] : [[customer.id, customer.name]])));
-}
-
 /** So many are told that are called in a similar way. */
 const NEAREST = 5;
 

@@ -196,6 +196,13 @@ export const License = resource('License', 'A licence key with its limits, its s
 });
 export type License = z.output<typeof License>;
 
+/** The names that stand beside the ids of a product and a customer in a list. */
+export const listedNames = {
+  productName: shown('The name of the product; absent without `product:read`', 'Editor').optional(),
+  customerName: shown('The name of the customer; null for none, absent without `customer:read`', 'Ada Ltd').nullish(),
+  customerEmail: shown('Its e-mail address; absent without `customer:read`', 'it@ada.example').nullish(),
+};
+
 /** A licence with the customer it belongs to. Source: API description, GET /key. */
 export const LicenseDetails = z
   .looseObject({

@@ -4,7 +4,7 @@ import { flagField, integerField, notBoth, pageFields, positiveDurationField, Se
 import { showAs } from '../openapi/json-schema.ts';
 import { CursorMeta, PageMeta, partList } from '../reply.ts';
 import { CustomerId, Instant, PlanId, ProductId, shownId, text } from '../scalars.ts';
-import { License, licenseTypes, UnseenSince } from './licenses.ts';
+import { License, licenseTypes, listedNames, UnseenSince } from './licenses.ts';
 import { METADATA_LIMITS } from './metadata.ts';
 
 /** What is so of a key now; `unused`, `full` and `expiring` are parts of `active`. Source: decision 0052. */
@@ -14,7 +14,10 @@ export type KeyStatus = (typeof keyStatuses)[number];
 
 /** A licence in a list. */
 export const ListedLicense = License.omit({ devices: true })
-  .extend({ customerId: shownId(CustomerId).nullable().optional().describe('Its customer; null when it has none') })
+  .extend({
+    customerId: shownId(CustomerId).nullable().optional().describe('Its customer; null when it has none'),
+    ...listedNames,
+  })
   .meta({ id: 'ListedLicense', description: 'A licence key with its limits and its state, without its devices' });
 export type ListedLicense = z.output<typeof ListedLicense>;
 

@@ -5,11 +5,12 @@ import type {
   Session as ShownSession,
 } from '../../contract/keys/licenses.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
-import { type Caller, seesSecrets, seesWholeLicense } from '../../domain/access.ts';
+import { allows, type Caller, seesSecrets, seesWholeLicense } from '../../domain/access.ts';
 import { showIp } from '../../domain/ip-address.ts';
 import { type Device, graceUntil, isActivated, type License, NO_TAG } from '../../domain/license.ts';
 import { showKey } from '../../domain/license-key.ts';
 import { featuresOf, type Plan } from '../../domain/plan.ts';
+import type { NamedLicense } from '../../store/tables/keys/licenses.ts';
 import type { Session } from '../../store/tables/sessions.ts';
 import type { Context } from '../context.ts';
 import { type ShownVersion, versionOf } from '../products.ts';
@@ -75,7 +76,7 @@ export const linksOf = async (context: Context, license: License): Promise<Links
 export const planOf = ({ repositories, caller }: Context, planId: string): Promise<Plan | null> =>
   repositories.plans.find(caller.accountId, planId);
 
-export async function showListed(context: Context, licenses: readonly License[]): Promise<ListedLicense[]> {
+export async function showListed(context: Context, licenses: readonly NamedLicense[]): Promise<ListedLicense[]> {
   const known = new Map<string, Links>();
   const namesOf = ({ versionId, planId }: License) => `${versionId} ${planId}`;
   for (const license of licenses) {
@@ -85,9 +86,23 @@ export async function showListed(context: Context, licenses: readonly License[])
     const links = known.get(namesOf(license)) ?? { version: null, plan: null };
     const { devices: _, ...shown } = showLicense(license, [], context.caller, links);
     const { activations, customerId } = license;
-    return { ...shown, activations, activated: isActivated(license), customerId };
+    return {
+      ...shown,
+      activations,
+      activated: isActivated(license),
+      customerId,
+      ...showNames(license, context.caller),
+    };
   });
 }
+
+/** The names of a product and a customer, each for who may list these. */
+export const showNames = ({ productName, customerName, customerEmail }: Names, caller: Caller): Partial<Names> => ({
+  ...(allows(caller, 'product:read') && { productName }),
+  ...(allows(caller, 'customer:read') && { customerName, customerEmail }),
+});
+
+type Names = Pick<NamedLicense, 'productName' | 'customerName' | 'customerEmail'>;
 
 export const showDevice = (device: Device, caller: Caller): ShownDevice => ({
   id: device.id,

@@ -86,8 +86,11 @@ export const deviceRepository = (db: Connection) => ({
     if (productIds !== null) conditions.push(isAmong(raw('l.product_id'), productIds));
     if (customerId !== undefined) conditions.push(sql`l.customer_id = ${customerId}`);
     const rows = await db.all<Row>(sql`
-      select devices.*, l.license_key, l.product_id, l.customer_id
+      select devices.*, l.license_key, l.product_id, l.customer_id,
+        p.name as product_name, c.name as customer_name, c.email as customer_email
       from devices join licenses as l on l.account_id = devices.account_id and l.id = devices.license_id
+        left join products as p on p.account_id = l.account_id and p.id = l.product_id
+        left join customers as c on c.account_id = l.account_id and c.id = l.customer_id
       where ${and(conditions)} order by devices.id limit ${limit + 1}`);
     const items = rows.slice(0, limit).map((row) => ({
       device: devices.read(row),
@@ -95,6 +98,9 @@ export const deviceRepository = (db: Connection) => ({
       key: row.license_key as LicenseKey,
       productId: row.product_id as ProductId,
       customerId: row.customer_id as string | null,
+      productName: row.product_name as string,
+      customerName: row.customer_name as string | null,
+      customerEmail: row.customer_email as string | null,
     }));
     return { items, next: rows.length > limit ? (items.at(-1)?.device.id ?? null) : null };
   },

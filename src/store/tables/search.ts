@@ -5,7 +5,7 @@ import type { Connection } from '../engine/driver.ts';
 import { isAmong, raw, type Sql, sql, unionOf } from '../engine/sql.ts';
 import { customerSearch, isFoundBy, licenseSearch, patternsOf } from '../search.ts';
 import type { Row } from '../table.ts';
-import { type LicenseCustomer, licenses } from './keys/licenses.ts';
+import { besideLicense, type LicenseCustomer, type NamedLicense, readNamed } from './keys/licenses.ts';
 import { idsByKey } from './keys/lists.ts';
 
 /** What is looked for, and where. */
@@ -19,10 +19,8 @@ export interface Wanted extends Findable {
 }
 
 /** A licence that is found, with the names that it is shown with. */
-export interface FoundLicense {
+export interface FoundLicense extends Pick<NamedLicense, 'productName' | 'customerName' | 'customerEmail'> {
   readonly license: License;
-  readonly productName: string;
-  readonly customer: Pick<LicenseCustomer, 'name' | 'email'> | null;
   /** What of it has the words that are looked for; null where it is found by a key or an id. */
   readonly words: { readonly by: 'reference' | 'metadata' | 'device'; readonly matched: string } | null;
 }
@@ -98,25 +96,18 @@ const isOf = (accountId: AccountId, id: string, productIds: readonly string[] | 
 /** The licences whose ids a query finds, with the host of a device, or nothing, beside each. A cross join is not turned round. */
 function licensesOf(db: Connection, accountId: AccountId, { text, productIds, limit }: Wanted, found: Sql) {
   return db.all(
-    sql`select l.*, p.name as product_name, c.name as customer_name, c.email as customer_email,
-        found.host_id as found_host, d.tag as found_tag
+    sql`select listed.*, ${besideLicense.columns}, found.host_id as found_host, d.tag as found_tag
       from (select distinct * from (${found}) as each_found) as found
-        cross join licenses as l
-        join products as p on p.account_id = l.account_id and p.id = l.product_id
-        left join customers as c on c.account_id = l.account_id and c.id = l.customer_id
-        left join devices as d on d.account_id = l.account_id and d.license_id = l.id and d.host_id = found.host_id
-      where l.account_id = ${accountId} and l.id = found.id and ${isOf(accountId, 'found.id', productIds)}
-      order by l.id desc, found.host_id limit ${limit}`,
+        cross join licenses as listed ${besideLicense.joins}
+        left join devices as d
+          on d.account_id = listed.account_id and d.license_id = listed.id and d.host_id = found.host_id
+      where listed.account_id = ${accountId} and listed.id = found.id and ${isOf(accountId, 'found.id', productIds)}
+      order by listed.id desc, found.host_id limit ${limit}`,
     (row: Row): FoundLicense => {
-      const license = licenses.read(row);
-      const [name, email] = [row.customer_name as string | null, row.customer_email as string | null];
+      const license = readNamed(row);
+      const { productName, customerName, customerEmail } = license;
       const words = row.found_host === '' ? ownWords(license, text) : deviceWords(row, text);
-      return {
-        license,
-        productName: row.product_name as string,
-        customer: name === null ? null : { name, email },
-        words,
-      };
+      return { license, productName, customerName, customerEmail, words };
     },
   );
 }

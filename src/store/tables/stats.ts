@@ -1,9 +1,9 @@
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { KeyCounts } from '../../contract/stats.ts';
-import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
 import { join, raw, type Sql, sql } from '../engine/sql.ts';
 import {
+  besideLicense,
   isActive,
   isBlocked,
   isExpired,
@@ -12,7 +12,8 @@ import {
   isRevoked,
   isTrial,
   isUnused,
-  licenses,
+  type NamedLicense,
+  readNamed,
 } from './keys/licenses.ts';
 
 /** The scope of statistics: an account, or one of its products; null means all products. */
@@ -74,15 +75,32 @@ export const statsRepository = (db: Connection) => ({
     ),
 
   /** Active keys with several slots, the fullest first. */
-  fullest: (scope: StatsScope, now: Instant, limit: number): Promise<License[]> => licenses.all(db)`
-    select * from licenses where ${isIn(scope)} and ${isActive(now)} and max_activations > 1 and activations > 0
-    order by activations * 100 / max_activations desc, id desc limit ${limit}`,
+  fullest: (scope: StatsScope, now: Instant, limit: number): Promise<NamedLicense[]> =>
+    named(
+      db,
+      sql`
+      select * from licenses where ${isIn(scope)} and ${isActive(now)} and max_activations > 1 and activations > 0
+      order by activations * 100 / max_activations desc, id desc limit ${limit}`,
+      sql`listed.activations * 100 / listed.max_activations desc, listed.id desc`,
+    ),
 
   /** Active keys with an end, those that expire next first. */
-  nextToExpire: (scope: StatsScope, now: Instant, limit: number): Promise<License[]> => licenses.all(db)`
-    select * from licenses where ${isIn(scope)} and vendor_disabled = 0 and expires_at > ${now}
-    order by expires_at, id limit ${limit}`,
+  nextToExpire: (scope: StatsScope, now: Instant, limit: number): Promise<NamedLicense[]> =>
+    named(
+      db,
+      sql`
+      select * from licenses where ${isIn(scope)} and vendor_disabled = 0 and expires_at > ${now}
+      order by expires_at, id limit ${limit}`,
+      sql`listed.expires_at, listed.id`,
+    ),
 });
+
+/** The licences that a query finds, with their names, in an order. */
+const named = (db: Connection, found: Sql, order: Sql): Promise<NamedLicense[]> =>
+  db.all(
+    sql`select listed.*, ${besideLicense.columns} from (${found}) as listed ${besideLicense.joins} order by ${order}`,
+    readNamed,
+  );
 
 async function byDay(db: Connection, statement: Sql): Promise<Counted<'day'>[]> {
   const rows = await db.all<{ day: string; count: unknown }>(statement);

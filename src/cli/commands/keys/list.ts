@@ -1,4 +1,3 @@
-import type { Client } from '../../../client/client.ts';
 import { type License, licenseTypes } from '../../../contract/keys/licenses.ts';
 import { type KeyStatus, keyStatuses, ListedLicense } from '../../../contract/keys/lists.ts';
 import { many, option, productFilter } from '../../command.ts';
@@ -7,19 +6,15 @@ import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
-import { checkFiltersExist, customerNames, productNames } from '../../request/look-ups.ts';
+import { checkFiltersExist } from '../../request/look-ups.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseDayAgo, readStart } from '../../values/instant.ts';
 import { parseBoolean, parseMetadata } from '../../values/scalars.ts';
 import { customerOption, limit, planOption, readCommand } from '../forms.ts';
 import { fieldsShown, firstOf } from '../results.ts';
 
-/** A key in a list, with its status in a word, and the names of its product and its customer where they are shown. */
-export type ListedRow = ListedLicense & {
-  readonly status: KeyStatus;
-  readonly product: string | undefined;
-  readonly customer: string | undefined;
-};
+/** A key in a list, with its status in a word. */
+export type ListedRow = ListedLicense & { readonly status: KeyStatus };
 
 /** The names of what the service says of a key besides. */
 export const otherNames = (
@@ -38,10 +33,21 @@ const columns: readonly Field<ListedRow>[] = [
     show: (used, _, row) => usageInBrief(used, row.maxActivations),
   },
   { name: 'maxActivations', shown: 'data' },
-  { name: 'expirationDate', label: 'expires', show: expiryInBrief, drops: 4 },
-  { name: 'createdAt', label: 'created', show: relative, drops: 3 },
-  { name: 'productId', label: 'product', show: (id, _, { product }) => String(product ?? id), drops: 2 },
-  { name: 'customerId', label: 'customer', show: (id, _, { customer }) => String(customer ?? id ?? nothing), drops: 1 },
+  { name: 'expirationDate', label: 'expires', show: expiryInBrief, drops: 3 },
+  { name: 'createdAt', label: 'created', show: relative, drops: 1 },
+  {
+    name: 'productId',
+    label: 'product',
+    show: (id, _, { productName }) => productName ?? String(id),
+    cuts: true,
+    drops: 2,
+  },
+  {
+    name: 'customerId',
+    label: 'customer',
+    show: (id, _, { customerName }) => customerName ?? String(id ?? nothing),
+    cuts: true,
+  },
 ];
 
 export const listedFields: readonly Field<ListedRow>[] = [
@@ -101,29 +107,19 @@ export const keysList = readCommand({
     if (found.items.length === 0) await checkFiltersExist(client, input);
     const isFiltered = Object.values(input).some((filter) => filter !== undefined);
     const empty = isFiltered ? 'no key fits; leave a filter out to see more' : 'no keys yet; lkm keys create makes one';
-    return listOfKeys(client, found, empty, context);
+    return listOfKeys(found, empty, context);
   },
 });
 
 /** The result for keys, with what is to be said below them. */
-export async function listOfKeys(
-  client: Client,
+export function listOfKeys(
   { items, notes = [] }: { readonly items: readonly ListedLicense[]; readonly notes?: readonly Note[] },
   empty: string,
-  { io, settings }: CommandContext,
-): Promise<CommandResult> {
-  const products = items.length > 0 ? await productNames(client, settings) : new Map<string, string>();
-  const customers = await customerNames(
-    client,
-    settings,
-    items.map(({ customerId }) => customerId),
-  );
+  { io }: CommandContext,
+): CommandResult {
   const now = io.now();
   const keys = items.map(({ key }) => key);
-  const rows = items.map((key) => ({
-    ...{ ...key, status: statusOf(key, now), product: products.get(key.productId) },
-    customer: customers.get(key.customerId ?? ''),
-  }));
+  const rows = items.map((key) => ({ ...key, status: statusOf(key, now) }));
   return { kind: 'rows', rows, data: items, quiet: keys, secrets: keys, secret: true, empty, notes };
 }
 

@@ -3,7 +3,8 @@ import type { Duration } from '../../../contract/fields.ts';
 import type { AccountId, Instant, LicenseKey, ProductId, TokenId } from '../../../contract/scalars.ts';
 import type { Features, License } from '../../../domain/license.ts';
 import { raw, type Sql, sql } from '../../engine/sql.ts';
-import { flag, integer, json, optional, tableOf, text } from '../../table.ts';
+import type { Beside } from '../../lists.ts';
+import { flag, integer, json, optional, type Row, tableOf, text } from '../../table.ts';
 
 const columns = {
   accountId: text<AccountId>('account_id'),
@@ -106,6 +107,27 @@ export const isBlocked: Sql = sql`licenses.vendor_disabled = 1 and licenses.revo
 export const isRevoked: Sql = sql`licenses.revoked_at is not null`;
 
 export const isTrial: Sql = sql`licenses.is_trial = 1`;
+
+/** A licence with the names of its product and its customer. */
+export interface NamedLicense extends License {
+  readonly productName: string;
+  readonly customerName: string | null;
+  readonly customerEmail: string | null;
+}
+
+/** The names of the product and the customer of a row `listed` with the columns of a licence. */
+export const besideLicense: Beside = {
+  columns: raw('p.name as product_name, c.name as customer_name, c.email as customer_email'),
+  joins: raw(`left join products as p on p.account_id = listed.account_id and p.id = listed.product_id
+    left join customers as c on c.account_id = listed.account_id and c.id = listed.customer_id`),
+};
+
+export const readNamed = (row: Row): NamedLicense => ({
+  ...licenses.read(row),
+  productName: row.product_name as string,
+  customerName: row.customer_name as string | null,
+  customerEmail: row.customer_email as string | null,
+});
 
 /** The customer of a licence. */
 export type LicenseCustomer = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;

@@ -7,6 +7,7 @@ import { and, isAmong, raw, type Sql, sql, unionOf } from '../../engine/sql.ts';
 import { type Filters, listsOf, type Page } from '../../lists.ts';
 import { customerSearch, licenseSearch, patternsOf } from '../../search.ts';
 import {
+  besideLicense,
   byRecordedEnd,
   isActive,
   isBlocked,
@@ -18,6 +19,8 @@ import {
   isUnseenSince,
   isUnused,
   licenses,
+  type NamedLicense,
+  readNamed,
   shownLength,
   tailOf,
 } from './licenses.ts';
@@ -41,11 +44,11 @@ export interface KeyFilters {
   readonly metadata?: readonly (readonly [name: string, value: string])[] | undefined;
 }
 
-const lists = listsOf(licenses, 'id', { descending: true });
+const lists = listsOf({ ...licenses, read: readNamed }, 'id', { descending: true, beside: besideLicense });
 
 /** Newest first. */
 export const keyListRepository = (db: Connection) => ({
-  page: (accountId: AccountId, { beforeId, ...filters }: KeyFilters, page: Page): Promise<License[]> => {
+  page: (accountId: AccountId, { beforeId, ...filters }: KeyFilters, page: Page): Promise<NamedLicense[]> => {
     // One bound instead of two: with two, SQLite expects few keys and uses no other index.
     const [before] = [beforeId, page.after].filter((one) => one !== undefined).sort();
     const wanted = toFilters(accountId, { ...filters, beforeId: before });
