@@ -10,22 +10,22 @@ import type { ObservedRequest } from './metrics.ts';
 import type { PageSettings } from './pages/customer/settings.ts';
 import type { Base } from './runtime.ts';
 
-/** What the service is made of. Time and randomness come in with the base. */
+/** The parts of the service. The base brings the clock and random numbers. */
 export interface AppParts extends Omit<Base['parts'], 'realTime'> {
   readonly log: Logger;
   readonly door: Door;
   readonly limiter: RateLimiter | null;
   readonly addressOf: AddressOf;
   noteUse?(caller: Caller, now: Instant): void;
-  /** Called after each commit of what was recorded, which may still wait for its numbers. */
+  /** Called after each commit with recorded entries, which may not be numbered yet. */
   onRecorded?(): void;
-  /** Bounds the requests that run at one time; without it they have no bound. */
+  /** Limits the requests that run at one time; absent: no limit. */
   readonly concurrencyLimit?: ConcurrencyLimit;
-  /** The thread that reads many rows; without it they are read in the thread that serves everybody. */
+  /** The thread for reads of many rows; absent: such reads run on the main thread. */
   readonly reading?: { read(request: AuthorizedRead, input: unknown): Promise<ReadResult> } | undefined;
   /** The page of customers; absent where no server runs. */
   readonly page?: PageSettings | undefined;
   onRequest?: ((request: ObservedRequest) => void) | undefined;
-  /** The owner of a database that is opened in process, known by the header `Authorization`. */
+  /** The owner of a database opened in process, authenticated by the header `Authorization`. */
   readonly owner?: { readonly caller: Caller; sends(authorization: string | null): boolean };
 }

@@ -23,7 +23,7 @@ import type { TestClock } from './test-clock.ts';
 /** The service inside this process. */
 export interface Instance {
   readonly fetch: Fetch;
-  /** Authenticates the owner of the database, in this instance only, until it is closed. */
+  /** The token of the database's owner, valid in this instance until it is closed. */
   readonly ownerToken: string;
   readonly accountId: AccountId;
   readonly created: boolean;
@@ -46,7 +46,7 @@ type InstanceOptions = Omit<BaseOptions, 'allowPrivate'> & { readonly db: string
 export async function openInstance({ db, clock, ...options }: InstanceOptions): Promise<Instance> {
   const { store, parts, accountId, created } = await openBase(db, { waitMs: LOCK_TIMEOUT_MS, ...options }, clock);
   let failure: StartupError | null = null;
-  // A log that nobody reads; pino would be loaded for it.
+  // A silent log, without loading pino.
   const log: AppParts['log'] = {
     info() {},
     warn() {},
@@ -75,7 +75,7 @@ export async function openInstance({ db, clock, ...options }: InstanceOptions): 
     async close() {
       try {
         await sequenceNow(store);
-        // Nobody waits for a checkpoint: one that cannot be signed now is left to the next command or server.
+        // A checkpoint that cannot be signed now is left to the next command or server.
         await signCheckpoints(store, store.transaction, parts).catch(() => {});
       } finally {
         await store.close();
@@ -86,7 +86,7 @@ export async function openInstance({ db, clock, ...options }: InstanceOptions): 
 
 export type Base = Awaited<ReturnType<typeof openBase>>;
 
-/** Opens what an instance and a server have in common: the database with its account, the clock, random numbers. */
+/** Opens the parts that an instance and a server share: the database with its account, the clock, random numbers. */
 export async function openBase(db: string, open: BaseOptions, clock: Clock = Date.now) {
   const { masterKey = null, allowPrivate = false, ...options } = open;
   const random = createRandom();
@@ -96,14 +96,14 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
     const wall = typeof clock === 'object' ? clock.now : clock;
     const now = instantsOf(wall);
     const record = createRecorder(random);
-    // What an earlier process has left comes before what this one records.
+    // Numbers entries that an earlier process has left, before new ones.
     await sequenceNow(store);
     const numbersInCommit = store.numberInCommit(numberEntries);
     const account = await openAccount(store, { now: now(), random, newKeyPair, record });
     return {
       ...account,
       store,
-      /** Whether what is recorded has its numbers when its commit ends; else the sequencer gives them. */
+      /** Whether entries are numbered in their commit; else the sequencer numbers them. */
       numbersInCommit,
       /** `monotonic` is never a test clock. */
       clocks: { wall, steady: testClock?.now ?? monotonic, monotonic },
@@ -113,7 +113,7 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
         testClock,
         now,
         monotonic,
-        /** What the clock of this machine says, whatever a test clock does. */
+        /** The clock of this machine, never a test clock. */
         realTime: instantsOf(Date.now),
         random,
         newKeyPair,

@@ -86,7 +86,7 @@ export interface RunningServer {
   readonly isNew: boolean;
   /** Set when the database had no token yet: its account, and an admin token that is shown nowhere else. */
   readonly created: { readonly accountId: string; readonly adminToken: string } | null;
-  /** Takes another certificate and key for new connections; open ones keep theirs. */
+  /** Replaces certificate and key for new connections; open ones keep theirs. */
   reloadTls(tls: Tls): void;
   jobHealth(): readonly JobHealth[];
   /** Finishes what is in flight, as long as `drainMs`; then closes all connections, the jobs and the database. */
@@ -100,7 +100,7 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
   try {
     return await open(options, opened);
   } catch (error) {
-    // The first failure is reported; a failure to close after it is not.
+    // Reports the first failure; ignores failures to close after it.
     await opened.disposeAsync().catch(() => {});
     throw error;
   }
@@ -141,7 +141,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   for (const warning of store.warnings) log.warn(warning);
   const backup = options.backups === undefined ? null : backupJob(db, options.backups, parts);
   const uses = createTokenUses(store);
-  // When the database fails, the days of the last uses are lost; the server stops nevertheless.
+  // If the database fails, the days of last use are lost; the server stops anyway.
   opened.defer(() => uses.flush().catch(() => {}));
 
   const jobs = createJobs({ store, log, testClock: parts.testClock });
@@ -218,7 +218,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
 
 async function openMetrics({ metrics }: ServeOptions, sources: MetricsSources, log: Logger) {
   if (metrics === undefined) return null;
-  // Loaded only where it is used.
+  // Imported on use.
   const { serveMetrics } = await import('./metrics.ts');
   return serveMetrics(metrics, sources, (error) => log.error({ err: error }, 'metrics failed'));
 }
@@ -236,7 +236,7 @@ async function makeFirstToken({ store, created, accountId, parts }: Base): Promi
   });
 }
 
-/** Counts in this process while it has the database for itself, else in the database. */
+/** Rate limits in this process if it owns the database, else in the database. */
 function limiterOf({ store: { rates }, clocks }: Base, options: ServeOptions, log: Logger): RateLimiter {
   const { rateLimit = DEFAULT_REQUESTS_PER_MINUTE, lookupLimit } = options;
   const now = () => Math.floor(clocks.monotonic() * 1_000);

@@ -19,13 +19,13 @@ export function createTokenUses(store: Store) {
     pending = [];
     try {
       await store.transaction(async ({ tokens }) => {
-        // In one order on all replicas, so that none of them wait for each other.
+        // The same order on all replicas avoids deadlocks.
         for (const { accountId, tokenId, day } of uses.toSorted((a, b) => (a.tokenId < b.tokenId ? -1 : 1))) {
           await tokens.noteUse(accountId, tokenId, day);
         }
       });
     } catch (error) {
-      // Their next use is noted again.
+      // Their next use is written again.
       for (const { tokenId } of uses) noted.delete(tokenId);
       throw error;
     }

@@ -19,7 +19,7 @@ export type App = (request: HttpRequest) => Promise<HttpResponse>;
 
 type Handler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
-/** Puts the service together: a handler for each endpoint of the contract, and the pages beside them. */
+/** Builds the service: a handler for each endpoint of the contract, and the pages. */
 export function createApp(parts: AppParts): App {
   const { testClock, log } = parts;
   const handlers = new Map<string, Handler>();
@@ -38,7 +38,7 @@ export function createApp(parts: AppParts): App {
   const customerPage = parts.page && createCustomerPage(parts, parts.page);
 
   return async (request) => {
-    // Matched as it was sent: what is encoded in another way is another path.
+    // Paths are compared as sent: another encoding is another path.
     const { path } = splitTarget(request.target);
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const handle = path.startsWith(CUSTOMER_PATH) ? customerPage : handlers.get(`${method} ${path}`);
@@ -81,7 +81,7 @@ async function readiness({ store, log }: AppParts): Promise<HttpResponse> {
 function refuseRoute({ newRequestId, log }: AppParts, method: string, allowed: readonly string[]): HttpResponse {
   const error = apiError(allowed.length === 0 ? 'routeNotFound' : 'methodNotAllowed');
   const requestId = newRequestId();
-  // Without the path: a mistyped one may contain a key.
+  // Not the path: a mistyped path may contain a key.
   log.info({ requestId, method, status: error.status, reason: error.reason }, 'request');
   return refusal(error, { 'X-Request-Id': requestId, ...(allowed.length > 0 && { Allow: allowed.join(', ') }) });
 }

@@ -9,13 +9,13 @@ import type { Repositories, Store } from '../../store/store.ts';
 import type { AppParts } from '../app-parts.ts';
 import type { HttpRequest } from './messages.ts';
 
-/** Made once for all requests of admins. */
+/** The scopes of admins, shared by all requests. */
 const everyScope: ReadonlySet<Scope> = new Set(scopesOf('admin', []));
 
 /**
  * Finds the caller of an `Authorization` header; null for a missing, malformed, unknown, expired or revoked token, and
  * for one from outside of its networks, so that a caller cannot tell them apart. A revocation counts from the next
- * request on: the store forgets with its commit what it has remembered of tokens.
+ * request on: its commit clears the store's cached tokens.
  */
 export async function authenticate(
   repositories: Repositories,

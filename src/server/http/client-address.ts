@@ -14,7 +14,7 @@ export function trustProxies(proxies: readonly string[]): AddressOf {
     if (proxies.length === 0) return show(peer);
     const hops = forwardedFor?.split(',').map((hop) => hop.trim()) ?? [];
     let address = show(peer);
-    // An empty member of a list counts for nothing (RFC 9110, 5.6.1).
+    // Empty members of a list are ignored (RFC 9110, 5.6.1).
     for (const hop of hops.filter(Boolean).reverse()) {
       if (!isTrusted(address)) break;
       address = readHop(hop) ?? UNKNOWN;
@@ -23,7 +23,7 @@ export function trustProxies(proxies: readonly string[]): AddressOf {
   };
 }
 
-/** Of a caller whose address cannot be read: it is in no network, and must not be taken for the proxy itself. */
+/** The address of a caller whose address cannot be read: it must not count as the proxy's. */
 const UNKNOWN = '0.0.0.0' as IpAddress;
 
 /** The address of a hop, without the port that some proxies write; null when it is not an address. */

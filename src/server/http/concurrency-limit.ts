@@ -6,7 +6,7 @@ export interface RequestLimits {
   readonly maxWaiting: number;
 }
 
-/** The limits of a server for which nothing else is configured: together more than it has connections (decision 0012). */
+/** The default limits: together more than a server has connections (decision 0012). */
 export const DEFAULT_REQUEST_LIMITS: RequestLimits = { maxRunning: 256, maxWaiting: 1_024 };
 
 export type ConcurrencyLimit = ReturnType<typeof createConcurrencyLimit>;
@@ -29,10 +29,10 @@ export function createConcurrencyLimit({ maxRunning, maxWaiting }: RequestLimits
       if (waiting.length < maxWaiting) return new Promise((resolve) => waiting.push(resolve));
       throw apiError('unavailable', {}, { cause: new Overload(`${running} requests run and ${waiting.length} wait`) });
     },
-    /** Gives back a place that was taken. */
+    /** Gives a place back. */
     leave(): void {
       const next = waiting.shift();
-      // The next one takes over the place.
+      // The next request gets the place.
       if (next === undefined) running -= 1;
       else next();
     },

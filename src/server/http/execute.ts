@@ -17,7 +17,7 @@ import type { HttpRequest } from './messages.ts';
 import { budgetHeader, errorBody, invalidFieldsHeader, JSON_TYPE, startBody, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
 
-/** One request after authentication, rate limit and scope check. A public endpoint has none of them. */
+/** A request after authentication, rate limit and scope check, which public endpoints skip. */
 export interface AuthorizedRequest<R = Route> {
   readonly route: R;
   readonly httpRequest: HttpRequest;
@@ -25,9 +25,9 @@ export interface AuthorizedRequest<R = Route> {
   readonly caller: Caller;
   readonly now: Instant;
   readonly ipAddress: IpAddress;
-  /** The headers of its response, whatever that is. */
+  /** The headers of the response, of a success or a refusal. */
   readonly headers: Record<string, string>;
-  /** How many keys the caller's token may still issue, once that was counted for this request. */
+  /** How many keys the caller's token may still issue, if this request has counted keys. */
   budget?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface ReadResult {
 /** An authorised request that only reads. */
 export type AuthorizedRead = Pick<AuthorizedRequest, 'route' | 'httpRequest' | 'caller' | 'now' | 'ipAddress'>;
 
-/** Performs a read within the concurrency limit, on what is durable. What may read many rows is read in a thread, if there is one. */
+/** Performs a read of durable rows within the concurrency limit; reads of many rows run in the reading thread, if there is one. */
 export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
   const { route, httpRequest } = request;
   return withBody(parts, request, async (bytes) => {
@@ -57,8 +57,8 @@ export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<R
 }
 
 /**
- * Performs a mutation in one transaction; under an idempotency key once, however often it is requested. What the caller
- * may not do is refused before its key is looked up, so that it neither runs nor is stored nor is replayed.
+ * Performs a mutation in one transaction, and at most once per idempotency key. Authorization comes before the look-up of the
+ * key, so that a refused request is neither run nor stored nor replayed.
  */
 export async function mutate(parts: AppParts, request: AuthorizedRequest): Promise<ExecutionResult> {
   const key = readIdempotencyKey(request.httpRequest.headers);
@@ -69,7 +69,7 @@ export async function mutate(parts: AppParts, request: AuthorizedRequest): Promi
   return result;
 }
 
-/** Refuses a request before it runs. A mutation that the caller lacks the rights for is recorded. */
+/** Refuses a request before it runs; records refused mutations. */
 export async function refuse(parts: AppParts, request: RecordedRequest, refusal: Reason): Promise<never> {
   if (rightsReasons.some((reason) => reason === refusal) && mutates(request.route.endpoint)) {
     await recordApart(parts, request, { events: [], refusal });
@@ -121,7 +121,7 @@ async function mutateUnderKey(
     path,
     now,
     authorizeReplay: async (repositories, { status, body }, tokenId) => {
-      // Input that cannot be read cannot be authorised. Such a caller gets no more than the refusal of its input.
+      // Unreadable input cannot be authorized: the caller gets only the refusal of its input.
       if (invalid !== null && status !== apiErrors.invalidParams.status) throw invalid;
       if (status >= 300) return;
       const stored = { tokenId, payload: () => reply.unwrap(JSON.parse(body)) };
@@ -146,8 +146,8 @@ async function mutateUnderKey(
 }
 
 /**
- * The response that a refusal of the use case leaves under its key. What leaves none is thrown on: failures; a body that
- * is no JSON; and that a token has issued all its keys, a limit of the token alone, which another passes. Decision 0018.
+ * The response to store for a refusal of the use case. Rethrows errors that are not stored: failures, a body that is no JSON,
+ * and `issueLimit`, which depends on the token alone. Decision 0018.
  */
 function responseToStore({ endpoint }: Route, error: unknown): StoredResponse {
   const refusal = toApiError(endpoint, error);
@@ -155,7 +155,7 @@ function responseToStore({ endpoint }: Route, error: unknown): StoredResponse {
   return { status: refusal.status, contentType: JSON_TYPE, body: JSON.stringify(errorBody(refusal)) };
 }
 
-/** What a token that gets its own replay, which is not counted again, may still issue. */
+/** How many keys a token may still issue after a replay of its own request, which is not counted again. */
 async function budgetOfReplay(
   { store }: AppParts,
   { route, caller: { accountId, tokenId, maxIssues } }: AuthorizedRequest,
@@ -199,7 +199,7 @@ const recordMutation = (
     ...outcome,
   });
 
-/** Records a refused mutation in a transaction of its own, since what it did is undone. */
+/** Records a refused mutation in a transaction of its own, since the mutation's is rolled back. */
 async function recordApart(parts: AppParts, request: RecordedRequest, outcome: RecordedRefusal['outcome']) {
   await parts.store.transaction((repositories) => recordMutation(parts, request, repositories, outcome));
   parts.onRecorded?.();
@@ -226,7 +226,7 @@ export const contextOf = (
   webhooks: parts.webhooks,
 });
 
-/** What a read, and the authorisation of a replay, get in place of a record: they change nothing. */
+/** The recorder for reads and for the authorization of replays, which record nothing. */
 const refuseToRecord = (): never => {
   throw new TypeError('only a mutation is recorded');
 };

@@ -32,7 +32,7 @@ async function readWhole(request: Request, headers: RequestHeaders): Promise<Uin
 }
 
 function toResponse(method: string, { status, headers, body }: HttpResponse): Response {
-  // A response to HEAD has no body, and the constructor takes none with 304 either.
+  // A response to HEAD or with status 304 has no body.
   if (method === 'HEAD' || body === '') return new Response(null, { status, headers });
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   const sent = isWhole ? body : ReadableStream.from(body).pipeThrough(new TextEncoderStream());

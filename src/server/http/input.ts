@@ -14,7 +14,7 @@ const MAX_FIELD_LENGTH = 100;
 /**
  * Parses what an endpoint receives: its query, its JSON body, or both.
  *
- * @throws ApiError `invalidParams` for everything that does not fit, whatever it is
+ * @throws ApiError `invalidParams` for any invalid input
  */
 export function readInput(
   endpoint: AnyEndpoint,
@@ -32,7 +32,7 @@ export function readInput(
   return { ...query, ...body };
 }
 
-/** The fields of a body by the names that are preferred, with what an alias sets, and the name that was sent for each. */
+/** The fields of a body by their preferred names, with the fields that an alias sets; and the sent name of each. */
 function withPreferredNames({ query, otherNames = {}, sets }: AnyEndpoint, sent: unknown) {
   const names = new Map<string, string>();
   const nameOf = (preferred: string): string => names.get(preferred) ?? preferred;
@@ -51,7 +51,7 @@ function withPreferredNames({ query, otherNames = {}, sets }: AnyEndpoint, sent:
   return { fields, nameOf };
 }
 
-/** Takes what the query has out of a body; what the query itself says counts. */
+/** Moves fields of the query from the body to the query; values in the query take precedence. */
 function moveToQuery(endpoint: AnyEndpoint, json: unknown, parameters: Record<string, string> = {}): void {
   if (!isObject(json)) return;
   for (const name of namesIn(endpoint.query)) {
@@ -79,7 +79,7 @@ function parse(schema: NonNullable<AnyEndpoint['body']>, input: unknown, nameOf 
   return result.data;
 }
 
-/** The fields with issues, as far as somebody wants to read them: a bad input may have thousands. */
+/** The first fields with issues; bad input may have thousands. */
 function fieldsOf(issues: readonly { readonly path: readonly PropertyKey[] }[]): string[] {
   const named = issues.filter(({ path }) => path.length > 0);
   const names = named.map(({ path }) => path.map(String).join('.').slice(0, MAX_FIELD_LENGTH));
@@ -96,7 +96,7 @@ function readQuery(text: string): Record<string, string> {
   return query;
 }
 
-/** No body at all is one without fields. */
+/** A missing body counts as an object without fields. */
 function readJson(contentType: string, bytes: Uint8Array): unknown {
   if (bytes.length === 0) return {};
   if (!/^application\/json\s*(;|$)/i.test(contentType)) {
@@ -112,11 +112,11 @@ function readJson(contentType: string, bytes: Uint8Array): unknown {
   }
 }
 
-/** Whether the input is refused for a body that is no JSON: no other invalid input has a cause. */
+/** Whether the error is for a body that is no JSON; only that error has a cause. */
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof ApiError && error.reason === 'invalidParams' && error.cause !== undefined;
 
-/** Looks at brackets outside strings only, so that nothing deep is ever built. */
+/** Counts brackets outside of strings, before anything is parsed. */
 function isNestedDeeper(json: string, levels: number): boolean {
   let depth = 0;
   let inString = false;

@@ -65,7 +65,7 @@ export async function handleRequest<R extends AnsweredRoute>(
   }
   const { status } = response;
   const { tokenId, accountId } = request.caller;
-  // Without a key that exists: a short text is invalid where no key of that name was imported.
+  // Counts as a look-up of an unknown key: a short text is invalid only if no such key was imported.
   const isMiss = status === 404 || response.headers['LKM-Invalid-Fields'] === 'licenseKey';
   if (isMiss && !isCopy && route.looksUpKey && tokenId !== null) {
     await parts.limiter?.countMiss(tokenId, ipAddress);
@@ -89,7 +89,7 @@ export async function handleRequest<R extends AnsweredRoute>(
   return response;
 }
 
-/** The refusal that a failure of the database means for this request, if it means one; else what was thrown. */
+/** The refusal for a failure of the database; other errors unchanged. */
 function explainStorage(
   { store }: AppParts,
   { endpoint }: AnsweredRoute,
@@ -101,7 +101,7 @@ function explainStorage(
     return apiError('invalidParams', { hint }, { cause: thrown });
   }
   if (!(thrown instanceof StorageError)) return thrown;
-  // A mutation under an idempotency key has certainly not been run when the database failed before it.
+  // With an idempotency key, a failure before the mutation means that it has not run.
   const isUnavailable = mutates(endpoint) ? hasIdempotencyKey(headers) : store.explain(thrown) instanceof StartupError;
   return isUnavailable ? apiError('unavailable', {}, { cause: thrown }) : thrown;
 }

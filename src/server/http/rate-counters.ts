@@ -1,7 +1,7 @@
 import { admit, intervalOf, type Rate, toleranceOf, waitOf } from '../../domain/rate.ts';
 import type { RateRepository } from '../../store/tables/rates.ts';
 
-/** What a request found, in microseconds of one clock. */
+/** The state of a limit at a request, in microseconds of one clock. */
 export interface Taken {
   readonly allowed: boolean;
   readonly emptyAt: number;
@@ -10,11 +10,11 @@ export interface Taken {
 
 export interface RateCounter {
   take(name: string, rate: Rate): Taken | Promise<Taken>;
-  /** What a request would find, as far as this process knows: those that it does not know are allowed. */
+  /** The state that this process knows; unknown names are allowed. */
   look(name: string, rate: Rate): Taken;
 }
 
-/** Names that are kept at one time. */
+/** The most names in memory. */
 const MAX_NAMES = 100_000;
 
 /**
@@ -38,7 +38,7 @@ export function createMemoryCounter(now: () => number, maxNames = MAX_NAMES): Ra
   };
 }
 
-/** Names that are remembered as used up at one time. */
+/** The most names that are remembered as used up. */
 const MAX_USED_UP = 10_000;
 
 /**
@@ -50,7 +50,7 @@ export function createSharedCounter(
   rates: RateRepository,
   { now, onFailure }: { now(): number; onFailure(error: unknown): void },
 ): RateCounter {
-  /** By name, when all of its rate is there again, by the clock of this process. */
+  /** By name: when the rate is fully available again, by the clock of this process. */
   const usedUp = new Map<string, number>();
   const look: RateCounter['look'] = (name, rate) => found(rate, usedUp.get(name), now());
   return {

@@ -49,7 +49,7 @@ export function createRateLimiter(
     async takeRequest(caller: { tokenId: string | null; rateLimit: number | null }): Promise<Allowance | null> {
       const perMinute = caller.rateLimit ?? requestsPerMinute;
       if (perMinute === null) return null;
-      // Ten seconds' worth at once, or a small limit whole.
+      // The burst: ten seconds' worth, or the whole of a small limit.
       const rate = { perMinute, burst: Math.min(perMinute, Math.max(10, Math.ceil(perMinute / 6))) };
       return describe('requests', rate, await counter.take(`requests ${caller.tokenId ?? ''}`, rate));
     },
@@ -65,7 +65,7 @@ export function createRateLimiter(
     async countMiss(tokenId: string, address: string): Promise<void> {
       if (misses !== null) await counter.take(missesOf(tokenId, address), misses);
     },
-    /** The refusal of further look-ups, or null; takes nothing. */
+    /** The refusal of further look-ups, or null; counts nothing. */
     checkMisses(tokenId: string, address: string): Allowance | null {
       if (misses === null) return null;
       const found = counter.look(missesOf(tokenId, address), misses);

@@ -14,14 +14,14 @@ type Headers = Readonly<Record<string, string>>;
 export const json = (status: number, body: unknown, headers?: Headers): HttpResponse =>
   jsonText(status, JSON.stringify(body), headers);
 
-/** A JSON response whose text is ready, or comes in pieces. */
+/** A JSON response, as a text or in pieces. */
 export const jsonText = (status: number, body: HttpResponse['body'], headers?: Headers): HttpResponse => ({
   status,
   headers: { ...ALWAYS, ...headers },
   body,
 });
 
-/** A response that may be kept for a time, and then be asked about by its `ETag` (RFC 9111). */
+/** A response with a cache time and an `ETag` (RFC 9111). */
 export function cacheable(request: HttpRequest, response: HttpResponse, maxAgeSeconds: number): HttpResponse {
   if (typeof response.body !== 'string') return response;
   const headers = { ...response.headers, 'Cache-Control': `public, max-age=${maxAgeSeconds}` };
@@ -45,23 +45,23 @@ export function refusal(error: ApiError, headers?: Headers): HttpResponse {
 
 export const errorBody = ({ message, code }: ApiError) => ({ message, code });
 
-/** Names the fields of a request that are missing or wrong; nothing where none is known. */
+/** The header that names missing and wrong fields, if any are known. */
 export const invalidFieldsHeader = (fields: readonly string[] = []): Headers =>
   fields.length === 0 ? {} : { 'LKM-Invalid-Fields': fields.map(encodeField).join(', ') };
 
 /** Names that a client has chosen, such as those of metadata, can hold anything. */
 const encodeField = (field: string): string => encodeURIComponent(field.toWellFormed());
 
-/** How many keys the token in use may still issue; nothing where that was not counted. */
+/** The header with the number of keys that the token may still issue, if keys were counted. */
 export const budgetHeader = (remaining: number | undefined): Headers =>
   remaining === undefined ? {} : { 'LKM-Budget-Remaining': String(remaining) };
 
 function headersOf({ reason, fields }: ApiError): Headers {
   if (reason === 'invalidParams') return invalidFieldsHeader(fields);
   if (reason === 'issueLimit') return budgetHeader(0);
-  // RFC 6750 §3; without the kind of error, which would tell a wrong token from a missing one.
+  // RFC 6750 §3, without `error`, which would tell a wrong token from a missing one.
   if (reason === 'invalidToken') return { 'WWW-Authenticate': 'Bearer realm="lkm"' };
-  // Both conditions end by themselves.
+  // Both errors are temporary.
   return reason === 'requestInProgress' || reason === 'unavailable' ? { 'Retry-After': '1' } : {};
 }
 

@@ -12,13 +12,13 @@ export interface Route {
   /** The operation, as it is called everywhere: `keys.create`. */
   readonly name: string;
   readonly endpoint: AnyEndpoint;
-  /** Whether it tells the caller that a key exists: look-ups of unknown keys are then limited. */
+  /** Whether a response reveals that a key exists; look-ups of unknown keys are then limited. */
   readonly looksUpKey: boolean;
   /** How long a receiver may cache its response, in seconds; 0 is not at all. */
   readonly maxAgeSeconds: number;
   /** `input` has been parsed by the endpoint's schemas, and the payload fits its reply. */
   perform(context: Context, input: unknown): Promise<unknown>;
-  /** Why the caller may not make this request, or null. Called before anything is looked up or replayed. */
+  /** Why the caller may not make this request, or null. Called before any look-up or replay. */
   authorize(caller: Caller, input: unknown): Reason | null;
   /** Called before a success that was stored for another token is replayed. Throws ApiError when the caller must not have it. */
   authorizeReplay(context: Context, input: unknown, stored: StoredSuccess<unknown>): Promise<void>;

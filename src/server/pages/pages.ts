@@ -16,7 +16,7 @@ const viewerFiles = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle
  * below a path of its own.
  */
 export const createPages = (): { readonly path: string; get(request: HttpRequest): Promise<HttpResponse> }[] => [
-  // It takes 40 ms to make, and few processes are ever asked for it.
+  // Made on first use: it takes 40 ms.
   { path: '/openapi.json', get: staticPage(printOpenApi, headersFor(JSON_TYPE)) },
   ...['/', '/docs'].map((path) => ({
     path,
@@ -87,7 +87,7 @@ function viewerFile(name: string) {
     try {
       return await get(request);
     } catch (error) {
-      // A checkout that was not built.
+      // The checkout was not built.
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
         return refusal(apiError('routeNotFound'));
       throw error;

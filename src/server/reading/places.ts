@@ -1,10 +1,10 @@
 import { apiError } from '../../contract/errors.ts';
 import { Overload } from '../overload.ts';
 
-/** How many reads the thread works on at one time: in all, and for one token. */
+/** The most reads at one time: in all, and per token. */
 const [MAX_PLACES, MAX_PLACES_OF_TOKEN] = [8, 2];
 
-/** How many reads wait at most: in all, fewer than the requests that may run, and for one token. */
+/** The most waiting reads: in all, fewer than the requests that may run; and per token. */
 const [MAX_WAITING, MAX_WAITING_OF_TOKEN] = [128, 32];
 
 interface Waiting {

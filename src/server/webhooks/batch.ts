@@ -4,7 +4,7 @@ import type { EventRecord } from '../../store/tables/record/events.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 
-/** An event that is to be sent, and what is known of the attempts before. */
+/** A due event with its previous attempts. */
 export interface Due {
   readonly event: EventRecord;
   readonly before: DeliveryRecord | null;
@@ -29,7 +29,7 @@ const PLACES = 16;
 /** How many events are passed over at one time that a webhook does not take. */
 const MAX_SCANNED = 20_000;
 
-/** Finds what takes the free places: what has failed before and is due again, then what is new. */
+/** Fills the free places: due retries first, then new events. */
 export async function nextBatch(
   { deliveries, events, recordHeads }: Pick<Repositories, 'deliveries' | 'events' | 'recordHeads'>,
   { accountId, id: webhookId, ordered, pausedUntil, retryAt, types }: WebhookRecord,
@@ -38,7 +38,7 @@ export async function nextBatch(
   const isPaused = pausedUntil !== null && pausedUntil > now;
   const free = (ordered || isPaused ? 1 : PLACES) - sending.size;
   const isDue = retryAt !== null && retryAt <= now && !isPaused && free > 0;
-  // What is being sent is due as long as nobody knows how that ends.
+  // Events that are being sent stay due until their outcome is saved.
   const listed = isDue ? await deliveries.listDue({ accountId, webhookId }, now, free + sending.size) : [];
   const due: Due[] = [];
   for (const before of listed.filter(({ seq }) => !sending.has(seq)).slice(0, free)) {
@@ -46,14 +46,14 @@ export async function nextBatch(
     if (event === undefined) throw new Error(`event ${before.seq} of ${accountId} is gone`);
     due.push({ event, before });
   }
-  // In order, what has failed holds up what is new.
+  // With `ordered`, a failed event holds up new ones.
   const limit = ordered && retryAt !== null ? 0 : free - due.length;
   const head = (await recordHeads.find(accountId))?.eventSeq ?? cursor;
   const last = Math.min(head, cursor + MAX_SCANNED);
   if (limit < 1 || last <= cursor) return { due, until: cursor };
   const range = { after: cursor, until: last, limit };
   const found = await events.list(accountId, range, { types: types === null ? undefined : [...types, 'ping'] });
-  /** A ping is for the webhook alone that it is about. It is sent also while its receiver wants to be left alone. */
+  /** A ping goes only to its own webhook, also during a pause of its receiver. */
   const isOwnPing = ({ type, subjectId }: EventRecord) => type === 'ping' && subjectId === webhookId;
   if (isPaused && !found.some(isOwnPing)) return { due, until: cursor };
   for (const event of found) if (event.type !== 'ping' || isOwnPing(event)) due.push({ event, before: null });

@@ -21,7 +21,7 @@ export interface ObservedAttempt {
   readonly lagSeconds: number;
 }
 
-/** Retries are due by the time of the service; leases, and the signatures that receivers compare, go by the real one. */
+/** The service's clock decides when retries are due; leases and signatures use real time. */
 export interface DeliveryParts extends Pick<Base['parts'], 'store' | 'record' | 'now' | 'realTime' | 'random'> {
   readonly log: Logger;
   readonly sender: Pick<Sender, 'send'>;
@@ -45,7 +45,7 @@ interface Sending extends Omit<Due, 'before'> {
   readonly startedAt: Instant;
 }
 
-/** An attempt and how it ended; null when it was ended because the server stops. */
+/** An attempt with its outcome; null if the server's stop ended it. */
 interface Attempted {
   readonly sent: Sending;
   readonly outcome: SendResult | null;
@@ -99,7 +99,7 @@ export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, ru
     for (;;) {
       const woken = run.woken();
       const webhook = await repositories.webhooks.find(claimed.accountId, claimed.id);
-      // Another server does the same, somebody has asked for other events, or the webhook is gone.
+      // Another server holds the lease, the cursor was moved, or the webhook was removed.
       if (webhook === null || webhook.lease !== claimed.lease) return;
       if (webhook.active && !run.stopping.aborted) {
         await takeMore(webhook).catch((error: unknown) => {
@@ -157,7 +157,7 @@ interface Progress {
   readonly over: readonly Attempted[];
 }
 
-/** Saves how far the sending has come, in one transaction, unless the webhook is not ours any more. */
+/** Saves the progress in one transaction, unless the lease was lost. */
 async function save(parts: DeliveryParts, webhook: WebhookRecord, { cursor, begun, over }: Progress): Promise<void> {
   if (begun.length === 0 && over.length === 0 && cursor === webhook.lastSeq) return;
   const { accountId, id: webhookId, lease } = webhook;
@@ -221,7 +221,7 @@ function recordOf(
   const { eventId, secrets } = payload;
   const attempted = { accountId, webhookId: webhook.id, seq, eventId, type, durationMs, attemptedAt: at };
   if (outcome === null) {
-    // No attempt yet, as far as anybody knows: the server that comes next makes it.
+    // The outcome is unknown, so the next server makes the attempt.
     const unknown = { attempts: 0, status: null, error: null, answer: null };
     return { ...attempted, ...unknown, ...before, state: 'waiting', nextAttemptAt: at };
   }

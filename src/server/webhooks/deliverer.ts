@@ -16,7 +16,7 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
   const lease = newLease();
   const leaseEnd = () => addSeconds(realTime(), leaseSeconds);
   const stopping = new AbortController();
-  /** What wakes the run of each webhook that has one, by its id. */
+  /** Wakes the run of a webhook, by its id. */
   const busy = new Map<string, () => void>();
   const runs = new Set<Promise<void>>();
   let dispatches = 0;
@@ -49,7 +49,7 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
       if (seen !== dispatches) await dispatch();
     } catch (error) {
       busy.delete(id);
-      // The lease ends by itself, and what was due still is.
+      // The lease ends by itself, and due events stay due.
       log.error({ err: error, webhook: id }, 'delivery failed');
     }
   }

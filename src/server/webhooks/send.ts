@@ -13,7 +13,7 @@ interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** How an attempt ended. An event is accepted by a whole response of 2xx in time. */
+/** The outcome of an attempt. A complete 2xx response in time accepts the event. */
 export interface SendResult extends Outcome {
   /** Why it was not accepted; null when it was. */
   readonly error: string | null;
@@ -157,7 +157,7 @@ function refusalOf(status: number): string | null {
   return status >= 300 && status < 400 ? `answered ${status}: redirects are not followed` : `answered ${status}`;
 }
 
-/** What codes of errors mean, the first one that fits. */
+/** The meaning of error codes; the first match counts. */
 const words: readonly (readonly [code: RegExp, meaning: string])[] = [
   [/^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/, 'connection reset'],
   [/^ECONNREFUSED$/, 'nothing listens there'],
@@ -177,7 +177,7 @@ function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return describe(error.errors[0]);
   if (error instanceof AddressRefused) return 'its address is not public';
   const { code = error.name, syscall = '' } = error;
-  // A name server that nothing listens at, too.
+  // Also for a name server without a listener.
   if (syscall.startsWith('query') && code === 'ECONNREFUSED') return 'the name server did not answer';
   return words.find(([pattern]) => pattern.test(code))?.[1] ?? `connection failed (${code})`;
 }

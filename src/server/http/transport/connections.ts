@@ -3,20 +3,20 @@ import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
   readonly maxConnections: number;
-  /** The same for one address, unless it is that of a trusted proxy. */
+  /** The most connections of one address, unless it is a trusted proxy. */
   readonly maxConnectionsPerAddress: number;
-  /** A connection that takes none of the bytes that wait for it is closed after this time, at most after twice as long. */
+  /** A connection that takes none of its waiting bytes is closed after one to two times this time, in milliseconds. */
   readonly stallMs: number;
 }
 
-/** The limits of a server for which nothing else is configured (decision 0012). */
+/** The default limits (decision 0012). */
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 1_024,
   maxConnectionsPerAddress: 256,
   stallMs: 12_000,
 };
 
-/** While a connection has this many unanswered requests, no more are read from it, beyond those of the packet at hand. */
+/** The most unanswered requests of a connection: then no further packet is read from it. */
 const MAX_TURNS = 65;
 
 interface Turn {
@@ -42,7 +42,7 @@ export function createConnections(
   { maxConnectionsPerAddress, stallMs }: ConnectionLimits,
   isProxy: (address: string) => boolean,
 ) {
-  /** By their ends, which a TLS socket has in common with the socket below it. */
+  /** Connections by their two addresses and ports, which a TLS socket shares with the socket below it. */
   const connections = new Map<string, Connection>();
   let isDraining = false;
 
@@ -59,7 +59,7 @@ export function createConnections(
   }
 
   function start({ turns: [turn] }: Connection): void {
-    // A response may have closed the connection behind it.
+    // The response may have closed the connection.
     if (!turn?.response.req.socket.writable) return;
     if (isDraining) turn.response.shouldKeepAlive = false;
     turn.response.once('close', () => finish(turn));
@@ -113,7 +113,7 @@ export function createConnections(
       if (connection.turns.length === 1) start(connection);
       else pace(connection, socket);
     },
-    /** Closes the connections that have no request in work, and lets the others end with theirs. */
+    /** Closes idle connections; the others close after their request. */
     drain(): void {
       isDraining = true;
       for (const { socket, turns } of connections.values()) {
@@ -129,7 +129,7 @@ export function createConnections(
   };
 }
 
-/** The ends of each socket, written once: every request asks for them several times. */
+/** The cached key of each socket, which every request needs several times. */
 const knownEnds = new WeakMap<Socket, string>();
 
 function endsOf(socket: Socket): string {

@@ -1,7 +1,7 @@
 import { StartupError } from '../../../store/errors.ts';
 import { type Languages, withTexts } from './texts.ts';
 
-/** What a vendor says of the page of its customers. */
+/** The vendor's settings of the page for customers. */
 export interface PageOptions {
   /** Where customers find this server, for links to the page; its own address unless given. */
   readonly publicUrl?: string | undefined;
@@ -13,7 +13,7 @@ export interface PageOptions {
   readonly texts?: unknown;
 }
 
-/** The page as it is shown. */
+/** The complete settings of the page. */
 export interface PageSettings {
   /** Where customers find it, without a slash at the end; null as long as that is not known. */
   url(): string | null;
@@ -24,7 +24,7 @@ export interface PageSettings {
 
 const DEFAULT_COLOR = '#1a5fb4';
 
-/** Reads what a vendor says. Throws StartupError for an address, a colour or texts that cannot be used. */
+/** Checks the vendor's settings. Throws StartupError for an invalid address, colour or text. */
 export function readPageOptions(
   { publicUrl, name = '', color = DEFAULT_COLOR, texts }: PageOptions,
   ownUrl: () => string | null,

@@ -1,4 +1,4 @@
-/** The texts of the page in English. In braces stands what the page knows. */
+/** The texts of the page in English, with placeholders in braces. */
 const english = {
   title: 'Your licences',
   of: 'Licences of {customer}',
