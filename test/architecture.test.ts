@@ -73,6 +73,11 @@ describe('src', () => {
     expect(foldersInCycles()).toEqual([]);
   });
 
+  it('has no circle of files, of types neither, in the command, the contract, the domain and the client', () => {
+    const others = ['server', 'service', 'store'];
+    expect(filesInCircles(sources.filter(({ path }) => !others.includes(folderOf(path))))).toEqual([]);
+  });
+
   it('reaches the server from the command in four files only, and late', () => {
     expect(sources.flatMap(serverImportViolations)).toEqual([]);
   });
@@ -231,6 +236,19 @@ function foldersInCycles(): string[] {
       ),
     );
     if (importing.length === left.length) return left;
+    left = importing;
+  }
+}
+
+/** The files that import each other in a circle, and those that import one of them. */
+function filesInCircles(all: readonly Source[]): string[] {
+  let left = all;
+  for (;;) {
+    const paths = new Set(left.map(({ path }) => path));
+    const importing = left.filter(({ path, imports }) =>
+      imports.some(({ specifier, how }) => how !== 'import()' && paths.has(resolve(path, specifier))),
+    );
+    if (importing.length === left.length) return left.map(({ path }) => path);
     left = importing;
   }
 }

@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net';
 import { UsageError } from '../failure/errors.ts';
 import { parseDuration } from './duration.ts';
 
@@ -67,13 +66,6 @@ export function parseChoice(text: string, choices: readonly string[]): string {
 export function parseBoolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new UsageError(`'${text}' is neither true nor false`);
   return text === 'true';
-}
-
-/** Where to listen: `9464` (of this machine), `0.0.0.0:9464`, `[::]:9464`. */
-export function parseListenAddress(text: string): { readonly host: string; readonly port: number } {
-  const [, bracketed, plain, port = text] = /^(?:\[([^[\]]+)\]|([^:[\]]+)):(\d+)$/.exec(text) ?? [];
-  if (bracketed !== undefined && !isIPv6(bracketed)) throw new UsageError(`'${bracketed}' is not an IPv6 address`);
-  return { host: bracketed ?? plain ?? '127.0.0.1', port: parsePort(port) };
 }
 
 export type Feature = readonly [name: string, value: boolean | number | string];
