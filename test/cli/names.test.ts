@@ -40,6 +40,13 @@ describe('a name in the place of an id', () => {
     expect((await at('keys list -P Nothing')).code).toBe(6);
   });
 
+  it('is kept as the id of its product', async () => {
+    const { at, answer, product } = await shopWith();
+    await answer('config set product engine');
+    expect(await answer('config get product', { env: { LKM_PRODUCT: '' } })).toBe(product);
+    expect((await at('config set product Nothing')).code).toBe(6);
+  });
+
   it('may be the slug of a product', async () => {
     const { at, answer, json, product } = await shopWith();
     await answer(`products update ${product} --slug engine-pro`);

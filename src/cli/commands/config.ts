@@ -1,3 +1,4 @@
+import { isProductName } from '../../contract/limits.ts';
 import { argument, command } from '../command.ts';
 import { configFile } from '../config/config-file.ts';
 import { effectiveSettings, settingOf, storable, storeSetting } from '../config/stored-settings.ts';
@@ -5,6 +6,7 @@ import type { CommandContext } from '../context.ts';
 import { NotFoundError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import { nothing } from '../output/words.ts';
+import { findProduct } from '../request/look-ups.ts';
 import { did, listOf, singleValue } from './results.ts';
 
 const nameArgument = argument('<SETTING>', `the setting: ${Object.keys(storable).join(', ')}`);
@@ -46,9 +48,12 @@ export const configSet = command({
   fields: ['name', 'value', 'profile'],
   examples: [
     ['lkm config set format json', 'for all commands'],
-    ['lkm config set product prod_01jd7q3v6ye2wb8x5k9m4n0r7t -p shop', 'for commands with profile shop'],
+    ['lkm config set product "Engine Pro" -p shop', 'for commands with profile shop; its id is stored'],
   ],
-  run: ({ name, value }, context) => store(name, value, context),
+  async run({ name, value }, context) {
+    const isNamed = name === 'product' && isProductName(value);
+    return store(name, isNamed ? await findProduct(await context.client(), value) : value, context);
+  },
 });
 
 export const configUnset = command({

@@ -75,10 +75,15 @@ export const plansGet = showCommand({
 export const plansCreate = changeCommand({
   about: 'Creates a plan of a product and prints its id: what keys are issued with by lkm keys create --plan.',
   operation: 'plans.create',
-  options: { product: productNeeded, name: required('--name <NAME>', 'its name, unique in the product'), ...terms },
+  arguments: { givenName: argument('[NAME]', 'its name, in place of --name', { field: 'name' }) },
+  options: {
+    product: productNeeded,
+    name: required('--name <NAME>', 'its name, unique in the product', { neededUnless: 'givenName' }),
+    ...terms,
+  },
   fields: planFields,
   examples: [
-    ['lkm plans create -P "$ID" --name "Pro yearly" --lasts 1y --feature sso', 'a plan'],
+    ['lkm plans create "Pro yearly" -P "$ID" --lasts 1y --feature sso', 'a plan'],
     ['lkm plans create -P "$ID" --name Trial --trial true --lasts 14d', 'one for lkm keys trial'],
   ],
   outcome: (plan) => created(plan, plan.name),
