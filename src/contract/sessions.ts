@@ -1,9 +1,21 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { pageFields, request } from './fields.ts';
-import { licenseAddress, Session, useErrors, Warning } from './keys/licenses.ts';
+import { licenseAddress, listedNames, Session, useErrors, Warning } from './keys/licenses.ts';
 import { bare, done, listReply } from './reply.ts';
-import { Count, EndText, HostId, LicenseKey, ProductId, shown, text } from './scalars.ts';
+import {
+  Count,
+  CustomerId,
+  EndText,
+  HostId,
+  LicenseId,
+  LicenseKey,
+  ProductId,
+  ShownKey,
+  shown,
+  shownId,
+  text,
+} from './scalars.ts';
 
 const SessionId = text(1, 64).meta({
   description: 'Identifier of a session',
@@ -87,6 +99,15 @@ export const keySessions = {
   }),
 };
 
+/** A session in a list, with the key whose seat it has. */
+const ListedSession = Session.extend({
+  licenseId: LicenseId,
+  licenseKey: ShownKey,
+  productId: shownId(ProductId),
+  customerId: shownId(CustomerId).nullable().describe('The customer of the key; null when it has none'),
+  ...listedNames,
+}).meta({ id: 'ListedSession', description: 'A session, with the key whose seat it has' });
+
 export const sessions = {
   /** Lists the sessions whose lease runs, oldest first. Source: decision 0010. */
   list: endpoint('GET /session/list', 'license:read', {
@@ -98,7 +119,7 @@ export const sessions = {
       licenseKey: LicenseKey.optional().describe('Only sessions of this key'),
     }),
     readsMany: true,
-    reply: listReply('ListSessionsResponse', null, Session),
+    reply: listReply('ListSessionsResponse', null, ListedSession),
     example: { page: '1' },
   }),
 

@@ -3,17 +3,17 @@ import { apiError } from '../contract/errors.ts';
 import { MIN_LICENSE_KEY } from '../contract/limits.ts';
 import type { LicenseKey, ProductId } from '../contract/scalars.ts';
 import type { keySessions, sessions } from '../contract/sessions.ts';
-import { canAccessProduct } from '../domain/access.ts';
+import { type Caller, canAccessProduct, seesSecrets } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { expiryIfUsed, graceWarning, isWaiting, type License } from '../domain/license.ts';
-import { canonicalKey } from '../domain/license-key.ts';
+import { canonicalKey, showKey } from '../domain/license-key.ts';
 import { acceptRequest, type NextNonces } from '../domain/session.ts';
 import { addSeconds, dayOf } from '../domain/time.ts';
-import type { Session } from '../store/tables/sessions.ts';
+import type { ListedSession, Session } from '../store/tables/sessions.ts';
 import type { Context } from './context.ts';
 import { byKey, findLicense, foundByKey } from './keys/find.ts';
 import { productsOf } from './keys/lists.ts';
-import { showSession } from './keys/show.ts';
+import { showNames, showSession } from './keys/show.ts';
 import { readList } from './lists.ts';
 import { anyone, type Operations, onProduct, orThrow, replayToAnyone } from './operation.ts';
 import { sessionEvent } from './record.ts';
@@ -93,6 +93,12 @@ export const keySessionOperations: Operations<typeof keySessions> = {
   },
 };
 
+const showListedSession = (session: ListedSession, caller: Caller) => ({
+  ...showSession(session),
+  ...{ licenseId: session.licenseId, licenseKey: showKey(session.key, seesSecrets(caller)) },
+  ...{ productId: session.productId, customerId: session.customerId, ...showNames(session, caller) },
+});
+
 export const sessionOperations: Operations<typeof sessions> = {
   list: {
     // Such a token lists the sessions of its products only.
@@ -105,7 +111,10 @@ export const sessionOperations: Operations<typeof sessions> = {
       if (key !== undefined && key.length < MIN_LICENSE_KEY)
         foundByKey(await productOfKey(context, key), key, 'sessionNotFound');
       const filters = { productIds: productsOf(caller, productId), licenseKey: key };
-      return readList({ page, limit }, sessions.list(accountId, now, filters).map(showSession));
+      return readList(
+        { page, limit },
+        sessions.list(accountId, now, filters).map((one) => showListedSession(one, caller)),
+      );
     },
   },
 

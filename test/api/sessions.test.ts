@@ -203,25 +203,62 @@ const readerOf =
   });
 
 /** The three sessions as they are listed. */
-const listed = ({ ids }: ThreeSessions) =>
+const listed = (subject: ThreeSessions, names: (at: number) => object) =>
   [
-    { id: ids[0], hostId: 'host-1', deviceTag: 'desk', userIdentifier: 'zoe', createdAt: STARTED_AT },
-    { id: ids[1], hostId: null, deviceTag: 'No tag', userIdentifier: null, createdAt: '2026-11-21T10:00:01.000Z' },
-    { id: ids[2], hostId: 'host-2', deviceTag: 'No tag', userIdentifier: null, createdAt: '2026-11-21T10:00:02.000Z' },
-  ].map((session) => ({ ...session, expiresAt: session.createdAt.replace('T10:00', 'T10:15') }));
+    { id: subject.ids[0], hostId: 'host-1', deviceTag: 'desk', userIdentifier: 'zoe', createdAt: STARTED_AT },
+    {
+      id: subject.ids[1],
+      hostId: null,
+      deviceTag: 'No tag',
+      userIdentifier: null,
+      createdAt: '2026-11-21T10:00:01.000Z',
+    },
+    {
+      id: subject.ids[2],
+      hostId: 'host-2',
+      deviceTag: 'No tag',
+      userIdentifier: null,
+      createdAt: '2026-11-21T10:00:02.000Z',
+    },
+  ].map((session, at) => {
+    const { productId, licenseKey } = at === 1 ? subject.viewer : subject.editor;
+    const key = {
+      licenseId: expect.stringMatching(/^lic_/),
+      licenseKey: maskOf(licenseKey),
+      productId,
+      customerId: null,
+    };
+    const expiresAt = session.createdAt.replace('T10:00', 'T10:15');
+    return { ...session, expiresAt, ...key, ...names(at) };
+  });
+
+const maskOf = (key: string) => expect.stringMatching(new RegExp(`(^${key}|^[*-]+${key.slice(-5)})$`));
 
 /** The answer with those of the three sessions that are named by their numbers. */
 const some =
-  (...numbers: readonly number[]) =>
-  (subject: ThreeSessions) => ({ code: 0, data: listed(subject).filter((_, i) => numbers.includes(i)) });
+  (numbers: readonly number[], names: (at: number) => object = named) =>
+  (subject: ThreeSessions) => ({ code: 0, data: listed(subject, names).filter((_, i) => numbers.includes(i)) });
+
+/** The names that stand beside the ids, for who may list products and customers. */
+const named = (at: number) => ({
+  productName: at === 1 ? 'Viewer' : 'Editor',
+  customerName: null,
+  customerEmail: null,
+});
+
+/** The session of the product Viewer, under the key that has taken the place of the one before. */
+const ofReplaced = (subject: ThreeSessions) => ({
+  code: 0,
+  data: [{ ...listed(subject, named)[1], licenseKey: expect.not.stringContaining(subject.viewer.licenseKey) }],
+});
 
 scenarios<ThreeSessions>('sessions.list', { given }, [
-  row('lists the sessions of the account, oldest first, without their secrets', answers(some(0, 1, 2)), {
+  row('lists the sessions of the account, oldest first, without their secrets', answers(some([0, 1, 2])), {
     as: 'read-only',
     absent: ['secret', 'nonce'],
   }),
-  row('lists those of a key', answers(some(1)), { send: ({ viewer: { licenseKey } }) => ({ licenseKey }) }),
-  row('lists those of a key that was replaced while it works', answers(some(1)), {
+  row('lists those of a key', answers(some([1])), { send: ({ viewer: { licenseKey } }) => ({ licenseKey }) }),
+  row('lists those of a key that was replaced while it works', answers(ofReplaced), {
     send: ({ viewer: { licenseKey } }) => ({ licenseKey }),
     given: async (world, { viewer }) =>
       expect((await world.call('admin', 'POST', '/key/reissue', { ...viewer })).status).toBe(200),
@@ -231,13 +268,13 @@ scenarios<ThreeSessions>('sessions.list', { given }, [
     given: async (world, { viewer }) =>
       expect((await world.call('admin', 'POST', '/key/reissue', { ...viewer, overlap: 'PT0S' })).status).toBe(200),
   }),
-  row('lists no session from the instant on at which its lease ends', answers(some(2)), {
+  row('lists no session from the instant on at which its lease ends', answers(some([2])), {
     at: '2026-11-21T10:15:01.000Z',
   }),
   row(
     'lists the sessions of all products of a token in one order, and reads one page of them',
     answers((subject: ThreeSessions) => ({
-      ...some(2)(subject),
+      ...some([2], () => ({}))(subject),
       meta: { total: 3, page: 2, limit: 2, totalPages: 2 },
     })),
     { send: { page: '2', limit: '2' }, as: readerOf('viewer', 'editor') },

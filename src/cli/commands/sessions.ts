@@ -1,10 +1,10 @@
 import { argument, option, productFilter } from '../command.ts';
 import type { Field } from '../output/result.ts';
-import { relative } from '../output/words.ts';
+import { nothing, relative } from '../output/words.ts';
 import { checkFiltersExist } from '../request/look-ups.ts';
 import { keyCheck, parseLicenseKey } from '../values/license-key.ts';
 import { changeCommand, readCommand } from './forms.ts';
-import { doneTo, listOf } from './results.ts';
+import { doneTo, fieldsShown, listOf } from './results.ts';
 
 export const sessionFields: readonly Field[] = [
   { name: 'id' },
@@ -13,6 +13,19 @@ export const sessionFields: readonly Field[] = [
   { name: 'userIdentifier', label: 'user', cuts: true, drops: 4 },
   { name: 'createdAt', label: 'since', show: relative, drops: 2 },
   { name: 'expiresAt', label: 'expires', show: relative },
+];
+
+const named: readonly Field[] = [
+  ...sessionFields,
+  { name: 'licenseKey', label: 'key', drops: 6 },
+  {
+    name: 'customerId',
+    label: 'customer',
+    show: (id, _, { customerName }) => String(customerName ?? id ?? nothing),
+    cuts: true,
+    drops: 5,
+  },
+  ...fieldsShown('chosen', 'licenseId', 'productId', 'productName', 'customerName', 'customerEmail'),
 ];
 
 export const sessionsList = readCommand({
@@ -27,7 +40,7 @@ export const sessionsList = readCommand({
     }),
     keyCheck,
   },
-  fields: sessionFields,
+  fields: named,
   examples: [
     ['lkm sessions list', 'all of them'],
     ['lkm sessions list --key "$KEY"', 'who has the seats of a key'],
@@ -36,7 +49,8 @@ export const sessionsList = readCommand({
   async read(client, { product: productId, key }) {
     const { items } = await client.sessions.list({ productId, licenseKey: key });
     if (items.length === 0) await checkFiltersExist(client, { productId });
-    return listOf(items, 'no sessions; lkm keys checkout leases one');
+    const keys = items.map(({ licenseKey }) => licenseKey);
+    return { ...listOf(items, 'no sessions; lkm keys checkout leases one'), secrets: keys, secret: true };
   },
 });
 
