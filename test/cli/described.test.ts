@@ -165,15 +165,7 @@ describe('lkm commands --json', () => {
     expect(all.filter(([, { confirms, effect }]) => confirms && effect === 'reads')).toEqual([]);
     const destroying = all.filter(([, { effect }]) => effect === 'destroys').map(([path]) => path);
     expect(destroying.toSorted()).toEqual([
-      ...[
-        'api',
-        'customers delete',
-        'customers unlink',
-        'db restore',
-        'devices release',
-        'keys deactivate',
-        'keys delete',
-      ],
+      ...['api', 'customers delete', 'db restore', 'devices release', 'keys deactivate', 'keys delete'],
       ...['keys revoke', 'sessions release', 'signing-keys rotate', 'tokens revoke', 'webhooks delete'],
     ]);
   });
