@@ -53,6 +53,14 @@ export function parsePast(text: string, { now }: Pick<Io, 'now'>): Instant {
   return at;
 }
 
+/** Since when: a day (its first moment, UTC), an instant, or how long ago: `7d`. Throws `UsageError`. */
+export const parseSince = (text: string, io: Pick<Io, 'now'>): Instant =>
+  readDuration(text) === null ? parsePast(text, io) : toInstant(io.now() - parseDuration(text));
+
+/** Until when: a day (its last moment, UTC), an instant, or how long ago. Throws `UsageError`. */
+export const parseUntil = (text: string, { now }: Pick<Io, 'now'>): Instant =>
+  readDuration(text) === null ? parseAnyEnd(text) : toInstant(now() - parseDuration(text));
+
 /** A day, or how long before today it was: `90d`. Throws `UsageError`. */
 export function parseDayAgo(text: string, { now }: Pick<Io, 'now'>): string {
   const at = readDuration(text) === null ? Date.parse(parsePast(text, { now })) : now() - parseDuration(text);

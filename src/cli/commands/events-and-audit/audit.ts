@@ -1,7 +1,7 @@
 import type { Client } from '../../../client/client.ts';
 import type { Checkpoint } from '../../../contract/audit.ts';
 import type { Jwk } from '../../../contract/signing-keys.ts';
-import { command, option } from '../../command.ts';
+import { command, many, option } from '../../command.ts';
 import { LocalError, UsageError } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
 import { count, moment } from '../../output/words.ts';
@@ -24,9 +24,14 @@ const auditFields: readonly Field[] = [
 
 export const auditList = readCommand({
   about:
-    'Lists who did what in the account, oldest first: every change, and every one that was refused for lack of rights.',
+    'Lists who did what in the account, oldest first: every change, and every one that was refused for lack of rights. What ' +
+    'happened to keys and customers is lkm events list, and to one key lkm keys history.',
+  alsoNeeds: { 'token:read': 'for --by with the name of a token' },
   operation: 'audit.list',
-  options: range,
+  options: {
+    ...range,
+    type: many('--type <OPERATION>', 'only what was done so, as keys.create'),
+  },
   fields: auditFields,
   examples: [
     ['lkm audit list', 'the first hundred'],
@@ -34,8 +39,14 @@ export const auditList = readCommand({
     ['lkm audit list --after 4200 -o audit.csv', 'for a spreadsheet'],
   ],
 
-  async read(client, { after = 0, ...others }) {
-    const { items, notes } = await readRange(client.audit.list, { after, ...others });
+  async read(client, { after = 0, type, ...others }) {
+    const { items, notes } = await readRange(
+      client,
+      client.audit.list,
+      { after, ...others },
+      ({ at }) => at,
+      type && (({ operation }) => type.includes(operation)),
+    );
     return listOf(items, after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`, { notes });
   },
 });

@@ -18,18 +18,27 @@ const fields: readonly Field[] = [
 ];
 
 export const eventsList = readCommand({
-  about: 'Lists what happened in the account, oldest first, after a number.',
+  about:
+    'Lists what happened in the account, oldest first: what keys, customers and devices went through. Of one key it is lkm ' +
+    'keys history; who called what, and what was refused, is lkm audit list.',
+  alsoNeeds: { 'token:read': 'for --by with the name of a token' },
   operation: 'events.list',
   options: { ...range, type },
   fields,
   examples: [
     ['lkm events list', 'the first hundred'],
     ['lkm events list --last 20', 'what has happened lately'],
+    ['lkm events list --since 7d --by shop --type license.created', 'what the token of the shop has issued'],
     ['lkm events list --after 4200 --type license.created --json', 'what was issued since'],
   ],
 
   async read(client, { after = 0, type, ...others }) {
-    const { items, notes } = await readRange((part) => client.events.list({ ...part, type }), { after, ...others });
+    const { items, notes } = await readRange(
+      client,
+      (part) => client.events.list({ ...part, type }),
+      { after, ...others },
+      (event) => event.created_at,
+    );
     return listOf(items, after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`, { notes });
   },
 });

@@ -4,9 +4,11 @@ import { eventTypes } from '../../../contract/events.ts';
 import type { Part } from '../../../contract/reply.ts';
 import { MAX_SEQ } from '../../../contract/scalars.ts';
 import { many, option } from '../../command.ts';
-import { UsageError } from '../../failure/errors.ts';
+import { NotFoundError, UsageError } from '../../failure/errors.ts';
+import { parseSince, parseUntil } from '../../values/instant.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { firstOf } from '../results.ts';
+import { tokenNames } from './lines.ts';
 
 /** An operation that lists a numbered list. */
 type ListFeed<Item, Meta> = (input: {
@@ -34,21 +36,86 @@ export const following = {
   type,
 };
 
+/** When what is listed happened, and by whom. */
+export const period = {
+  since: option('--since <WHEN>', 'only from then on: a day, an instant, or how long ago, as 7d', parseSince),
+  until: option('--until <WHEN>', 'only until then', parseUntil),
+  by: option('--by <TOKEN>', 'only what this token has done, by its name or id; or another actor by its id'),
+};
+
 /** The options for a part of a numbered list, or for its end. */
 export const range = {
   after: option('--after <SEQ>', 'begin after this number', parseCount),
+  ...period,
   limit: option('--limit <N>', `at most N (${DEFAULT_LIMIT})`, parsePositive),
   last: option('--last <N>', 'only the last N', parsePositive),
 };
 
+type Range = { readonly [name in keyof typeof range]?: (typeof range)[name]['value'] };
+
+/** What is known of an item of a numbered list. */
+interface Numbered {
+  readonly seq: number;
+  readonly actor: { readonly id: string };
+}
+
+/** Makes a filter for what has happened in a period, and by whom. */
+export async function periodFilter<Item extends Pick<Numbered, 'actor'>>(
+  client: Client,
+  { since, until, by }: Pick<Range, keyof typeof period>,
+  timeOf: (item: Item) => string,
+): Promise<(item: Item) => boolean> {
+  const names = by === undefined ? new Map<string, string>() : await tokenNames(client);
+  const isName = (name: string | undefined) => name?.toLowerCase() === by?.toLowerCase();
+  if (by !== undefined && !/^[a-z]+_/.test(by) && ![...names.values()].some(isName)) {
+    throw new NotFoundError(`no token is called '${by}'`, [['See them:', 'lkm tokens list']]);
+  }
+  const isBy = ({ id }: Numbered['actor']) => by === undefined || id === by || isName(names.get(id));
+  return (item) =>
+    (since === undefined || timeOf(item) >= since) &&
+    (until === undefined || timeOf(item) <= until) &&
+    isBy(item.actor);
+}
+
 /** The part of a numbered list that the options ask for. Throws `UsageError`. */
-export async function readRange<Item extends { readonly seq: number }>(
+export async function readRange<Item extends Numbered>(
+  client: Client,
   list: ListFeed<Item, { readonly last: number }>,
-  { after = 0, limit, last }: { readonly [name in keyof typeof range]?: number | undefined },
+  { after = 0, limit, last, ...wanted }: Range,
+  timeOf: (item: Item) => string,
+  fits?: (item: Item) => boolean,
 ) {
-  if (last === undefined) return firstOf(() => list({ after }), limit ?? DEFAULT_LIMIT, goOnAfter);
-  if (limit !== undefined) throw new UsageError('--limit and --last both say how many; give one of them');
-  return { items: await readLast(list, last, after), notes: [] };
+  if (last !== undefined && limit !== undefined) {
+    throw new UsageError('--limit and --last both say how many; give one of them');
+  }
+  const start = wanted.since === undefined ? after : Math.max(after, await seqBefore(list, wanted.since, timeOf));
+  const isWanted = await periodFilter(client, wanted, timeOf);
+  const isFiltered = fits !== undefined || Object.values(wanted).some((value) => value !== undefined);
+  if (last !== undefined && !isFiltered) return { items: await readLast(list, last, start), notes: [] };
+  async function* read(): AsyncGenerator<Item> {
+    for await (const item of list({ after: start })) {
+      if (wanted.until !== undefined && timeOf(item) > wanted.until) return;
+      if (isWanted(item) && (fits?.(item) ?? true)) yield item;
+    }
+  }
+  if (last !== undefined) return { items: (await Array.fromAsync(read())).slice(-last), notes: [] };
+  return firstOf(read, limit ?? DEFAULT_LIMIT, goOnAfter);
+}
+
+/** The number of the last item before an instant; 0 when there is none. Numbers are given in the order of time. */
+async function seqBefore<Item extends Numbered>(
+  list: ListFeed<Item, { readonly last: number }>,
+  at: string,
+  timeOf: (item: Item) => string,
+): Promise<number> {
+  let [low, high] = [0, (await list({ after: MAX_SEQ, limit: 1 })).meta.last];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const [item] = (await list({ after: middle - 1, limit: 1 })).items;
+    if (item === undefined || timeOf(item) >= at) high = middle - 1;
+    else low = middle;
+  }
+  return low;
 }
 
 /** The last items after a number, oldest first, of those that the list gives: asks for longer and longer parts of its end. */

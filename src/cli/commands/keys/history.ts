@@ -3,6 +3,7 @@ import { productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
+import { period, periodFilter, type } from '../events-and-audit/feed.ts';
 import { tokenNames } from '../events-and-audit/lines.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, listOf } from '../results.ts';
@@ -17,23 +18,31 @@ const historyFields: readonly Field[] = [
 ];
 
 export const keysHistory = readCommand({
-  about: 'Shows what happened to a licence key, its devices and its sessions: when, what, by whom and from where.',
+  about:
+    'Shows what happened to a licence key, its devices and its sessions: when, what, by whom and from where. Of the whole ' +
+    'account it is lkm events list; calls and refusals are in lkm audit list.',
   operation: 'keys.get',
   alsoNeeds: { 'event:read': 'always' },
   arguments: { key: licenseKeyArgument },
-  options: { product: productOfKey, keyCheck },
+  options: { product: productOfKey, ...period, type, keyCheck },
   fields: historyFields,
   examples: [
     ['lkm keys history "$KEY"', 'from its creation on'],
+    ['lkm keys history "$KEY" --since 30d', 'of the last month'],
     ['lkm keys history @key.txt --json', 'with all that is known of each event'],
   ],
 
-  async read(client, { key, product }) {
+  async read(client, { key, product, type: types, ...wanted }) {
     const { license } = await client.keys.get({ productId: product, licenseKey: key });
-    const events = await Array.fromAsync(client.events.list({ resourceId: license.id }));
+    const events = await Array.fromAsync(client.events.list({ resourceId: license.id, type: types }));
+    const isWanted = await periodFilter(client, wanted, (event: Event) => event.created_at);
     const names = await tokenNames(client);
-    const rows = events.map((event) => ({ ...event, about: aboutOf(event), by: nameOf(event.actor, names) }));
-    return listOf(rows, 'nothing is known of it: it was made before events were kept');
+    const rows = events
+      .filter(isWanted)
+      .map((event) => ({ ...event, about: aboutOf(event), by: nameOf(event.actor, names) }));
+    const empty =
+      events.length > 0 ? 'nothing of it fits' : 'nothing is known of it: it was made before events were kept';
+    return listOf(rows, empty);
   },
 });
 
