@@ -8,7 +8,7 @@ import { relative, yesNo } from '../output/words.ts';
 import { unlessRefused } from '../request/look-ups.ts';
 import { parseSeconds } from '../values/duration.ts';
 import { parseBoolean } from '../values/scalars.ts';
-import { changeCommand, customerArgument, ifUpdatedAt, limit, readCommand, showCommand } from './forms.ts';
+import { changeCommand, customerArgument, ifUpdatedAt, limit, readCommand } from './forms.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
 import { created, doneTo, fieldsShown, firstOf, issued, listOf, recordOf, updated } from './results.ts';
 import { changeEach } from './several.ts';
@@ -51,16 +51,25 @@ export const customersList = readCommand({
   },
 });
 
-export const customersGet = showCommand({
-  about: 'Shows one customer.',
+export const customersGet = readCommand({
+  about:
+    'Shows one customer; on a terminal with its keys, their devices and what happened last. With --json it is the customer ' +
+    'alone.',
   operation: 'customers.get',
   arguments: { customer: customerArgument },
   fields: customerFields,
   examples: [
-    ['lkm customers get cus_…', 'by id'],
+    ['lkm customers get "Ada Ltd"', 'by name'],
     ['lkm customers get it@ada.example --json', 'by address, for a program'],
   ],
-  show: recordOf,
+  alsoNeeds: { 'license:read': 'for the keys and devices', 'event:read': 'for what happened last' },
+
+  async read(client, { customer: customerId }, { io, settings }) {
+    const shown = recordOf(await client.customers.get({ customerId }));
+    const { partsOfCustomer } = await import('./customer.ts');
+    const isTable = settings.fileFormat === 'table' && settings.fields === null;
+    return { ...shown, parts: isTable ? await partsOfCustomer(client, customerId, io.now()) : [] };
+  },
 });
 
 export const customersCreate = changeCommand({
