@@ -16,7 +16,7 @@ interface Described {
   readonly field?: string;
   readonly choices?: readonly string[];
   readonly pick?: Pickable;
-  /** Whether the name of a customer or a plan, or the e-mail address, may stand for the id, which is then looked up. */
+  /** Whether the name of a customer, a plan or a token, or the e-mail address, may stand for the id, which is then looked up. */
   readonly takesName?: boolean;
 }
 

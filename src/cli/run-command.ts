@@ -84,29 +84,38 @@ async function resolveKeyEnds(command: Command, values: ReadValues['values'], co
 }
 
 /**
- * The values with the id of each product, plan and customer that is named in another way. What may be the name of a customer
+ * The values with the id of each product, plan, token and customer that is named in another way. What may be the name of a customer
  * may also be an id that it had elsewhere.
  */
 async function resolveNames(command: Command, values: ReadValues['values'], context: CommandContext) {
   const specs = Object.entries({ ...command.arguments, ...command.options });
-  const isNamed = ({ field, takesName }: (typeof specs)[number][1], value: unknown): boolean =>
+  const isName = ({ field = '', takesName }: (typeof specs)[number][1], value: unknown): boolean =>
     typeof value === 'string' &&
     (field === 'productId'
       ? isProductName(value)
-      : takesName === true && !value.startsWith(field === 'planId' ? 'plan_' : 'cus_'));
-  const named = specs.filter(([name, spec]) => isNamed(spec, values[name]));
+      : takesName === true && !value.startsWith(idPrefixes[field] ?? 'cus_'));
+  const named = specs.filter(([name, spec]) => isName(spec, values[name]));
   if (named.length === 0) return values;
-  const { findCustomer, findPlan, findProduct } = await import('./request/look-ups.ts');
+  const { findCustomer, findPlan, findProduct, findToken } = await import('./request/look-ups.ts');
+  const finders: Readonly<Record<string, typeof findPlan>> = {
+    productId: findProduct,
+    planId: findPlan,
+    tokenId: findToken,
+  };
   const client = await context.client();
   const ids: Record<string, string> = {};
   const isProduct = ([, { field }]: (typeof specs)[number]) => field === 'productId';
   // A plan is looked for among those of the product.
-  for (const [name, { field }] of [...named.filter(isProduct), ...named.filter((one) => !isProduct(one))]) {
-    const find = field === 'productId' ? findProduct : field === 'planId' ? findPlan : findCustomer;
-    ids[name] = await find(client, String(values[name]), { ...values, ...ids }.product as string | undefined);
+  for (const [name, spec] of [...named.filter(isProduct), ...named.filter((one) => !isProduct(one))]) {
+    const find = finders[spec.field ?? ''] ?? findCustomer;
+    const product = { ...values, ...ids }.product as string | undefined;
+    ids[name] = await find(client, String(values[name]), product);
   }
   return { ...values, ...ids };
 }
+
+/** What the ids of a field begin with, where they are not those of customers. */
+const idPrefixes: Readonly<Record<string, string>> = { planId: 'plan_', tokenId: 'tok_' };
 
 /** A file of `-o` is written when the result is whole. Throws `UsageError`. */
 function checkCanStream({ path }: Command, { output }: Settings): void {

@@ -20,6 +20,19 @@ describe('a name in the place of an id', () => {
     expect(await json('customers keys Acme')).toMatchObject([{ key }]);
   });
 
+  it('names a token that is not revoked', async () => {
+    const { at, answer, json } = await openShop();
+    await answer('tokens create --name shop --kind client');
+    const [{ id }] = await json('tokens list');
+    expect((await at('tokens revoke SHOP')).code).toBe(3);
+    expect(await at('tokens revoke shop --yes')).toMatchObject({ code: 0, stderr: `revoked ${id}\n` });
+    expect((await at('tokens revoke shop --yes')).stderr).toMatch(/^error: no token is called 'shop'\n/);
+    await answer('tokens create --name shop --kind client');
+    expect(await json('tokens rotate shop')).toMatchObject({ name: 'shop' });
+    const twice = await at('tokens rotate shop');
+    expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining("several tokens are called 'shop'")]);
+  });
+
   it('is told what is called in a similar way, and asked for an id where several are called so', async () => {
     const { at, json, ids } = await shopWith('ADA_LTD', 'Ada', 'Ada');
     const nobody = await at('keys list --customer Ad');

@@ -146,7 +146,9 @@ export const tokensRotate = changeCommand({
     'Makes a new token with the name and the rights of another one, and prints it, this once. The replaced one stays ' +
     'valid for a day, or as long as --overlap says. Both spend one budget of keys.',
   operation: 'tokens.rotate',
-  arguments: { id: argument('<ID>', 'the token to replace, by its id', { field: 'tokenId' }) },
+  arguments: {
+    id: argument('<ID|NAME>', 'the token to replace, by its id or name', { field: 'tokenId', takesName: true }),
+  },
   options: {
     overlap: option(
       '--overlap <DUR>',
@@ -167,7 +169,9 @@ export const tokensRotate = changeCommand({
 export const tokensRevoke = changeCommand({
   about: 'Revokes a token for ever: its next request is refused. Shows the token and asks first.',
   operation: 'tokens.revoke',
-  arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId', pick: 'token' }) },
+  arguments: {
+    id: argument('<ID|NAME>', 'the token, by its id or name', { field: 'tokenId', pick: 'token', takesName: true }),
+  },
   options: {
     lastAdmin: flag('--last-admin', 'revoke it even if it is the last admin token of the account', { field: 'force' }),
   },

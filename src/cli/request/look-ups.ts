@@ -83,6 +83,14 @@ export async function findCustomer(client: Client, named: string): Promise<strin
 export const findProduct = async (client: Client, name: string): Promise<string> =>
   only('product', name, (await client.products.list()).items);
 
+/** The id of the token of a name, of those that are not revoked. Throws as {@link findCustomer}. */
+export const findToken = async (client: Client, name: string): Promise<string> =>
+  only(
+    'token',
+    name,
+    (await client.tokens.list()).items.filter(({ revokedAt }) => revokedAt === null),
+  );
+
 /** The id of the plan of a name, among those of a product where one is named. Throws as {@link findCustomer}. */
 export const findPlan = async (client: Client, name: string, productId: string | undefined): Promise<string> =>
   only('plan', name, (await client.plans.list({ productId })).items);
@@ -109,7 +117,7 @@ export function calledSo<T extends Named>(name: string, all: readonly T[]): read
   return exact.length > 0 ? exact : all.filter((one) => alike(one.name) || alike(one.id));
 }
 
-function only(kind: 'product' | 'customer' | 'plan', name: string, all: readonly Named[]): string {
+function only(kind: 'product' | 'customer' | 'plan' | 'token', name: string, all: readonly Named[]): string {
   const [found, ...others] = calledSo(name, all);
   const told = (ones: readonly Named[]): Hint[] => ones.slice(0, NEAREST).map(({ id, name }) => `${id}  ${name}`);
   if (found === undefined) {
