@@ -13,12 +13,10 @@ it('a customer on a terminal has its keys, their devices and what happened last;
   const { code, stdout, stderr } = await at('customers get Ada', { terminal: true, columns: 80 });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const [, keys = '', devices = '', events = ''] = stdout.split('\n\n');
-  expect(keys.split('\n').toSorted()).toEqual(
-    [
-      expect.stringMatching(/^KEY +STATUS +USED +EXPIRES +PRODUCT$/),
-      `${names.ONE}  active    1/2  never         Engine`,
-      `${names.TWO}  blocked   0/∞  in 12 months  Engine`,
-    ].toSorted(),
+  const [head, ...rows] = keys.split('\n');
+  expect(head).toMatch(/^KEY +STATUS +USED +EXPIRES +PRODUCT$/);
+  expect(new Set(rows)).toEqual(
+    new Set([`${names.ONE}  active    1/2  never         Engine`, `${names.TWO}  blocked   0/∞  in 12 months  Engine`]),
   );
   expect(devices.split('\n')).toEqual([
     'HOST ID  TAG   OF KEY  LAST SEEN',
