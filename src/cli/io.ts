@@ -34,6 +34,8 @@ export interface Io {
   readonly nodeVersion: string;
   readonly version: string;
   readonly pid: number;
+  /** Whether a process with this number runs. */
+  isRunning(pid: number): boolean;
   /** The name of the user who runs the command, and their number; null on Windows. */
   readonly user: string;
   readonly uid: number | null;

@@ -33,6 +33,7 @@ function systemIo(): Io {
     nodeVersion: process.versions.node,
     version: typeof LKM_VERSION === 'undefined' ? '0.0.0-dev' : LKM_VERSION,
     pid: process.pid,
+    isRunning,
     get user() {
       return userName();
     },
@@ -103,4 +104,13 @@ function watchSignals() {
 function endBy(signal: 'SIGINT' | 'SIGTERM'): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It is of another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 }

@@ -22,6 +22,8 @@ export interface Surroundings {
   readonly cwd?: string;
   /** Its pid; 4121 unless given. */
   readonly pid?: number;
+  /** Which processes run; all unless given. */
+  readonly isRunning?: (pid: number) => boolean;
   readonly host?: string;
   /** The home folder; the working folder unless given. */
   readonly home?: string | null;
@@ -59,7 +61,7 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
   const { terminal = false, columns = 80, env = {}, stdin = '', fetch, prompter = nobody } = surroundings;
   const { stop = new AbortController().signal, cwd = tempFolder() } = surroundings;
   const { home = cwd, uid = process.getuid?.() ?? null, groups = [] } = surroundings;
-  const { hangup, pid = 4121, host = 'here', now = NOW, stdout } = surroundings;
+  const { hangup, pid = 4121, isRunning = () => true, host = 'here', now = NOW, stdout } = surroundings;
   const tty = typeof terminal === 'boolean' ? { stdin: terminal, stdout: terminal, stderr: terminal } : terminal;
   const printed = { stdout: '', stderr: '' };
   const outputTo = (name: 'stdout' | 'stderr') => ({
@@ -87,6 +89,7 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
     nodeVersion: '24.15.0',
     version: '0.0.0-dev',
     pid,
+    isRunning,
     user: 'vendor',
     uid,
     groups,

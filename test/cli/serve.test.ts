@@ -53,6 +53,17 @@ describe('lkm serve', () => {
     expect(new Set(stored.map(({ token }) => token)).size).toBe(3);
   });
 
+  it('that was killed gets no token sent to what listens at its address since', async () => {
+    const cwd = tempFolder();
+    const { stop } = await started(['--db', 'a.db'], { cwd });
+    const list = (...more: string[]) => lkm(['products', 'list', ...more], { cwd, isRunning: (pid) => pid !== 4121 });
+    for (const profile of [[], ['-p', 'local']]) {
+      const { code, stderr } = await list(...profile);
+      expect({ code, stderr }).toEqual({ code: 13, stderr: expect.stringContaining('local is not running') });
+    }
+    await stop();
+  });
+
   it('is local while it runs, the newest in place of others, each with its own token', async () => {
     const cwd = tempFolder();
     const first = await started(['--db', 'a.db'], { cwd });

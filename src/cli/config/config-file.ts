@@ -22,6 +22,8 @@ const Profile = z.object({
   keyring: z.string().optional(),
   /** The database file behind it, for a server of this machine. */
   db: z.string().optional(),
+  /** The process of that server. */
+  pid: z.int().positive().optional(),
   /** What commands with this profile do unless they are told otherwise. */
   settings: StoredSettings.optional(),
 });

@@ -39,6 +39,10 @@ export const originOf = (url: string | null): string | null =>
 /** Where the service of a profile is, in words. */
 export const placeOfService = ({ baseUrl }: Profile): string => baseUrl ?? 'a server that has ended';
 
+/** Whether it is the profile of a server of this machine that has ended: another program may listen at its address. */
+export const hasEnded = ({ baseUrl, pid }: Profile, { isRunning }: Pick<Io, 'isRunning'>): boolean =>
+  baseUrl === null || (pid !== undefined && !isRunning(pid));
+
 /** The error for the profile of a server that has ended. */
 export const serverEnded = ({ name, db = '' }: NamedProfile): LocalError =>
   new LocalError(`the server of profile ${name} is not running`, waysWithoutServer(db));
@@ -64,7 +68,7 @@ export const startLocalProfile = (io: Io, { url, db, token }: Served): Promise<P
     const { currentProfile, ...before } = config.store;
     const profiles = { ...before.profiles };
     const known = token === null ? Object.keys(profiles).findLast((name) => profiles[name]?.db === db) : undefined;
-    const profile = { token, ...(known && profiles[known]), baseUrl: url, db };
+    const profile = { token, ...(known && profiles[known]), baseUrl: url, db, pid: io.pid };
     if (known !== undefined) delete profiles[known];
     const { [LOCAL]: displaced, ...others } = profiles;
     if (displaced !== undefined) others[freeName(LOCAL, profiles)] = displaced;

@@ -24,11 +24,11 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
   const db = namedDatabase(flags, io);
   if (db !== null) return { kind: 'database', db };
   // Loaded late: a database needs no configuration.
-  const { chooseProfile, serverEnded } = await import('../config/profiles.ts');
+  const { chooseProfile, hasEnded, serverEnded } = await import('../config/profiles.ts');
   const profile = await chooseProfile(flags, io);
   const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
   const baseUrl = given ? withScheme(given, flags.baseUrl ? '--base-url' : 'LKM_BASE_URL') : profile?.baseUrl;
-  if (!given && profile?.baseUrl === null) throw serverEnded(profile);
+  if (!given && profile !== null && hasEnded(profile, io)) throw serverEnded(profile);
   if (!baseUrl) {
     const isAtTerminal = io.stderr.isTTY && io.stdin.isTTY;
     const login = isAtTerminal ? [['Log in:', 'lkm login --base-url URL'] as const] : [];
