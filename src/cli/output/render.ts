@@ -87,7 +87,7 @@ async function renderFields(result: Fielded, rendering: Rendering): Promise<stri
   // What was asked for by name is not left out.
   const kept = chosen === null ? shown : shown.map(({ drops: _, ...field }) => field);
   if (result.kind === 'rows') return renderTable(kept, rows, view, hidden);
-  const record = rows.map((row) => renderRecord(shown, row, view)).join('');
+  const record = rows.map((row) => renderRecord(shown, row, view, chosen !== null)).join('');
   const parts = chosen === null && result.kind === 'record' ? (result.parts ?? []) : [];
   const tables = parts.filter(({ rows }) => rows.length > 0);
   return [record, ...tables.map((part) => renderTable(part.fields, part.rows, view, hidden))].join('\n');

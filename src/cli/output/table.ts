@@ -2,6 +2,7 @@ import Table from 'cli-table3';
 import stringWidth from 'string-width';
 import { cellValue, type Field, shownCell, type View } from './result.ts';
 import type { Paint } from './terminal.ts';
+import { nothing } from './words.ts';
 
 type Row = Record<string, unknown>;
 
@@ -38,10 +39,12 @@ const widthsOf = (cells: readonly (readonly string[])[]): number[] =>
 
 const labelOf = ({ label, name }: Field): string => label ?? name;
 
-export const renderRecord = (fields: readonly Field[], row: Row, { paint, now }: View): string =>
-  linesOf(
-    layOut(fields.map((field) => [paint.dim(labelOf(field)), painted(shownCell(field, row, now), field, row, paint)])),
-  );
+/** Renders a record, a line for each field; without `keepsEmpty` only for those that have a value. */
+export function renderRecord(fields: readonly Field[], row: Row, { paint, now }: View, keepsEmpty = true): string {
+  const cells = fields.map((field) => [field, shownCell(field, row, now)] as const);
+  const kept = cells.filter(([, text]) => keepsEmpty || (text !== nothing && text !== ''));
+  return linesOf(layOut(kept.map(([field, text]) => [paint.dim(labelOf(field)), painted(text, field, row, paint)])));
+}
 
 function painted(text: string, field: Field, row: Row, paint: Paint): string {
   const color = field.color?.(cellValue(field, row));
