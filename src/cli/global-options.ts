@@ -34,6 +34,7 @@ export const globalOptions = [
   { flags: '--json', describe: 'same as --format json' },
   { flags: '--jq <EXPR>', describe: 'print what this jq expression gives of the JSON; text is printed bare' },
   { flags: '--fields <LIST>', describe: 'only these fields, separated by commas' },
+  { flags: '--sort <FIELD[:desc]>', describe: 'sort a list by this field' },
   {
     flags: '-o, --output <FILE>',
     describe: 'write the result to a file, - for stdout; as csv, tsv, json or jsonl if it is named so',
@@ -82,7 +83,7 @@ export const globalOptions = [
   },
 ] as const satisfies readonly GlobalOption[];
 
-type Texts = 'profile' | 'baseUrl' | 'db' | 'tokenFile' | 'jq' | 'fields' | 'output';
+type Texts = 'profile' | 'baseUrl' | 'db' | 'tokenFile' | 'jq' | 'fields' | 'sort' | 'output';
 type Switches =
   | 'accessible'
   | 'allowReadableSecrets'

@@ -20,6 +20,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const { io, argv } = state;
   const fields = command.fields ?? [];
   const chosen = settings.fields && chooseFields(settings.fields, fields);
+  const order = settings.sort === null ? null : (await import('./output/sort.ts')).readOrder(settings.sort, fields);
   // Before anything is sent: a change is not made under an expression that cannot be used.
   const filter = settings.jq === null ? null : await (await import('./output/filter.ts')).openFilter(settings.jq);
   if (command.streams) checkCanStream(command, settings);
@@ -40,11 +41,13 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const overwrites = settings.force || (command.ownsOutput?.(written.options) ?? false);
   const destination = settings.output === null ? null : openDestination(settings.output, overwrites, io);
   state.destination = destination;
-  const result = await command.run(values, context).catch((error: unknown) => {
+  const unsorted = await command.run(values, context).catch((error: unknown) => {
     // The error is printed by `fail` and counts as delivered, except after a signal.
     if (!io.stop.aborted) context.delivered();
     return dryRunOutcome(error);
   });
+  const result = order === null ? unsorted : (await import('./output/sort.ts')).sortRows(unsorted, order);
+  if (order !== null && result.kind !== 'rows') await context.say({ tone: 'warning', text: '--sort is for lists' });
   const rerun = (key: string) => rerunLine(state, key);
   if (destination === null && !result.file && result.secrets) await maskInLog(result.secrets, io);
   const file = globals.output === undefined ? result.file : null;

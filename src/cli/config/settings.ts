@@ -40,6 +40,7 @@ export function readSettings(flags: GlobalFlags, io: Io) {
     /** Whether a record is lines of `name<TAB>value`: in a pipe where nobody has chosen a format. */
     hasNamedLines: chosen === undefined && formatNamedBy(output) === undefined && format === 'tsv',
     fields: flags.fields === undefined ? null : flags.fields.split(',').map((field) => field.trim()),
+    sort: flags.sort ?? null,
     /** The expression of jq that filters the JSON. */
     jq,
     output,
