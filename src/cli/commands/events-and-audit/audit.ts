@@ -9,6 +9,7 @@ import { readText } from '../../values/files.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, listOf, verdictOf } from '../results.ts';
 import { idOf, range, readFeed, readRange, refuseMasked } from './feed.ts';
+import { withActors } from './lines.ts';
 
 const auditFields: readonly Field[] = [
   { name: 'seq' },
@@ -16,7 +17,8 @@ const auditFields: readonly Field[] = [
   { name: 'operation' },
   { name: 'outcome' },
   { name: 'resource', of: ({ resource }) => idOf(resource) },
-  { name: 'actor', of: ({ actor }) => idOf(actor), drops: 3 },
+  { name: 'by', shown: 'table', cuts: true, drops: 3 },
+  { name: 'actor', of: ({ actor }) => idOf(actor), shown: 'data' },
   { name: 'address', drops: 2 },
   { name: 'door', drops: 1 },
   ...fieldsShown('chosen', 'token', 'details', 'id', 'request_id', 'hash'),
@@ -39,7 +41,7 @@ export const auditList = readCommand({
     ['lkm audit list --after 4200 -o audit.csv', 'for a spreadsheet'],
   ],
 
-  async read(client, { after = 0, type, ...others }) {
+  async read(client, { after = 0, type, ...others }, context) {
     const { items, notes } = await readRange(
       client,
       client.audit.list,
@@ -47,7 +49,9 @@ export const auditList = readCommand({
       ({ at }) => at,
       type && (({ operation }) => type.includes(operation)),
     );
-    return listOf(items, after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`, { notes });
+    const rows = await withActors(client, items, context);
+    const empty = after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`;
+    return { ...listOf(rows, empty, { notes }), data: items };
   },
 });
 

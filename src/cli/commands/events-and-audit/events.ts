@@ -5,14 +5,15 @@ import { moment } from '../../output/words.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, listOf } from '../results.ts';
 import { following, idOf, lastSeq, range, readRange, type } from './feed.ts';
-import { eventLines } from './lines.ts';
+import { eventLines, withActors } from './lines.ts';
 
 const fields: readonly Field[] = [
   { name: 'seq' },
   { name: 'created_at', label: 'when', show: moment },
   { name: 'type' },
   { name: 'resource_id', label: 'resource' },
-  { name: 'actor', of: ({ actor }) => idOf(actor), drops: 2 },
+  { name: 'by', shown: 'table', cuts: true, drops: 2 },
+  { name: 'actor', of: ({ actor }) => idOf(actor), shown: 'data' },
   { name: 'address', drops: 1 },
   ...fieldsShown('chosen', 'data', 'id', 'resource_type', 'request_id', 'api_version'),
 ];
@@ -32,14 +33,16 @@ export const eventsList = readCommand({
     ['lkm events list --after 4200 --type license.created --json', 'what was issued since'],
   ],
 
-  async read(client, { after = 0, type, ...others }) {
+  async read(client, { after = 0, type, ...others }, context) {
     const { items, notes } = await readRange(
       client,
       (part) => client.events.list({ ...part, type }),
       { after, ...others },
       (event) => event.created_at,
     );
-    return listOf(items, after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`, { notes });
+    const rows = await withActors(client, items, context);
+    const empty = after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`;
+    return { ...listOf(rows, empty, { notes }), data: items };
   },
 });
 

@@ -1,5 +1,6 @@
 import type { Client } from '../../../client/client.ts';
 import { type Event, eventTypes } from '../../../contract/events.ts';
+import type { CommandContext } from '../../context.ts';
 import type { Io } from '../../io.ts';
 import type { View } from '../../output/result.ts';
 import { type Paint, sanitise } from '../../output/terminal.ts';
@@ -16,6 +17,22 @@ interface Sent {
 export async function tokenNames(client: Client): Promise<ReadonlyMap<string, string>> {
   const tokens = (await unlessRefused('scopeMissing', client.tokens.list()))?.items ?? [];
   return new Map(tokens.map(({ id, name }) => [id, name]));
+}
+
+/** Who has done something, as people call it. */
+export function actorName({ type, id }: Event['actor'], names: ReadonlyMap<string, string>): string {
+  if (type === 'token') return `${names.get(id) ?? id} (token)`;
+  return type === 'owner' ? 'owner of the database' : `${id} (${type})`;
+}
+
+/** Rows with who it was, as people call it, where a person reads them. */
+export async function withActors<Row extends { readonly actor: Event['actor'] }>(
+  client: Client,
+  rows: readonly Row[],
+  { settings }: Pick<CommandContext, 'settings'>,
+) {
+  const names = settings.fileFormat === 'table' ? await tokenNames(client) : new Map<string, string>();
+  return rows.map((row) => ({ ...row, by: actorName(row.actor, names) }));
 }
 
 type Cell = readonly [text: string, width: number];

@@ -4,7 +4,7 @@ import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { period, periodFilter, type } from '../events-and-audit/feed.ts';
-import { tokenNames } from '../events-and-audit/lines.ts';
+import { actorName, tokenNames } from '../events-and-audit/lines.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, listOf } from '../results.ts';
 
@@ -39,17 +39,12 @@ export const keysHistory = readCommand({
     const names = await tokenNames(client);
     const rows = events
       .filter(isWanted)
-      .map((event) => ({ ...event, about: aboutOf(event), by: nameOf(event.actor, names) }));
+      .map((event) => ({ ...event, about: aboutOf(event), by: actorName(event.actor, names) }));
     const empty =
       events.length > 0 ? 'nothing of it fits' : 'nothing is known of it: it was made before events were kept';
     return listOf(rows, empty);
   },
 });
-
-function nameOf({ type, id }: Event['actor'], names: ReadonlyMap<string, string>): string {
-  if (type === 'token') return `${names.get(id) ?? id} (token)`;
-  return type === 'owner' ? 'owner of the database' : `${id} (${type})`;
-}
 
 /** The device that it is about, what was changed from what to what, or what tells one event of a kind from the next. */
 function aboutOf({ data, resource_type: type, resource_id: id }: Event): string {

@@ -48,6 +48,10 @@ const columns: readonly Field<ListedRow>[] = [
     show: (id, _, { customerName }) => customerName ?? String(id ?? nothing),
     cuts: true,
   },
+  // For a spreadsheet: whom to write to.
+  { name: 'productName', shown: 'data' },
+  { name: 'customerName', shown: 'data' },
+  { name: 'customerEmail', shown: 'data' },
 ];
 
 export const listedFields: readonly Field<ListedRow>[] = [
@@ -94,7 +98,7 @@ export const keysList = readCommand({
     ['lkm keys list --unseen-for 180d', 'what nobody uses any more'],
     ['lkm keys list --text ada --limit 10', 'the ten newest keys of a customer called so'],
     ['lkm keys list --metadata order=A-1042 -q', 'the key of an order'],
-    ['lkm keys list -P "$ID" --fields key,customerId -o keys.csv', 'for a spreadsheet'],
+    ['lkm keys list --status expiring -o renewals.csv', 'for a spreadsheet, with names and addresses'],
   ],
 
   async read(client, { limit, metadata, product: productId, customer: customerId, plan: planId, ...filters }, context) {
