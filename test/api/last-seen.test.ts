@@ -119,7 +119,10 @@ const listed = (next: unknown, ...hostIds: readonly string[]) =>
         licenseId: expect.stringMatching(/^lic_/),
         licenseKey: (isLate ? late : address).licenseKey,
         productId: address.productId,
-        customerId: isLate ? null : customerId,
+        productName: 'Editor',
+        ...(isLate
+          ? { customerId: null, customerName: null, customerEmail: null }
+          : { customerId, customerName: 'Zoë', customerEmail: 'zoe@example.com' }),
       };
     }),
     meta: { limit: expect.any(Number), next },
