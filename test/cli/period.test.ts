@@ -62,6 +62,19 @@ describe('a period', () => {
     expect(await types('keys history KEY --type license.created')).toEqual([created]);
   });
 
+  it('of issued keys is counted by token, product and plan', async () => {
+    const { answer, at } = await openHistory();
+    await answer('plans create --name Pro');
+    await answer('keys create --plan Pro', { now: NOW - DAY });
+    const counted = async (line: string) => (await answer(`stats ${line} --format tsv`)).split('\n');
+    expect(await counted('--by token')).toEqual(['owner of the database\t2', 'Shop (token)\t1']);
+    expect(await counted('--by token --since 60d')).toEqual(['owner of the database\t4', 'Shop (token)\t1']);
+    expect(await counted('--by product')).toEqual(['Engine\t3']);
+    expect(await counted('--by plan')).toEqual(['no plan\t2', 'Pro\t1']);
+    expect(await answer('stats --by plan --since 2026-11-21')).toBe('');
+    expect((await at('stats --since 7d')).code).toBe(2);
+  });
+
   it('says when nobody is called so, and what is no time', async () => {
     const { at } = await openHistory();
     expect(await at('events list --by Nobody')).toMatchObject({

@@ -1,12 +1,16 @@
 import type { Product } from '../../contract/products.ts';
 import type { Stats } from '../../contract/stats.ts';
-import { productFilter } from '../command.ts';
+import { option, productFilter } from '../command.ts';
+import { UsageError } from '../failure/errors.ts';
 import { renderBars } from '../output/bars.ts';
 import type { Field, View } from '../output/result.ts';
 import { count } from '../output/words.ts';
 import { checkFiltersExist, unlessRefused } from '../request/look-ups.ts';
+import { parseSince } from '../values/instant.ts';
 import { readCommand } from './forms.ts';
+import { countIssued, issuedFields, kinds } from './issued-by.ts';
 import { listedFields } from './keys/list.ts';
+import { fieldsShown } from './results.ts';
 
 type Numbers = Readonly<Record<string, unknown>>;
 
@@ -29,17 +33,28 @@ const countFields: readonly Field[] = [
 export const stats = readCommand({
   about:
     'Counts keys by product and status, and shows what was issued and activated in each of the last 12 weeks, which ' +
-    'keys have the fewest slots left, and which expire next.',
+    'keys have the fewest slots left, and which expire next. With --by: how many keys were issued since a time, by whom or ' +
+    'of what.',
   operation: 'stats.get',
-  options: { product: productFilter },
-  fields: countFields,
+  alsoNeeds: { 'event:read': 'for --by token', 'token:read': 'for the names of tokens' },
+  options: {
+    product: productFilter,
+    by: option('--by <WHAT>', 'count issued keys by this', { choices: kinds }),
+    since: option('--since <WHEN>', 'with --by: since when, as a day or how long ago; 7d unless given', parseSince),
+  },
+  fields: [...countFields, ...fieldsShown('chosen', ...issuedFields.map(({ name }) => name))],
   examples: [
     ['lkm stats', 'the whole account'],
     ['lkm stats -P "$ID"', 'one product'],
+    ['lkm stats --by token --since 30d', 'who has issued most keys'],
     ['lkm stats -o keys.csv', 'the counts of each product, for a spreadsheet'],
   ],
 
-  async read(client, { product }) {
+  async read(client, { product, by, since }, { io }) {
+    if (by !== undefined) {
+      return countIssued(client, by, { since: since ?? parseSince('7d', io), productId: product });
+    }
+    if (since !== undefined) throw new UsageError('--since goes with --by');
     const data = await client.stats.get({ productId: product });
     if (data.keys.total === 0) await checkFiltersExist(client, { productId: product });
     return {

@@ -103,7 +103,7 @@ export async function readRange<Item extends Numbered>(
 }
 
 /** The number of the last item before an instant; 0 when there is none. Numbers are given in the order of time. */
-async function seqBefore<Item extends Numbered>(
+export async function seqBefore<Item extends Numbered>(
   list: ListFeed<Item, { readonly last: number }>,
   at: string,
   timeOf: (item: Item) => string,

@@ -1,0 +1,49 @@
+import type { Client } from '../../client/client.ts';
+import type { Instant } from '../../contract/scalars.ts';
+import type { CommandResult, Field } from '../output/result.ts';
+import { moment } from '../output/words.ts';
+import { seqBefore } from './events-and-audit/feed.ts';
+import { actorName, tokenNames } from './events-and-audit/lines.ts';
+import { listOf } from './results.ts';
+
+/** By what issued keys are counted. */
+export const kinds = ['token', 'product', 'plan'] as const;
+type Kind = (typeof kinds)[number];
+
+export const issuedFields: readonly Field[] = [{ name: 'name' }, { name: 'issued', isNumber: true }];
+
+/** How many keys were issued since an instant by each token, or of each product or plan; the most first. */
+export async function countIssued(
+  client: Client,
+  kind: Kind,
+  { since, productId }: { readonly since: Instant; readonly productId: string | undefined },
+): Promise<CommandResult> {
+  const counts = new Map<string, number>();
+  const names = kind === 'token' ? byToken(client, since, productId) : byTerms(client, kind, since, productId);
+  for await (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const rows = [...counts].map(([name, issued]) => ({ name, issued })).toSorted((a, b) => b.issued - a.issued);
+  const fields = issuedFields.map((field) => (field.name === 'name' ? { ...field, label: kind } : field));
+  return { ...listOf(rows, `no key was issued since ${moment(since)}`, { name: 'name' }), fields };
+}
+
+/** Who has issued each key: a token by its name. */
+async function* byToken(client: Client, since: Instant, productId: string | undefined): AsyncGenerator<string> {
+  const list = (part: { readonly after: number; readonly limit?: number }) => client.events.list(part);
+  const after = await seqBefore(list, since, (event) => event.created_at);
+  const names = await tokenNames(client);
+  for await (const { actor, data } of client.events.list({ after, type: ['license.created'] })) {
+    if (productId === undefined || data.productId === productId) yield actorName(actor, names);
+  }
+}
+
+/** The product or the plan of each key. */
+async function* byTerms(
+  client: Client,
+  kind: Exclude<Kind, 'token'>,
+  since: Instant,
+  productId: string | undefined,
+): AsyncGenerator<string> {
+  for await (const key of client.keys.list({ createdAfter: since, productId })) {
+    yield kind === 'product' ? (key.productName ?? key.productId) : (key.plan?.name ?? 'no plan');
+  }
+}
