@@ -41,7 +41,7 @@ describe('an answer in a shell', { timeout: 180_000 }, () => {
 
   it('is that of each row, when the database could not grow and can again', async () => {
     const { stdout, stderr } = await shell(
-      `(ulimit -f 500; lkm keys create --count 1000 -q; echo "code $?")
+      `(ulimit -f 500; lkm keys create --count 1000 -q >some; echo "code $?")
        lkm keys create --count 1000 -q | sort -u | wc -l; lkm keys list -q | wc -l`,
     );
     // Whether the change on which it stopped was made depends on what could not grow.

@@ -80,14 +80,18 @@ describe('a command that fails', () => {
     });
   });
 
-  it('says to people what happened and what to do next', async () => {
-    const { stderr } = await against(newCustomer, [error(409, 2)]);
+  it.each([
+    ['with what was typed on a terminal', true, 'it@ada.example'],
+    ['without the address of a person in the log of a job', false, 'EMAIL'],
+  ])('says to people what happened and what to do next, %s', async (_, stderrTTY, address) => {
+    const terminal = { stderr: stderrTTY };
+    const { stderr } = await against(newCustomer, [error(409, 2)], { terminal });
     expect(stderr).toBe(
       [
         'error: a customer with this e-mail address already exists',
         '  POST /customer answered 409 (code 2). Nothing was changed.',
-        '  Find it:  lkm customers list --email it@ada.example',
-        '  Use it:   lkm keys create -P PRODUCT --customer it@ada.example',
+        `  Find it:  lkm customers list --email ${address}`,
+        `  Use it:   lkm keys create -P PRODUCT --customer ${address}`,
         '',
       ].join('\n'),
     );

@@ -44,7 +44,10 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
   return report.exitCode;
 }
 
-/** What was typed, by the fields of the contract that it fills; a key on a terminal only: stderr may be the log of a job. */
+/**
+ * What was typed, by the fields of the contract that it fills; keys and e-mail addresses on a terminal only: stderr may be the
+ * log of a job.
+ */
 function typedValues({ parsed, io }: RunState): ReadonlyMap<string, string> {
   if (parsed === undefined) return new Map();
   const { command, written } = parsed;
@@ -53,7 +56,8 @@ function typedValues({ parsed, io }: RunState): ReadonlyMap<string, string> {
   return new Map(
     specs.flatMap(([name, spec]): [string, string][] => {
       const text = [texts[name]].flat()[0];
-      const isShown = !('secret' in spec && spec.secret) || (io.stderr.isTTY && !/^[-@]/.test(String(text)));
+      const isPrivate = ('secret' in spec && spec.secret) || /email$/i.test(spec.field ?? name);
+      const isShown = !isPrivate || (io.stderr.isTTY && !/^[-@]/.test(String(text)));
       return typeof text === 'string' && isShown ? [[spec.field ?? name, text]] : [];
     }),
   );
