@@ -85,7 +85,7 @@ describe('a command that fails', () => {
     ['without the address of a person in the log of a job', false, 'EMAIL'],
   ])('says to people what happened and what to do next, %s', async (_, stderrTTY, address) => {
     const terminal = { stderr: stderrTTY };
-    const { stderr } = await against(newCustomer, [error(409, 2)], { terminal });
+    const { stderr } = await against(newCustomer, [error(409, 2)], { terminal, env: { NO_COLOR: '1' } });
     expect(stderr).toBe(
       [
         'error: a customer with this e-mail address already exists',
