@@ -68,6 +68,25 @@ describe('lkm __complete', () => {
     expect(seen.map(({ path }) => path)).toEqual(['/customer?limit=100']);
   });
 
+  it.each([
+    ['keys list --customer it', 'it@ada.example\tcus_1\n'],
+    ['keys list --customer Bo', 'Bob\tcus_2\n'],
+    ['keys list --customer=Bo', '--customer=Bob\tcus_2\n'],
+    ['keys list --customer cus_2', 'cus_2\tBob\n'],
+    // Two are called so, one is two words, and one would be run.
+    ['keys list --customer Twin', ''],
+    ['keys list --customer Ada', ''],
+    ['keys list --customer $', ''],
+    // It takes no name.
+    ['customers delete Bo', ''],
+  ])('offers a name in the place of an id: %s', async (line, expected) => {
+    const all = [
+      customer('cus_1', 'Ada Ltd', 'it@ada.example'),
+      ...['Bob', 'Twin', 'Twin', '$(x)'].map((name, at) => customer(`cus_${at + 2}`, name, null)),
+    ];
+    expect((await against(`__complete ${line}`, [listed(all)])).stdout).toBe(expected);
+  });
+
   it('shows no error and asks nothing when the service cannot be asked', async () => {
     expect(await offered(['customers', 'delete', ''])).toEqual([]);
     const env = { ...remote, LKM_TOKEN: '' };

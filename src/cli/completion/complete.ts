@@ -1,21 +1,9 @@
-import type { Client } from '../../client/client.ts';
-import { isMaskedKey } from '../../domain/license-key.ts';
 import { type Command, type CommandEntry, longFlag, type OptionSpec } from '../command.ts';
-import { readSettings } from '../config/settings.ts';
-import { openContext } from '../context.ts';
-import { type GlobalFlags, globalOptions } from '../global-options.ts';
+import { globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import { sanitise } from '../output/terminal.ts';
-import { isPlainWord, usageInBrief } from '../output/words.ts';
+import { isPlainWord } from '../output/words.ts';
 import { commandEntries, groups } from '../tree.ts';
-
-interface Candidate {
-  readonly word: string;
-  readonly about?: string;
-}
-
-/** The options on the command line, by their long form, with their values. */
-type GivenOptions = Readonly<Record<string, string>>;
+import { type Candidate, describeObjects, type GivenOptions } from './objects.ts';
 
 export type Completion = readonly Candidate[] | 'files';
 
@@ -23,7 +11,14 @@ export type Completion = readonly Candidate[] | 'files';
 export async function complete(words: readonly string[], io: Io): Promise<Completion> {
   const typed = words.at(-1) ?? '';
   const found = await candidatesFor(typed, await readLine(words.slice(0, -1)), io);
-  return found === 'files' ? found : found.filter(({ word }) => word.startsWith(typed));
+  return found === 'files' ? found : found.flatMap((candidate) => beginningWith(typed, candidate));
+}
+
+/** A candidate as the shell is to offer it: by a name that begins so, else by its own word. */
+function beginningWith(typed: string, { word, about, names = [], id = word }: Candidate): readonly Candidate[] {
+  const name = names.find((one) => one.startsWith(typed));
+  if (name !== undefined) return [{ word: name, about: id }];
+  return word.startsWith(typed) ? [{ word, ...(about !== undefined && { about }) }] : [];
 }
 
 async function candidatesFor(typed: string, line: Line, io: Io): Promise<Completion> {
@@ -31,7 +26,13 @@ async function candidatesFor(typed: string, line: Line, io: Io): Promise<Complet
   const [option, before] = optionInFrontOf(typed, line);
   if (option !== undefined) {
     const values = await valuesOf(option, line, io);
-    return values === 'files' ? values : values.map(({ word, ...more }) => ({ word: before + word, ...more }));
+    if (values === 'files') return values;
+    return values.map(({ word, names = [], ...more }) => ({
+      ...more,
+      id: word,
+      word: before + word,
+      names: names.map((name) => before + name),
+    }));
   }
   if (typed.startsWith('-')) return flagsOf(command).map(({ name, describe }) => ({ word: name, about: describe }));
   if (command === undefined) return wordsAfter(path);
@@ -63,7 +64,7 @@ interface Line {
 }
 
 /** An option as it is looked up, or what an argument has of one. */
-interface Flag extends Partial<Pick<OptionSpec, 'field' | 'choices' | 'takesList'>> {
+interface Flag extends Partial<Pick<OptionSpec, 'field' | 'choices' | 'takesList' | 'takesName'>> {
   readonly name: string;
   /** As in the help: `-P, --product <ID>`. */
   readonly flags: string;
@@ -144,8 +145,12 @@ function optionInFrontOf(typed: string, { open, command }: Line): [option: Flag 
 }
 
 async function valuesOf(flag: Flag, line: Line, io: Io): Promise<Completion> {
-  const { name, field, choices } = flag;
-  if (field && !choices) return describeObjects(field, line.given, io);
+  const { name, field, choices, takesName = false } = flag;
+  if (field && !choices) {
+    const objects = await describeObjects(field, line.given, io);
+    // A product may be named everywhere.
+    return takesName || field === 'productId' ? objects : objects.map(({ names: _, ...object }) => object);
+  }
   const placeholder = placeholderOf(flag) ?? '';
   const words = choices ?? (await (wordsOf[name] ?? wordsOf[placeholder])?.(io));
   if (words !== undefined) return words.map((word) => ({ word }));
@@ -163,57 +168,4 @@ const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> 
 async function profileNames(io: Io): Promise<readonly string[]> {
   const { readConfig } = await import('../config/config-file.ts');
   return Object.keys((await readConfig(io)).profiles);
-}
-
-/** How long TAB waits for a list of the service. */
-const LIST_TIMEOUT_MS = 1_500;
-
-/** How many objects of the service are offered at most. */
-const MAX_OFFERED = 100;
-
-/** The objects of the service that a field of the contract may name; none where the service does not list them in time. */
-async function describeObjects(field: string, given: GivenOptions, io: Io): Promise<readonly Candidate[]> {
-  const list = lists[field];
-  if (list === undefined) return [];
-  const flags = flagsFrom(given);
-  const settings = { ...readSettings({ ...flags, quiet: true }, io), timeoutMs: LIST_TIMEOUT_MS, maxRetries: 0 };
-  const context = openContext({ flags, settings, options: {}, io });
-  try {
-    const objects = await list(await context.client(), given);
-    // A key that looks like an option would be taken for one.
-    return objects
-      .filter(({ word }) => !word.startsWith('-'))
-      .map(({ word, about = '' }) => ({ word, about: sanitise(about) }));
-  } finally {
-    await context.close();
-  }
-}
-
-const lists: Readonly<Record<string, (client: Client, given: GivenOptions) => Promise<readonly Candidate[]>>> = {
-  productId: async ({ products }) =>
-    (await products.list({ limit: MAX_OFFERED })).items.map(({ id, name }) => ({ word: id, about: name })),
-  // As the caller may see them: a masked key names nothing, so it is not offered.
-  licenseKey: async ({ keys }, { '--product': productId }) =>
-    (await keys.list({ productId, page: 1, limit: MAX_OFFERED })).items
-      .filter(({ key }) => !isMaskedKey(key))
-      .map(({ key, activations, maxActivations, customerId }) => ({
-        word: key,
-        about: `${usageInBrief(activations, maxActivations)} ${customerId ?? ''}`.trim(),
-      })),
-  customerId: async ({ customers }) =>
-    (await customers.list({ limit: MAX_OFFERED })).items.map(({ id, name, email }) => ({
-      word: id,
-      about: email === null ? name : `${name} <${email}>`,
-    })),
-  tokenId: async ({ tokens }) =>
-    (await tokens.list({ limit: MAX_OFFERED })).items
-      .filter(({ revokedAt }) => revokedAt === null)
-      .map(({ id, name }) => ({ word: id, about: name })),
-};
-
-/** The flags that say which service is meant. */
-function flagsFrom(given: GivenOptions): GlobalFlags {
-  const { '--db': db, '--profile': profile, '--base-url': baseUrl, '--token-file': tokenFile } = given;
-  // A token on stdin is for the command itself.
-  return { db, profile: profile || undefined, baseUrl, tokenFile: tokenFile === '-' ? undefined : tokenFile };
 }

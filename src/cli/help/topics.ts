@@ -84,7 +84,7 @@ const texts = {
     'A command that returns one value prints it bare in table and tsv, with or without a terminal: the key of ' +
       'keys create, the token of tokens create, the id of products create and customers create.',
     '  KEY=$(lkm keys create -P "$(lkm products create --name Engine)")',
-    '--fields id,email chooses and orders; a name that does not exist lists those that do. --json alone prints ' +
+    '--sort FIELD, or FIELD:desc, sorts a list; what has no value comes last. --fields id,email chooses and orders; a name that does not exist lists those that do. --json alone prints ' +
       'objects as the service nests them (keys get: license.key); with --fields it prints one flat object with the ' +
       'chosen names (key). -q prints bare identifiers, or the fields of --fields.',
     '--jq EXPR prints what an expression of jq gives of that JSON: text bare, a line each, all else as JSON. An expression ' +
