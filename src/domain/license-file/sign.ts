@@ -8,9 +8,21 @@ import { type Signer, signJws } from './jws.ts';
 
 /** Reads a private key from PKCS #8 PEM. Throws `TypeError` when it is not an Ed25519 key. */
 export function createSigner(privatePem: string): Signer {
-  const privateKey = ed25519(createPrivateKey(privatePem));
+  const privateKey = ed25519(readPrivateKey(privatePem));
   const { kid, fingerprint } = describePublicKey(privateKey);
   return { kid, fingerprint, privateKey };
+}
+
+/**
+ * Reads a private key, if need be twice: an error that another use of OpenSSL in this process has left behind makes Node.js
+ * refuse a good key once (seen as `asn1 encoding routines::too long`).
+ */
+function readPrivateKey(privatePem: string): KeyObject {
+  try {
+    return createPrivateKey(privatePem);
+  } catch {
+    return createPrivateKey(privatePem);
+  }
 }
 
 /** A public key's names and its JWK (RFC 8037), from it or its private half in PEM. Throws `TypeError` unless it is Ed25519. */
