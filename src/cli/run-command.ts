@@ -86,6 +86,8 @@ async function resolveKeyEnds(command: Command, values: ReadValues['values'], co
   return { ...values, ...found };
 }
 
+const productFields: readonly string[] = ['productId', 'productIds'];
+
 /**
  * The values with the id of each product, plan, token and customer that is named in another way. What may be the name of a customer
  * may also be an id that it had elsewhere.
@@ -94,25 +96,30 @@ async function resolveNames(command: Command, values: ReadValues['values'], cont
   const specs = Object.entries({ ...command.arguments, ...command.options });
   const isName = ({ field = '', takesName }: (typeof specs)[number][1], value: unknown): boolean =>
     typeof value === 'string' &&
-    (field === 'productId'
+    (productFields.includes(field)
       ? isProductName(value)
       : takesName === true && !value.startsWith(idPrefixes[field] ?? 'cus_'));
-  const named = specs.filter(([name, spec]) => isName(spec, values[name]));
+  const named = specs.filter(([name, spec]) => [values[name]].flat().some((one) => isName(spec, one)));
   if (named.length === 0) return values;
   const { findCustomer, findPlan, findProduct, findToken } = await import('./request/look-ups.ts');
   const finders: Readonly<Record<string, typeof findPlan>> = {
     productId: findProduct,
+    productIds: findProduct,
     planId: findPlan,
     tokenId: findToken,
   };
   const client = await context.client();
-  const ids: Record<string, string> = {};
+  const ids: Record<string, unknown> = {};
   const isProduct = ([, { field }]: (typeof specs)[number]) => field === 'productId';
   // A plan is looked for among those of the product.
   for (const [name, spec] of [...named.filter(isProduct), ...named.filter((one) => !isProduct(one))]) {
     const find = finders[spec.field ?? ''] ?? findCustomer;
     const product = { ...values, ...ids }.product as string | undefined;
-    ids[name] = await find(client, String(values[name]), product);
+    const resolved: unknown[] = [];
+    for (const one of [values[name]].flat()) {
+      resolved.push(isName(spec, one) ? await find(client, String(one), product) : one);
+    }
+    ids[name] = Array.isArray(values[name]) ? resolved : resolved[0];
   }
   return { ...values, ...ids };
 }

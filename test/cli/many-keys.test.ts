@@ -103,6 +103,12 @@ describe('a change of keys', () => {
     for (const key of ['ONE', 'TWO']) expect((await show(key)).customer.name).toBe('Bob');
     expect((await show('THREE')).customer).toBeNull();
     expect((await at(`${line} --yes`)).stderr).toContain('Ada has no keys');
-    expect((await at(`keys transfer ONE --from-customer BOB --customer ADA --yes`)).code).toBe(2);
+    for (const other of ['ONE', '-f keys.csv']) {
+      const both = await at(`keys transfer ${other} --from-customer BOB --customer ADA --yes`);
+      expect({ code: both.code, stderr: both.stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringContaining('two lists'),
+      });
+    }
   });
 });

@@ -53,6 +53,13 @@ describe('a name in the place of an id', () => {
     expect((await at('keys list -P Nothing')).code).toBe(6);
   });
 
+  it('limits a token to its product', async () => {
+    const { at, json, product } = await shopWith();
+    const made = await json('tokens create --kind read-only --name eyes --product engine');
+    expect(made.productIds).toEqual([product]);
+    expect((await at('tokens create --kind read-only --name eyes --product Nothing')).code).toBe(6);
+  });
+
   it('is kept as the id of its product', async () => {
     const { at, answer, product } = await shopWith();
     await answer('config set product engine');

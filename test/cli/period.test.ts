@@ -76,12 +76,17 @@ describe('a period', () => {
   });
 
   it('says when nobody is called so, and what is no time', async () => {
-    const { at } = await openHistory();
+    const { cwd, at, answer } = await openHistory();
     expect(await at('events list --by Nobody')).toMatchObject({
       code: 6,
       stderr: expect.stringContaining("called 'Nobody'"),
     });
     expect((await at('audit list --since soon')).code).toBe(2);
+    expect((await at('events list --by Shop --type ping')).stderr).toContain('nothing fits');
+    const token = await answer('tokens create --kind scoped --scope event:read --name feed -q');
+    writeFileSync(join(cwd, 'feed'), token, { mode: 0o600 });
+    const unnamed = await at('events list --by Shop --token-file feed');
+    expect(unnamed).toMatchObject({ code: 5, stderr: expect.stringContaining('token:read') });
     expect((await at('events list --last 2 --limit 2')).code).toBe(2);
   });
 });

@@ -28,7 +28,7 @@ const MAX_AT_ONCE = 32;
 /** In rows that name no product. */
 const ANY_PRODUCT = '*';
 
-/** Compares the keys of files, read as `keys import` reads them, with those of the service; with `both` also the other way. */
+/** Compares the keys of files, read as `keys import` reads them, with the keys of the service; with `both` also keys that only the service has. */
 export async function compareKeys(
   context: CommandContext,
   request: Omit<BulkRequest, 'defaults' | 'mode'>,
@@ -75,7 +75,7 @@ export async function compareKeys(
   };
 }
 
-/** A key with its customer; null where there is none. */
+/** A key with its customer; null when the service has no such key. */
 async function findKey(client: Client, licenseKey: string): Promise<KeyResponse | null> {
   // A short text that is no key is refused as a parameter.
   const found = unlessRefused('licenseNotFound', client.keys.get({ licenseKey }));

@@ -30,7 +30,7 @@ export interface Preparation {
   needsOf(body: Body, mode: Mode): readonly Need[];
   find(client: Client, need: Need): Promise<string | null>;
   make(client: Client, need: Need, call: CallOptions): Promise<string>;
-  /** The body of a row with the ids of what it needs. */
+  /** Puts the ids of what the row needs into its body. */
   fill?(body: Body, ids: Readonly<Partial<Record<Need['kind'], string>>>): Body;
 }
 

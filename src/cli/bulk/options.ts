@@ -81,7 +81,7 @@ export function parseConcurrency(text: string): number {
 
 export const errorField: Field = { name: 'error', of: ({ error }) => Object(error).message ?? null, cuts: true };
 
-/** The results of rows; those of a file begin with its columns, and their number and line are shown when they are chosen. */
+/** The fields of the results of rows. After a file, its columns come first; row number and line are shown only by `--fields`. */
 export const resultFields = (fields: readonly Field[]): readonly Field[] => [
   { name: 'row', isNumber: true },
   { name: 'status' },

@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.ts';
 import type { Event } from '../../contract/events.ts';
 import type { ListedLicense } from '../../contract/keys/lists.ts';
 import type { Part } from '../output/result.ts';
-import { dayInBrief, expiryInBrief, moment, usageInBrief } from '../output/words.ts';
+import { dayInBrief, expiryInBrief, keyEnd, moment, usageInBrief } from '../output/words.ts';
 import { unlessRefused } from '../request/look-ups.ts';
 import { lastSeq } from './events-and-audit/feed.ts';
 import { colorOf, statusOf } from './keys/list.ts';
@@ -49,7 +49,7 @@ const devicesPart = (rows: readonly object[]) => ({
   fields: [
     { name: 'hostId', label: 'host id' },
     { name: 'deviceTag', label: 'tag', cuts: true },
-    { name: 'licenseKey', label: 'of key', show: endOf },
+    { name: 'licenseKey', label: 'of key', show: keyEnd },
     { name: 'lastSeenOn', label: 'last seen', show: dayInBrief },
   ],
   rows,
@@ -65,13 +65,10 @@ function eventsPart(events: readonly Event[], keys: readonly ListedLicense[]) {
     ],
     rows: events.map((event) => {
       const key = keyOf.get(event.resource_id);
-      return { ...event, about: key === undefined ? String(event.data.hostId ?? '') : endOf(key) };
+      return { ...event, about: key === undefined ? String(event.data.hostId ?? '') : keyEnd(key) };
     }),
   };
 }
-
-/** A key by its last section. */
-const endOf = (key: unknown): string => `…${String(key).slice(-5)}`;
 
 /** The last events of some resources together, the last one first. */
 async function lastEvents(client: Client, ids: readonly string[]): Promise<readonly Event[]> {

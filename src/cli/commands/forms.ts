@@ -134,10 +134,10 @@ export function changeCommand<
       const { checkInput, inputOf } = await import('../values/check-fields.ts');
       const { licenseKey: given, ...rest } = inputOf(declared, values);
       const keys = [given ?? []].flat();
+      const { file, count } = context.written;
+      if (inBulk && (file !== undefined || count !== undefined)) return inBulk(values, context, rest);
       const [licenseKey, ...others] = keys.length > 0 ? keys : ((await findKeys?.(values, context)) ?? []);
       const input = licenseKey === undefined ? rest : { ...rest, licenseKey };
-      const { file, count } = context.written;
-      if (inBulk && (file !== undefined || count !== undefined)) return inBulk(values, context, input);
       const whole = { ...input, ...(await prepare?.(values, context)) };
       checkInput(declared, whole);
       const endpoint = await endpointOf(spec.operation);

@@ -3,7 +3,7 @@ import type { CommandContext } from '../context.ts';
 import { exitCodes, UsageError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import { doneNote, type Note } from '../output/terminal.ts';
-import { count } from '../output/words.ts';
+import { count, keyEnd } from '../output/words.ts';
 import { confirm } from '../prompts/questions.ts';
 import { type Change, isRefusal } from '../request/changes.ts';
 import { placeOf } from '../request/target.ts';
@@ -89,9 +89,8 @@ export async function changeKeys(
   changeOf: (licenseKey: string) => Promise<Change>,
   asking: Pick<Several, 'describe'> = {},
 ): Promise<CommandResult> {
-  const nameOf = (key: string) => `…${key.slice(-5)}`;
   const result = await changeEach(context, {
-    ...{ noun: 'key', done, ids: keys, nameOf, changeOf, columns: ['key', 'done'] },
+    ...{ noun: 'key', done, ids: keys, nameOf: keyEnd, changeOf, columns: ['key', 'done'] },
     ...asking,
   });
   return { ...result, secrets: keys, secret: true };

@@ -72,7 +72,10 @@ const name = required('--name <NAME>', 'what it is for');
 
 const tokenOptions = {
   scopes: many('--scope <SCOPE>', 'what a scoped token may do', { choices: scopes }),
-  productIds: many('--product <ID>', 'a product it may touch; all unless given', { takesList: true }),
+  productIds: many('--product <ID>', 'a product it may touch, by its id or name; all unless given', {
+    field: 'productIds',
+    takesList: true,
+  }),
   maxIssues: option('--max-issues <N>', 'how many keys it may create', parseCount),
   networks: many('--network <CIDR>', 'a network it may be used from; any unless given', { takesList: true }),
   rateLimit: option('--rate-limit <N>', 'how many requests it may make per minute', parsePositive),

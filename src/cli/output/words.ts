@@ -61,6 +61,9 @@ export const usageInBrief = (used: unknown, max: unknown): string => `${used}/${
 
 export const yesNo = (value: unknown): string => (value ? 'yes' : 'no');
 
+/** A key as it is named where others may read: `…2BBF6`. */
+export const keyEnd = (key: unknown): string => `…${String(key).slice(-5)}`;
+
 /** `1 device`, `2 devices`. */
 export const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 

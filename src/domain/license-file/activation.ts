@@ -2,7 +2,7 @@ import type { Instant } from '../../contract/scalars.ts';
 import type { License } from '../license.ts';
 import { canonicalKey } from '../license-key.ts';
 import { addSeconds, epochSeconds } from '../time.ts';
-import { isRecord } from './claims.ts';
+import { isRecord, type LicenseClaims } from './claims.ts';
 import { isSignedBy, type PublicKey, readJws, type Signer, signJws } from './jws.ts';
 
 /** The `typ` in the header of the proof of an activation. */
@@ -15,21 +15,10 @@ const PROOF_SECONDS = 300;
 const CLOCK_LEEWAY_SECONDS = 60;
 
 /** What the service states of an activation, under its signature. Times are whole seconds since 1970. */
-export interface ActivationClaims {
-  /** The account that signed. */
-  readonly iss: string;
-  /** The id of the proof. */
-  readonly jti: string;
-  /** The id of the licence. */
-  readonly sub: string;
-  readonly key: string;
-  readonly productId: string;
-  /** The `hostId` of the device. */
-  readonly machine: string;
+export interface ActivationClaims
+  extends Pick<LicenseClaims, 'iss' | 'jti' | 'sub' | 'key' | 'productId' | 'machine' | 'iat' | 'exp'> {
   /** What the application has asked with. */
   readonly nonce: string;
-  readonly iat: number;
-  readonly exp: number;
 }
 
 interface ActivationFacts {

@@ -1,7 +1,7 @@
 export interface RawRow {
   /** The line it begins on, from 1; the place in a JSON array. */
   readonly line: number;
-  /** Names and values; those of a CSV file are texts. */
+  /** Names and values; all values of a CSV file are texts. */
   readonly cells: Cells;
   /** The same as the file has them, for the results: with blanks, apostrophes and objects. */
   readonly written: Cells;
@@ -19,7 +19,7 @@ export interface Layout {
   readonly mark: '' | '\ufeff';
 }
 
-/** That of results which no file was the input of. */
+/** How results are written when no file was read. */
 export const OWN_LAYOUT: Layout = { names: ['row'], isByPlace: true, delimiter: ',', mark: '' };
 
 /** Of several files the second one has lines from here on, and so on. */

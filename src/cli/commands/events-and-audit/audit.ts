@@ -50,7 +50,9 @@ export const auditList = readCommand({
       type && (({ operation }) => type.includes(operation)),
     );
     const rows = await withActors(client, items, context);
-    const empty = after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`;
+    const isFiltered = [type, others.since, others.until, others.by].some((value) => value !== undefined);
+    const since = after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`;
+    const empty = isFiltered ? 'nothing fits; leave a filter out to see more' : since;
     return { ...listOf(rows, empty, { notes }), data: items };
   },
 });

@@ -41,7 +41,9 @@ export const eventsList = readCommand({
       (event) => event.created_at,
     );
     const rows = await withActors(client, items, context);
-    const empty = after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`;
+    const isFiltered = [type, others.since, others.until, others.by].some((value) => value !== undefined);
+    const since = after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`;
+    const empty = isFiltered ? 'nothing fits; leave a filter out to see more' : since;
     return { ...listOf(rows, empty, { notes }), data: items };
   },
 });

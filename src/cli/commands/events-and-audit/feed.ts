@@ -8,7 +8,6 @@ import { NotFoundError, UsageError } from '../../failure/errors.ts';
 import { parseSince, parseUntil } from '../../values/instant.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { firstOf } from '../results.ts';
-import { tokenNames } from './lines.ts';
 
 /** An operation that lists a numbered list. */
 type ListFeed<Item, Meta> = (input: {
@@ -59,18 +58,23 @@ interface Numbered {
   readonly actor: { readonly id: string };
 }
 
+/** The ids of who is meant by an id, or by the name of a token: several tokens may be called so. Throws `NotFoundError`. */
+async function idsOf(client: Client, by: string): Promise<readonly string[]> {
+  if (/^[a-z]+_[0-9a-z]{26}$/.test(by)) return [by];
+  const { items } = await client.tokens.list();
+  const found = items.filter(({ name }) => name.toLowerCase() === by.toLowerCase()).map(({ id }) => id);
+  if (found.length > 0) return found;
+  throw new NotFoundError(`no token is called '${by}'`, [['See them:', 'lkm tokens list']]);
+}
+
 /** Makes a filter for what has happened in a period, and by whom. */
 export async function periodFilter<Item extends Pick<Numbered, 'actor'>>(
   client: Client,
   { since, until, by }: Pick<Range, keyof typeof period>,
   timeOf: (item: Item) => string,
 ): Promise<(item: Item) => boolean> {
-  const names = by === undefined ? new Map<string, string>() : await tokenNames(client);
-  const isName = (name: string | undefined) => name?.toLowerCase() === by?.toLowerCase();
-  if (by !== undefined && !/^[a-z]+_/.test(by) && ![...names.values()].some(isName)) {
-    throw new NotFoundError(`no token is called '${by}'`, [['See them:', 'lkm tokens list']]);
-  }
-  const isBy = ({ id }: Numbered['actor']) => by === undefined || id === by || isName(names.get(id));
+  const ids = by === undefined ? null : await idsOf(client, by);
+  const isBy = ({ id }: Numbered['actor']) => ids?.includes(id) ?? true;
   return (item) =>
     (since === undefined || timeOf(item) >= since) &&
     (until === undefined || timeOf(item) <= until) &&

@@ -4,6 +4,7 @@ import type { CommandContext } from '../../context.ts';
 import type { Io } from '../../io.ts';
 import type { View } from '../../output/result.ts';
 import { type Paint, sanitise } from '../../output/terminal.ts';
+import { keyEnd } from '../../output/words.ts';
 import { unlessRefused } from '../../request/look-ups.ts';
 
 /** How an event was taken that was sent on. */
@@ -88,6 +89,6 @@ function nameOf({ type, id }: Event['actor'], names: ReadonlyMap<string, string>
 
 /** The end of the key that it is about, its device, or its id. */
 function aboutOf({ data: { key, hostId }, resource_id: id }: Event): string {
-  const known = [typeof key === 'string' ? `…${key.slice(-5)}` : [], typeof hostId === 'string' ? hostId : []].flat();
+  const known = [typeof key === 'string' ? keyEnd(key) : [], typeof hostId === 'string' ? hostId : []].flat();
   return known.join(' ') || id;
 }

@@ -151,7 +151,7 @@ function describeFeatures({ metadata, plan }: License): string {
   const { features = {}, is_trial = false } = metadata ?? {};
   const named = Object.entries(features).map(([name, set]) => (set === true ? name : `${name}=${set}`));
   const shown = [...(is_trial ? ['trial'] : []), ...named].join(', ') || nothing;
-  return plan == null ? shown : `${shown} (plan ${plan.name})`;
+  return plan == null || shown === nothing ? shown : `${shown} (plan ${plan.name})`;
 }
 
 /** The free entries: the others have rows of their own. */

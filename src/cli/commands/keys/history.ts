@@ -1,7 +1,7 @@
 import type { Event } from '../../../contract/events.ts';
 import { productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
-import { moment } from '../../output/words.ts';
+import { keyEnd, moment } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { period, periodFilter, type } from '../events-and-audit/feed.ts';
 import { actorName, tokenNames } from '../events-and-audit/lines.ts';
@@ -50,7 +50,7 @@ export const keysHistory = readCommand({
 function aboutOf({ data, resource_type: type, resource_id: id }: Event): string {
   const { hostId, expirationDate, expiresAt, from, to, changed, before, after, previousKey, key } = data;
   if (typeof hostId === 'string') return hostId;
-  if (previousKey !== undefined) return `${endOf(previousKey)} → ${endOf(key)}`;
+  if (previousKey !== undefined) return `${keyEnd(previousKey)} → ${keyEnd(key)}`;
   if (from !== undefined) return `${shownValue(from)} → ${shownValue(to)}`;
   if (Array.isArray(changed)) {
     const isRecorded = (name: string) => Object.hasOwn(Object(before), name);
@@ -61,9 +61,6 @@ function aboutOf({ data, resource_type: type, resource_id: id }: Event): string 
   const until = expirationDate ?? expiresAt;
   return typeof until === 'string' ? `until ${moment(until)}` : '';
 }
-
-/** A key by its last section, which masks leave. */
-const endOf = (key: unknown): string => `…${String(key).slice(-5)}`;
 
 /** A value that was recorded, as people read it. */
 function shownValue(value: unknown): string {

@@ -133,8 +133,8 @@ export const keysTransfer = changeCommand({
     ['lkm keys transfer --from-customer "Ada Ltd" --customer cus_…', 'all keys of another one'],
   ],
   prepare({ keys = [], fromCustomer }) {
-    if (keys.length === 0 || fromCustomer === undefined) return undefined;
-    throw new UsageError('KEY and --from-customer name two lists of keys; give one of them', ['Nothing was sent.']);
+    if (keys.length > 0 && fromCustomer !== undefined) throw twoLists('KEY');
+    return undefined;
   },
   async findKeys({ fromCustomer, product, yes }, context) {
     if (fromCustomer === undefined) return [];
@@ -154,9 +154,13 @@ export const keysTransfer = changeCommand({
     return wholeKeys(keys.map(({ key }) => key));
   },
   async inBulk(values, context, input) {
+    if (values.fromCustomer !== undefined) throw twoLists('-f');
     const { changeKeysInBulk, transferKeys } = await import('../../bulk/operations/changes.ts');
     return changeKeysInBulk(context, transferKeys, values, input);
   },
   outcome: (license, { customer, newCustomerName, nobody }, { io }) =>
     changedKey(license, nobody ? 'taken from its customer' : `transferred to ${customer ?? newCustomerName}`, io),
 });
+
+const twoLists = (other: string): UsageError =>
+  new UsageError(`${other} and --from-customer name two lists of keys; give one of them`, ['Nothing was sent.']);

@@ -53,7 +53,7 @@ interface Options {
   /** By the value of a product in the files, an id or a name. */
   readonly productMap: ReadonlyMap<string, string>;
   readonly takesTests: boolean;
-  /** Columns that the command names itself: they go before those of the preset. */
+  /** Columns that the command line names; they go before the columns of the preset. */
   readonly mapping: ReadonlyMap<string, string>;
 }
 
@@ -92,7 +92,7 @@ export function openPreset(name: SystemName, { productMap, takesTests, mapping }
     lost.set(what, known);
   }
 
-  /** Why a row is left out; null for one that is taken. */
+  /** Why the row is left out; null when it is read. */
   function whyLeftOut(values: Values, key: string): string | null {
     const isTest = preset.test !== undefined && isTrue(values.get(plain(preset.test)));
     if (isTest && !takesTests) return TEST;
