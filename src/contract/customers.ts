@@ -16,7 +16,7 @@ import {
   shownId,
 } from './scalars.ts';
 
-export const NewCustomer = request('NewCustomer', { name: Name, email: Email.optional() }).describe(
+export const NewCustomer = request('NewCustomer', { name: Name, email: Email.nullish() }).describe(
   'A customer to be created',
 );
 

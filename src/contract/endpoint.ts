@@ -35,6 +35,8 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly otherNames?: Readonly<Record<string, OtherName>>;
   /** Whether fields of the query may stand in the body. */
   readonly takesQueryInBody?: boolean;
+  /** Headers in which fields of the query may stand, for callers that keep them out of addresses. */
+  readonly queryInHeaders?: Readonly<Record<string, string>>;
   /** Names of `responseHeaders` that a success carries besides those that every reply of its kind carries. */
   readonly headers?: readonly ('ETag' | 'Cache-Control' | 'LKM-Budget-Remaining')[];
   /** Fields of the example besides the required ones, as they are on the wire; `openapi/examples.ts` makes the rest. */

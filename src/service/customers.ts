@@ -110,10 +110,10 @@ async function lockCustomer(context: Context, customerId: string): Promise<Custo
 
 export async function addCustomer(
   context: Context,
-  customer: { readonly name: string; readonly email?: string | undefined },
+  { name, email }: InputOf<Contract['customers']['create']>,
 ): Promise<Customer> {
-  const { email = '' } = customer;
-  return orThrow(await insertCustomer(context, customer), 'emailTaken', { email });
+  const customer = { name, email: email ?? undefined };
+  return orThrow(await insertCustomer(context, customer), 'emailTaken', { email: email ?? '' });
 }
 
 /** The customer that an input names or adds, locked against removal; null for none. */

@@ -140,6 +140,21 @@ describe.each(engines)('several keys of one request on $name', (engine) => {
   });
 });
 
+describe('a key in a header', () => {
+  it('is shown as one in the query, which takes precedence', async ({ world, productId }) => {
+    const [licenseKey, other] = [await world.key({ productId }), await world.key({ productId })];
+    const look = (query: Record<string, string>, inHeader: string) =>
+      world.call('admin', 'GET', `/key?${new URLSearchParams(query)}`, undefined, { 'X-License-Key': inHeader });
+    const { text } = await world.call('admin', 'GET', `/key?${new URLSearchParams({ productId, licenseKey })}`);
+    expect((await look({ productId }, licenseKey)).text).toBe(text);
+    expect((await look({ productId, licenseKey }, other)).text).toBe(text);
+    expect((await look({ productId }, 'short')).headers['lkm-invalid-fields']).toBe('licenseKey');
+    expect((await look({ reference: 'order-1042' }, licenseKey)).status).toBe(400);
+    const change = await world.call('admin', 'POST', '/key/block', { productId }, { 'X-License-Key': licenseKey });
+    expect(change.status).toBe(400);
+  });
+});
+
 describe('a customer by older forms', () => {
   it('is changed by an id in the body, disabled and enabled', async ({ world }) => {
     const { id: customerId } = await world.customer();

@@ -8,7 +8,9 @@ test('an operation takes plain values, without brands', () => {
   expectTypeOf<Input['usesPerKey']>().toEqualTypeOf<number | null | undefined>();
   expectTypeOf<Input['licenseType']>().toEqualTypeOf<'node-locked' | 'floating' | undefined>();
   expectTypeOf<Input['allowedHosts']>().toEqualTypeOf<readonly string[] | null | undefined>();
-  expectTypeOf<Input['newCustomer']>().toEqualTypeOf<{ name: string; email?: string | undefined } | null | undefined>();
+  expectTypeOf<Input['newCustomer']>().toEqualTypeOf<
+    { name: string; email?: string | null | undefined } | null | undefined
+  >();
 });
 
 test('an operation takes the fields of its query and of its body', () => {

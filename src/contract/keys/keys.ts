@@ -135,6 +135,7 @@ export const keys = {
       })
       .refine(...eitherOf('licenseKey', 'reference')),
     aliases: { 'POST /get-key': {} },
+    queryInHeaders: { licenseKey: 'X-License-Key' },
     reply: data('GetKeyResponse', LicenseDetails),
     example: { productId: 'prod_01jd7q3v6ye2wb8x5k9m4n0r7t', licenseKey: '7KQ2M-X9D4R-HTB31-0WVJ6-85SB5' },
     errors: ['licenseNotFound'],

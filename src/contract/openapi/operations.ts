@@ -46,7 +46,7 @@ export function operation(name: string, endpoint: AnyEndpoint, schemas: Record<s
     ...(endpoint.scope === 'public' && { security: [] }),
     ...(endpoint.retirement && { deprecated: true }),
     parameters: [
-      ...(query ? parametersOf(query, example.query, schemas) : []),
+      ...(query ? parametersOf(endpoint, query, example.query, schemas) : []),
       ...(mutates(endpoint) ? idempotencyParameters(name) : []),
     ],
     ...(body && { requestBody: { required: true, content: content(body, example.body) } }),
@@ -102,9 +102,18 @@ function rightsText({ scope, openToClients }: AnyEndpoint): string {
   return `${scope === 'none' ? 'Needs a valid token.' : `Needs the scope \`${scope}\`.`}${clients}`;
 }
 
-function parametersOf(query: z.ZodType, written: Example['query'], schemas: Record<string, JsonSchema>): Json[] {
+function parametersOf(
+  { queryInHeaders = {} }: AnyEndpoint,
+  query: z.ZodType,
+  written: Example['query'],
+  schemas: Record<string, JsonSchema>,
+): Json[] {
   const { properties = {}, required = [] } = jsonSchemaOf(query, schemas);
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+  const inHeaders = Object.entries(queryInHeaders).map(([field, name]) => {
+    const { description: _, ...schema } = properties[field] ?? {};
+    return { name, in: 'header', required: false, description: `Another place of \`${field}\``, schema };
+  });
+  const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
     required: required.includes(name),
@@ -116,6 +125,7 @@ function parametersOf(query: z.ZodType, written: Example['query'], schemas: Reco
     ...(schema.type === 'object' && { style: 'form', explode: true }),
     ...(written[name] !== undefined && { example: typed(written[name], schema) }),
   }));
+  return [...inQuery, ...inHeaders];
 }
 
 /** The value of a query parameter, from its text on the wire. */

@@ -26,6 +26,7 @@ export function readInput(
   const sent = hasBody ? readJson(headers.get('content-type') ?? '', bytes) : undefined;
   const { fields: json, nameOf } = withPreferredNames(endpoint, sent);
   if (endpoint.takesQueryInBody) moveToQuery(endpoint, json, parameters);
+  addFromHeaders(endpoint, headers, parameters);
   if (endpoint.refusesOthersFields) refuseMisplaced(endpoint, Object.keys(json ?? {}));
   const query = endpoint.query && parse(endpoint.query, parameters);
   const body = endpoint.body && parse(endpoint.body, json, nameOf);
@@ -57,6 +58,18 @@ function moveToQuery(endpoint: AnyEndpoint, json: unknown, parameters: Record<st
   for (const name of namesIn(endpoint.query)) {
     if (typeof json[name] === 'string') parameters[name] ??= json[name];
     delete json[name];
+  }
+}
+
+/** Adds fields of the query that stand in headers; values in the query take precedence. */
+function addFromHeaders(
+  { queryInHeaders = {} }: AnyEndpoint,
+  headers: RequestHeaders,
+  parameters: Record<string, string> = {},
+): void {
+  for (const [name, header] of Object.entries(queryInHeaders)) {
+    const value = headers.get(header.toLowerCase());
+    if (value !== null) parameters[name] ??= value;
   }
 }
 
