@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
-import { Actor, RecordedDetails, RequestAddress } from './events.ts';
+import { Actor, RecordedDetails, RequestAddress, recordNames } from './events.ts';
 import { feedFields, Seq } from './fields.ts';
 import { feed } from './reply.ts';
 import { AccountId, Count, InstantText, Kid, LicenseId, resource, shown } from './scalars.ts';
@@ -26,7 +26,10 @@ export const AuditRow = resource('AuditRow', 'Who did what, and when', {
   outcome: shown('`done` or `refused`', 'done'),
   details: RecordedDetails,
   salt: z.string().nullish().describe('Random, so that nobody finds a masked address by the hash; null where masked'),
-  hash: Hash.describe('SHA-256 over the hash of the row before and this row without it, as RFC 8785 writes it'),
+  hash: Hash.describe(
+    'SHA-256 over the hash of the row before and this row as RFC 8785 writes it, without its hash and the names below',
+  ),
+  ...recordNames,
 });
 export type AuditRow = z.output<typeof AuditRow>;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { feedFields, listField, Seq } from './fields.ts';
+import { listedNames } from './keys/licenses.ts';
 import { feed } from './reply.ts';
 import {
   Count,
@@ -128,6 +129,13 @@ export const RequestAddress = ShownIp.nullable().describe(
   'Where the request came from; masked as those of devices are',
 );
 
+/** The names that stand beside the ids of a numbered list. They may change later, and webhooks carry none. */
+export const recordNames = {
+  tokenName: shown('The name of the token; null for none, absent without `token:read`', 'Shop').nullish(),
+  ...listedNames,
+  productName: shown('The name of the product; null for none, absent without `product:read`', 'Editor').nullish(),
+};
+
 /** The data of an event: ids and numbers. */
 export const RecordedDetails = Members.meta({
   description: 'Ids, numbers, instants and masked keys',
@@ -138,6 +146,7 @@ export const Event = resource('Event', 'One thing that happened', {
   ...eventFields,
   address: RequestAddress,
   data: RecordedDetails,
+  ...recordNames,
 });
 export type Event = z.output<typeof Event>;
 

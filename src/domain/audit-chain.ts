@@ -7,8 +7,20 @@ import type { Signer } from './license-file/jws.ts';
 /** Stands for the hash before the first row of an account. */
 export const FIRST_HASH = '0'.repeat(64);
 
-/** The text of a row that is hashed: its canonical JSON, without the hash. */
-export const contentOf = ({ hash: _, ...row }: { readonly hash: string }): string => canonicalJson(row);
+/** What a list adds to a row: its hash, and names that may change later. */
+interface Added {
+  readonly hash?: unknown;
+  readonly tokenName?: unknown;
+  readonly productName?: unknown;
+  readonly customerName?: unknown;
+  readonly customerEmail?: unknown;
+}
+
+/** The text of a row that is hashed: its canonical JSON, without what a list adds to it. */
+export function contentOf<Row extends object>(row: Row & Added): string {
+  const { hash: _, tokenName, productName, customerName, customerEmail, ...hashed } = row;
+  return canonicalJson(hashed);
+}
 
 /** The hash of a row: hex SHA-256 over the hash of the row before and the row's own content. */
 export const linkOf = (previousHash: string, content: string): string => hash('sha256', previousHash + content);

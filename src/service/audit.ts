@@ -1,13 +1,15 @@
 import type { audit } from '../contract/audit.ts';
 import { DEFAULT_PAGE_SIZE } from '../contract/fields.ts';
 import type { AccountId, Instant, ShownIp } from '../contract/scalars.ts';
-import { type Caller, seesSecrets } from '../domain/access.ts';
+import { allows, type Caller, seesSecrets } from '../domain/access.ts';
 import { FIRST_HASH, signCheckpoint } from '../domain/audit-chain.ts';
 import { type IpAddress, showIp } from '../domain/ip-address.ts';
 import { addSeconds } from '../domain/time.ts';
 import type { Repositories } from '../store/store.ts';
+import type { RecordNames } from '../store/tables/record/audit.ts';
 import type { RecordHead } from '../store/tables/record/heads.ts';
 import type { SignerOf } from './context.ts';
+import { showNames } from './keys/show.ts';
 import { readAuditRow } from './numbering.ts';
 import { type Operations, ofWholeAccount } from './operation.ts';
 
@@ -18,11 +20,11 @@ export const auditOperations: Operations<typeof audit> = {
       const head = await repositories.recordHeads.find(caller.accountId);
       const { auditSeq: seq, auditHash: hash } = head ?? { auditSeq: 0, auditHash: FIRST_HASH };
       const found = await repositories.audit.list(caller.accountId, { after, until: seq, limit });
-      const items = found.map(({ hash, ...stored }) => {
+      const items = found.map(({ hash, names, ...stored }) => {
         const row = readAuditRow(stored);
         // With the salt, the hidden part of an address could be tried until the hash fits.
         const salt = seesSecrets(caller) ? row.salt : null;
-        return { ...row, address: showAddress(row.address, caller), salt, hash };
+        return { ...row, address: showAddress(row.address, caller), salt, hash, ...showRecordNames(names, caller) };
       });
       const last = found.length === limit ? found.at(-1)?.seq : seq;
       return { items, meta: { last: last ?? 0, head: { seq, hash } } };
@@ -40,6 +42,12 @@ export const auditOperations: Operations<typeof audit> = {
 
 export const showAddress = (address: IpAddress | null, caller: Caller): ShownIp | null =>
   address === null ? null : showIp(address, seesSecrets(caller));
+
+/** The names of the token, product and customer of a row, each for who may list these. */
+export const showRecordNames = ({ tokenName, ...names }: RecordNames, caller: Caller): Partial<RecordNames> => ({
+  ...(allows(caller, 'token:read') && { tokenName }),
+  ...showNames(names, caller),
+});
 
 /** The last row is signed once this many rows follow the last checkpoint. */
 const CHECKPOINT_ROWS = 1_000;

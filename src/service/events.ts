@@ -3,7 +3,7 @@ import { apiError } from '../contract/errors.ts';
 import type { events } from '../contract/events.ts';
 import { DEFAULT_PAGE_SIZE } from '../contract/fields.ts';
 import { type Instant, MAX_SEQ } from '../contract/scalars.ts';
-import { showAddress } from './audit.ts';
+import { showAddress, showRecordNames } from './audit.ts';
 import type { Context } from './context.ts';
 import { readEventContent } from './numbering.ts';
 import { type Operations, ofWholeAccount } from './operation.ts';
@@ -29,10 +29,10 @@ export async function listEvents(
         : await repositories.events.seqOfNth(caller.accountId, resourceId, { after, n: MAX_SCANNED });
   const until = Math.min(end, lookedAt ?? end);
   const filters = { types: type, subjectId: resourceId };
-  const found = await repositories.events.list(caller.accountId, { after, until, limit }, filters);
-  const items = found.map(({ content }) => {
+  const found = await repositories.events.listNamed(caller.accountId, { after, until, limit }, filters);
+  const items = found.map(({ content, names }) => {
     const event = readEventContent(content);
-    return { ...event, address: showAddress(event.address, caller) };
+    return { ...event, address: showAddress(event.address, caller), ...showRecordNames(names, caller) };
   });
   const last = found.length === limit ? found.at(-1)?.seq : until;
   return { items, meta: { last: last ?? 0 } };

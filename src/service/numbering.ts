@@ -1,6 +1,6 @@
 import { apiVersion } from '../contract/index.ts';
 import type { AccountId } from '../contract/scalars.ts';
-import { FIRST_HASH, linkOf } from '../domain/audit-chain.ts';
+import { contentOf, FIRST_HASH, linkOf } from '../domain/audit-chain.ts';
 import { canonicalJson, inOrder } from '../domain/canonical-json.ts';
 import type { Repositories } from '../store/store.ts';
 import type { AuditRecord } from '../store/tables/record/audit.ts';
@@ -16,7 +16,7 @@ export type EventContent = ReturnType<typeof toEvent>;
 /** Reads an audit row. If the stored text was altered, the result gets an extra member, so its hash no longer matches. */
 export function readAuditRow({ content, operation }: Pick<AuditRecord, 'content' | 'operation'>): AuditContent {
   const row: AuditContent = JSON.parse(content);
-  return canonicalJson(row) === content && row.operation === operation ? row : { ...row, stored_otherwise: true };
+  return contentOf(row) === content && row.operation === operation ? row : { ...row, stored_otherwise: true };
 }
 
 export const readEventContent = (content: string): EventContent => JSON.parse(content);

@@ -23,13 +23,23 @@ const shared = {
   operation: 'customers.create',
   hash,
 };
+const noNames = { tokenName: 'made by the test', productName: null, customerName: null, customerEmail: null };
 
-scenarios('audit.list', { given: audited }, [
+/** The first row for a token that sees nothing in full. */
+const masked = {
+  ...{ ...shared, seq: 1, address: '203.0.*.*', salt: null, outcome: 'done', details: {} },
+  resource: { type: 'customer', id: expect.stringMatching(/^cus_/) },
+};
+
+scenarios<{ customerId: string }>('audit.list', { given: audited }, [
   row('lists what was done, and what was refused for lack of rights', {
     body: ({ customerId }: { customerId: string }) => ({
       data: [
-        { ...shared, seq: 1, resource: { type: 'customer', id: customerId }, outcome: 'done', details: {} },
-        { ...shared, seq: 2, resource: null, outcome: 'refused', details: { reason: 'scopeMissing' } },
+        {
+          ...{ ...shared, seq: 1, resource: { type: 'customer', id: customerId }, outcome: 'done', details: {} },
+          ...{ ...noNames, customerName: 'Zoë' },
+        },
+        { ...shared, ...noNames, seq: 2, resource: null, outcome: 'refused', details: { reason: 'scopeMissing' } },
       ],
       meta: { last: 2, head: { seq: 2, hash } },
       code: 0,
@@ -43,6 +53,24 @@ scenarios('audit.list', { given: audited }, [
       code: 0,
     }),
     { send: { after: '1', limit: '1' }, as: 'read-only' },
+  ),
+  ...(
+    [
+      ['nobody', {}, []],
+      ['tokens', { tokenName: 'made by the test' }, ['token:read']],
+      ['products', { productName: null }, ['product:read']],
+      ['customers', { customerName: 'Zoë', customerEmail: null }, ['customer:read']],
+    ] as const
+  ).map(([whom, named, scopes]) =>
+    row(
+      `names ${whom} for who may list ${whom}`,
+      answers({
+        data: [{ ...masked, ...named }],
+        meta: { last: 1, head: { seq: 2, hash } },
+        code: 0,
+      }),
+      { send: { limit: '1' }, as: { scopes: ['audit:read', ...scopes] } },
+    ),
   ),
   row('refuses a token that is limited to some products', 'scopeMissing', {
     as: { scopes: ['audit:read'], productIds: ['prod_00000000000000000000000000'] },
@@ -98,12 +126,14 @@ scenarios<Eventful>('events.list', { given: eventful }, [
             customerId: expect.stringMatching(/^cus_/),
             key: expect.stringMatching(/^(\*{5}-){4}\w{5}$/),
           },
+          ...{ tokenName: 'made by the test', productName: 'Editor' },
+          ...{ customerName: 'Zoë', customerEmail: 'zoe@example.com' },
         },
       ],
       meta: { last: 3 },
       code: 0,
     })),
-    { send: { after: '2', limit: '1' }, absent: ({ licenseKey }) => [licenseKey, 'zoe@example.com', 'Zoë'] },
+    { send: { after: '2', limit: '1' }, absent: ({ licenseKey }) => [licenseKey] },
   ),
   row(
     'refuses one that is ahead of it, with where it is',

@@ -51,6 +51,14 @@ describe('the check of an audit log', () => {
     expect(problemsOf([])).toEqual([]);
   });
 
+  it('hashes no names that stand beside a row', () => {
+    const names = { tokenName: 'Shop', productName: 'Editor', customerName: 'Ada', customerEmail: null };
+    const named = log.map((row) => ({ ...row, ...names }));
+    expect(problemsOf(named)).toEqual([]);
+    const changed = named.map((row) => (row.seq === 3 ? { ...row, details: {} } : row));
+    expect(problemsOf(changed)).toEqual(['changed 3']);
+  });
+
   it.each<[string, Row[], string[]]>([
     ['a changed row', log.map((row) => (row.seq === 3 ? { ...row, details: { text: 'other' } } : row)), ['changed 3']],
     [

@@ -124,7 +124,9 @@ describe('a server that is killed, and whose disk is full,', () => {
       log,
     );
     expect((await backup.ended)[0]).toBe(0);
-    const record = `${(await call('admin', 'GET', '/audit/list?limit=1000')).text}${(await call('admin', 'GET', '/event/list?limit=1000')).text}`;
+    const listed = `${(await call('admin', 'GET', '/audit/list?limit=1000')).text}${(await call('admin', 'GET', '/event/list?limit=1000')).text}`;
+    // The addresses of customers are read beside the record, for who may list customers.
+    const record = listed.replaceAll(/"customerEmail":"[^"]*"/g, '');
     const read = (folder: string) =>
       readdirSync(join(disk.folder, folder), { withFileTypes: true })
         .filter((one) => one.isFile() && /\.db/.test(one.name))

@@ -3,7 +3,7 @@ import type { Instant } from '../../contract/scalars.ts';
 import type { CommandResult, Field } from '../output/result.ts';
 import { moment } from '../output/words.ts';
 import { seqBefore } from './events-and-audit/feed.ts';
-import { actorName, tokenNames } from './events-and-audit/lines.ts';
+import { actorName } from './events-and-audit/lines.ts';
 import { listOf } from './results.ts';
 
 /** By what issued keys are counted. */
@@ -30,9 +30,8 @@ export async function countIssued(
 async function* byToken(client: Client, since: Instant, productId: string | undefined): AsyncGenerator<string> {
   const list = (part: { readonly after: number; readonly limit?: number }) => client.events.list(part);
   const after = await seqBefore(list, since, (event) => event.created_at);
-  const names = await tokenNames(client);
-  for await (const { actor, data } of client.events.list({ after, type: ['license.created'] })) {
-    if (productId === undefined || data.productId === productId) yield actorName(actor, names);
+  for await (const event of client.events.list({ after, type: ['license.created'] })) {
+    if (productId === undefined || event.data.productId === productId) yield actorName(event);
   }
 }
 

@@ -97,12 +97,17 @@ export async function showListed(context: Context, licenses: readonly NamedLicen
 }
 
 /** The names of a product and a customer, each for who may list these. */
-export const showNames = ({ productName, customerName, customerEmail }: Names, caller: Caller): Partial<Names> => ({
+export const showNames = <Product extends string | null>(
+  { productName, customerName, customerEmail }: Names<Product>,
+  caller: Caller,
+): Partial<Names<Product>> => ({
   ...(allows(caller, 'product:read') && { productName }),
   ...(allows(caller, 'customer:read') && { customerName, customerEmail }),
 });
 
-type Names = Pick<NamedLicense, 'productName' | 'customerName' | 'customerEmail'>;
+interface Names<Product> extends Pick<NamedLicense, 'customerName' | 'customerEmail'> {
+  readonly productName: Product;
+}
 
 export const showDevice = (device: Device, caller: Caller): ShownDevice => ({
   id: device.id,

@@ -1,7 +1,8 @@
 import type { Dialect } from './dialect.ts';
+import { namedRows } from './named-rows.ts';
 
 /** All tables. Text and integer columns only, and the account first in keys, but for what belongs to the installation. */
-export const schema = ({ clustered, unlogged, rowNumber, indexWords }: Dialect): readonly string[] => [
+export const schema = (dialect: Dialect): readonly string[] => [
   `create table accounts (
     id text primary key, name text not null, created_at text not null
   )`,
@@ -23,7 +24,7 @@ export const schema = ({ clustered, unlogged, rowNumber, indexWords }: Dialect):
     constraint tokens_pk primary key (account_id, id)
   )`,
   // How much of each rate limit is used up, for replicas that share a database. It needs no log.
-  `create ${unlogged} table rates (
+  `create ${dialect.unlogged} table rates (
     name text primary key, empty_at bigint not null
   )`,
   `create index rates_by_end on rates (empty_at)`,
@@ -119,7 +120,7 @@ export const schema = ({ clustered, unlogged, rowNumber, indexWords }: Dialect):
     account_id text not null references accounts (id), license_key text not null, license_id text not null,
     valid_until text not null,
     constraint previous_keys_pk primary key (account_id, license_key)
-  ) ${clustered}`,
+  ) ${dialect.clustered}`,
   `create index previous_keys_by_license on previous_keys (account_id, license_id)`,
   // No reference to the licence: a device has had its trial, also when that is deleted.
   `create table trials (
@@ -127,23 +128,23 @@ export const schema = ({ clustered, unlogged, rowNumber, indexWords }: Dialect):
     license_key text not null, created_at text not null,
     constraint trials_pk primary key (account_id, product_id, host_id),
     constraint trials_product foreign key (account_id, product_id) references products (account_id, id)
-  ) ${clustered}`,
+  ) ${dialect.clustered}`,
   `create table license_metadata (
     account_id text not null references accounts (id), name text not null, value text not null,
     license_id text not null,
     constraint license_metadata_pk primary key (account_id, name, value, license_id)
-  ) ${clustered}`,
+  ) ${dialect.clustered}`,
   // What customers, licences and devices are found by. Decision 0052.
   `create table customer_words (
-    ${rowNumber} account_id text not null, customer_id text not null, words text not null,
+    ${dialect.rowNumber} account_id text not null, customer_id text not null, words text not null,
     constraint customer_words_of unique (account_id, customer_id)
   )`,
-  ...indexWords('customer_words', 'customer_search', 'account_id, customer_id'),
+  ...dialect.indexWords('customer_words', 'customer_search', 'account_id, customer_id'),
   `create table license_words (
-    ${rowNumber} account_id text not null, license_id text not null, host_id text not null, words text not null,
+    ${dialect.rowNumber} account_id text not null, license_id text not null, host_id text not null, words text not null,
     constraint license_words_of unique (account_id, license_id, host_id)
   )`,
-  ...indexWords('license_words', 'license_search', 'account_id, license_id, host_id'),
+  ...dialect.indexWords('license_words', 'license_search', 'account_id, license_id, host_id'),
   `create table devices (
     account_id text not null, license_id text not null, host_id text not null, id text not null, tag text,
     ip_address text not null, created_at text not null, fingerprint text, public_key text,
@@ -175,7 +176,7 @@ export const schema = ({ clustered, unlogged, rowNumber, indexWords }: Dialect):
     account_id text not null references accounts (id), id text not null, license_id text not null,
     host_id text not null, kid text not null, signed_at text not null, ends_at text not null, revoked_at text,
     constraint license_files_pk primary key (account_id, id)
-  ) ${clustered}`,
+  ) ${dialect.clustered}`,
   `create index license_files_by_license on license_files (account_id, license_id, ends_at)`,
   `create index license_files_by_end on license_files (ends_at)`,
   // Anybody may ask for the revocation list, so it must not cost more than what stands in it.
@@ -194,7 +195,7 @@ export const schema = ({ clustered, unlogged, rowNumber, indexWords }: Dialect):
     account_id text not null references accounts (id), id text not null, created_at text not null,
     entry text not null,
     constraint outbox_pk primary key (account_id, id)
-  ) ${clustered}`,
+  ) ${dialect.clustered}`,
   `create table audit (
     account_id text not null references accounts (id), seq integer not null, operation text not null,
     content text not null, hash text not null,
@@ -206,6 +207,8 @@ export const schema = ({ clustered, unlogged, rowNumber, indexWords }: Dialect):
     constraint events_by_seq primary key (account_id, seq)
   )`,
   `create index events_by_subject on events (account_id, subject_id, seq)`,
+  namedRows(dialect, 'named_audit', 'audit', { data: 'details', resourceId: `-> 'resource' ->> 'id'` }),
+  namedRows(dialect, 'named_events', 'events', { data: 'data', resourceId: `->> 'resource_id'` }),
   `create table record_heads (
     account_id text primary key references accounts (id), audit_seq integer not null, audit_hash text not null,
     event_seq integer not null, checkpoint_seq integer not null, checkpoint_at text

@@ -8,6 +8,8 @@ export interface Dialect {
   readonly unlogged: string;
   /** The number of a row in a table of words, which nothing outside of the database knows. */
   readonly rowNumber: string;
+  /** A text column that holds JSON, of which `->` and `->>` take members. */
+  json(column: string): string;
   /**
    * Statements that make a view of the columns of a table of words, in which an index of each three characters answers
    * `words like`. Without the extension pg_trgm PostgreSQL looks at all words.
@@ -46,7 +48,12 @@ const indexWordsOnPostgres: Dialect['indexWords'] = (table, view, columns) => [
 export const dialects = {
   SQLite: {
     ...{ clustered: 'without rowid', unlogged: '', rowNumber: 'row_id integer primary key,' },
+    json: (column) => column,
     indexWords: indexWordsOnSqlite,
   },
-  PostgreSQL: { clustered: '', unlogged: 'unlogged', rowNumber: '', indexWords: indexWordsOnPostgres },
+  PostgreSQL: {
+    ...{ clustered: '', unlogged: 'unlogged', rowNumber: '' },
+    json: (column) => `${column}::json`,
+    indexWords: indexWordsOnPostgres,
+  },
 } satisfies Record<string, Dialect>;

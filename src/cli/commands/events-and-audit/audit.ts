@@ -21,6 +21,7 @@ const auditFields: readonly Field[] = [
   { name: 'actor', of: ({ actor }) => idOf(actor), shown: 'data' },
   { name: 'address', drops: 2 },
   { name: 'door', drops: 1 },
+  ...fieldsShown('data', 'tokenName', 'productName', 'customerName', 'customerEmail'),
   ...fieldsShown('chosen', 'token', 'details', 'id', 'request_id', 'hash'),
 ];
 
@@ -41,7 +42,7 @@ export const auditList = readCommand({
     ['lkm audit list --after 4200 -o audit.csv', 'for a spreadsheet'],
   ],
 
-  async read(client, { after = 0, type, ...others }, context) {
+  async read(client, { after = 0, type, ...others }) {
     const { items, notes } = await readRange(
       client,
       client.audit.list,
@@ -49,7 +50,7 @@ export const auditList = readCommand({
       ({ at }) => at,
       type && (({ operation }) => type.includes(operation)),
     );
-    const rows = await withActors(client, items, context);
+    const rows = withActors(items);
     const isFiltered = [type, others.since, others.until, others.by].some((value) => value !== undefined);
     const since = after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`;
     const empty = isFiltered ? 'nothing fits; leave a filter out to see more' : since;

@@ -15,6 +15,7 @@ const fields: readonly Field[] = [
   { name: 'by', shown: 'table', cuts: true, drops: 2 },
   { name: 'actor', of: ({ actor }) => idOf(actor), shown: 'data' },
   { name: 'address', drops: 1 },
+  ...fieldsShown('data', 'tokenName', 'productName', 'customerName', 'customerEmail'),
   ...fieldsShown('chosen', 'data', 'id', 'resource_type', 'request_id', 'api_version'),
 ];
 
@@ -33,14 +34,14 @@ export const eventsList = readCommand({
     ['lkm events list --after 4200 --type license.created --json', 'what was issued since'],
   ],
 
-  async read(client, { after = 0, type, ...others }, context) {
+  async read(client, { after = 0, type, ...others }) {
     const { items, notes } = await readRange(
       client,
       (part) => client.events.list({ ...part, type }),
       { after, ...others },
       (event) => event.created_at,
     );
-    const rows = await withActors(client, items, context);
+    const rows = withActors(items);
     const isFiltered = [type, others.since, others.until, others.by].some((value) => value !== undefined);
     const since = after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`;
     const empty = isFiltered ? 'nothing fits; leave a filter out to see more' : since;
@@ -64,7 +65,7 @@ export const eventsTail = command({
     // A service that refuses, or that is not there, is met before anything is waited for.
     const last = await lastSeq(client);
     const start = after ?? last;
-    const lineOf = await eventLines(client, context.io);
+    const lineOf = eventLines();
     if (context.io.stdout.isTTY) await context.say({ tone: 'hint', text: `events after ${start} · ctrl-c ends it` });
     const stream = context.follow({ after: start, type });
     return { kind: 'stream', stream, data: [], quiet: [], quietOf: ({ id }: Event) => id, lineOf };

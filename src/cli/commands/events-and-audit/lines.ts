@@ -1,11 +1,7 @@
-import type { Client } from '../../../client/client.ts';
 import { type Event, eventTypes } from '../../../contract/events.ts';
-import type { CommandContext } from '../../context.ts';
-import type { Io } from '../../io.ts';
 import type { View } from '../../output/result.ts';
 import { type Paint, sanitise } from '../../output/terminal.ts';
 import { keyEnd } from '../../output/words.ts';
-import { unlessRefused } from '../../request/look-ups.ts';
 
 /** How an event was taken that was sent on. */
 interface Sent {
@@ -14,27 +10,18 @@ interface Sent {
   readonly error: string | null;
 }
 
-/** The names of tokens by their ids; none for a token that may not list them. */
-export async function tokenNames(client: Client): Promise<ReadonlyMap<string, string>> {
-  const tokens = (await unlessRefused('scopeMissing', client.tokens.list()))?.items ?? [];
-  return new Map(tokens.map(({ id, name }) => [id, name]));
-}
+type Acted = Pick<Event, 'actor' | 'tokenName' | 'customerName'>;
 
 /** Who has done something, as people call it. */
-export function actorName({ type, id }: Event['actor'], names: ReadonlyMap<string, string>): string {
-  if (type === 'token') return `${names.get(id) ?? id} (token)`;
-  return type === 'owner' ? 'owner of the database' : `${id} (${type})`;
+export function actorName({ actor: { type, id }, tokenName, customerName }: Acted): string {
+  if (type === 'owner') return 'owner of the database';
+  const name = { token: tokenName, customer: customerName }[type] ?? id;
+  return `${name} (${type})`;
 }
 
-/** Rows with who it was, as people call it, where a person reads them. */
-export async function withActors<Row extends { readonly actor: Event['actor'] }>(
-  client: Client,
-  rows: readonly Row[],
-  { settings }: Pick<CommandContext, 'settings'>,
-) {
-  const names = settings.fileFormat === 'table' ? await tokenNames(client) : new Map<string, string>();
-  return rows.map((row) => ({ ...row, by: actorName(row.actor, names) }));
-}
+/** Rows with who it was, as people call it. */
+export const withActors = <Row extends Acted>(rows: readonly Row[]) =>
+  rows.map((row) => ({ ...row, by: actorName(row) }));
 
 type Cell = readonly [text: string, width: number];
 
@@ -44,12 +31,11 @@ const GAP = 2;
 const [TIME, TYPE, SENT, ID, LONGEST_ID] = [8, Math.max(...eventTypes.map(({ length }) => length)), 12, 31, 43];
 
 /** Makes lines of a terminal for events: below their day when it was, what happened, to what, and by whom. */
-export async function eventLines(client: Client, { stdout }: Io) {
-  const names = stdout.isTTY ? await tokenNames(client) : new Map<string, string>();
+export function eventLines() {
   let lastDay = '';
   return async (event: Event, { columns, paint }: View, sent?: Sent): Promise<string> => {
     const { cut, layOut } = await import('../../output/table.ts');
-    const { created_at: at, type, actor } = event;
+    const { created_at: at, type } = event;
     const day = at.slice(0, 10);
     const head = day === lastDay ? [] : [paint.dim(`${day} UTC`)];
     lastDay = day;
@@ -59,7 +45,7 @@ export async function eventLines(client: Client, { stdout }: Io) {
     const aboutWidth = Math.max(ID, Math.min(LONGEST_ID, room - GAP - ID));
     const actorWidth = room - GAP - aboutWidth;
     const about = cut(sanitise(aboutOf(event)), aboutWidth);
-    const by = paint.dim(cut(sanitise(nameOf(actor, names, actorWidth)), actorWidth));
+    const by = paint.dim(cut(sanitise(nameOf(event, actorWidth)), actorWidth));
     const cells = [...first, [about, aboutWidth] as const, [by, actorWidth] as const];
     const shown = cells.filter(([, width]) => width >= TIME);
     const lines = layOut(
@@ -83,8 +69,8 @@ const shownSent = ({ status, durationMs, error }: Sent, paint: Paint): string =>
   paint[error === null ? 'green' : 'red'](status === null ? 'failed' : `${status} ${durationMs} ms`);
 
 /** A token by its name. An id that does not fit would be of no use, so what it is the id of stands there. */
-function nameOf({ type, id }: Event['actor'], names: ReadonlyMap<string, string>, width: number): string {
-  return names.get(id) ?? (type === 'owner' || id.length > width ? type : id);
+function nameOf({ actor: { type, id }, tokenName }: Event, width: number): string {
+  return tokenName ?? (type === 'owner' || id.length > width ? type : id);
 }
 
 /** The end of the key that it is about, its device, or its id. */

@@ -4,7 +4,7 @@ import type { Field } from '../../output/result.ts';
 import { keyEnd, moment } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { period, periodFilter, type } from '../events-and-audit/feed.ts';
-import { actorName, tokenNames } from '../events-and-audit/lines.ts';
+import { withActors } from '../events-and-audit/lines.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, listOf } from '../results.ts';
 
@@ -14,7 +14,18 @@ const historyFields: readonly Field[] = [
   { name: 'about', cuts: true },
   { name: 'by', cuts: true },
   { name: 'address', label: 'from', drops: 1 },
-  ...fieldsShown('chosen', 'seq', 'id', 'actor', 'data', 'request_id'),
+  ...fieldsShown(
+    'chosen',
+    'tokenName',
+    'productName',
+    'customerName',
+    'customerEmail',
+    'seq',
+    'id',
+    'actor',
+    'data',
+    'request_id',
+  ),
 ];
 
 export const keysHistory = readCommand({
@@ -36,22 +47,26 @@ export const keysHistory = readCommand({
     const { license } = await client.keys.get({ productId: product, licenseKey: key });
     const events = await Array.fromAsync(client.events.list({ resourceId: license.id, type: types }));
     const isWanted = await periodFilter(client, wanted, (event: Event) => event.created_at);
-    const names = await tokenNames(client);
-    const rows = events
-      .filter(isWanted)
-      .map((event) => ({ ...event, about: aboutOf(event), by: actorName(event.actor, names) }));
+    const nameOf = customersOf(events);
+    const rows = withActors(events.filter(isWanted)).map((event) => ({ ...event, about: aboutOf(event, nameOf) }));
     const empty =
       events.length > 0 ? 'nothing of it fits' : 'nothing is known of it: it was made before events were kept';
     return listOf(rows, empty);
   },
 });
 
+/** Names the customers that have had a key, as far as its events name them. */
+function customersOf(events: readonly Event[]): (id: unknown) => unknown {
+  const names = new Map(events.map(({ data, customerName }) => [data.customerId, customerName]));
+  return (id) => names.get(id as string) ?? id;
+}
+
 /** The device that it is about, what was changed from what to what, or what tells one event of a kind from the next. */
-function aboutOf({ data, resource_type: type, resource_id: id }: Event): string {
+function aboutOf({ data, resource_type: type, resource_id: id }: Event, nameOf: (id: unknown) => unknown): string {
   const { hostId, expirationDate, expiresAt, from, to, changed, before, after, previousKey, key } = data;
   if (typeof hostId === 'string') return hostId;
   if (previousKey !== undefined) return `${keyEnd(previousKey)} → ${keyEnd(key)}`;
-  if (from !== undefined) return `${shownValue(from)} → ${shownValue(to)}`;
+  if (from !== undefined) return `${shownValue(nameOf(from))} → ${shownValue(nameOf(to))}`;
   if (Array.isArray(changed)) {
     const isRecorded = (name: string) => Object.hasOwn(Object(before), name);
     const change = (name: string) => `${name} ${shownValue(Object(before)[name])} → ${shownValue(Object(after)[name])}`;

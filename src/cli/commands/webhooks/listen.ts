@@ -53,7 +53,7 @@ export const webhooksListen = command({
     const sender = createSender({ allowPrivate: true });
     context.onClose(async () => sender.close());
     await context.say({ tone: 'done', text: `forwarding events after ${start} to ${url} · ctrl-c ends it` });
-    const lineOf = await eventLines(client, context.io);
+    const lineOf = eventLines();
     const lines = new WeakMap<object, (view: View) => Promise<string>>();
     async function* forward() {
       for await (const events of context.follow({ after: start, type })) {
@@ -102,9 +102,10 @@ interface Forwarding {
 }
 
 /** Sends an event as the service would, once; null where it was stopped meanwhile. */
-async function send(sender: Sender, { address: _, ...event }: Event, { url, secret, signing, io }: Forwarding) {
-  const { id: eventId, seq, type } = event;
-  const body = JSON.stringify(event);
+async function send(sender: Sender, event: Event, { url, secret, signing, io }: Forwarding) {
+  const { address: _, tokenName, productName, customerName, customerEmail, ...content } = event;
+  const { id: eventId, seq, type } = content;
+  const body = JSON.stringify(content);
   const started = io.now();
   const headers = {
     'content-type': 'application/json',

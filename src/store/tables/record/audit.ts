@@ -1,6 +1,7 @@
 import type { AccountId } from '../../../contract/scalars.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { integer, type RecordOf, tableOf, text } from '../../table.ts';
+import { sql } from '../../engine/sql.ts';
+import { integer, type RecordOf, type Row, tableOf, text } from '../../table.ts';
 
 const audit = tableOf('audit', {
   accountId: text<AccountId>('account_id'),
@@ -24,12 +25,32 @@ export interface SeqRange {
   readonly limit: number;
 }
 
+/** The names of the token, product and customer that a row of a numbered list has the id of; null for none that exists. */
+export interface RecordNames {
+  readonly tokenName: string | null;
+  readonly productName: string | null;
+  readonly customerName: string | null;
+  readonly customerEmail: string | null;
+}
+
+/** The names in a row of the views `named_audit` and `named_events`. */
+export const readNames = (row: Row): RecordNames => ({
+  tokenName: row.token_name as string | null,
+  productName: row.product_name as string | null,
+  customerName: row.customer_name as string | null,
+  customerEmail: row.customer_email as string | null,
+});
+
 /** The numbered audit log of accounts. */
 export const auditRepository = (db: Connection) => ({
   insertMany: (rows: readonly AuditRecord[]) => audit.insertMany(db, rows),
 
   /** Rows, oldest first. */
-  list: (accountId: AccountId, { after, until, limit }: SeqRange) => audit.all(db)`
-    select * from audit where account_id = ${accountId} and seq > ${after} and seq <= ${until}
-    order by seq limit ${limit}`,
+  list: (accountId: AccountId, { after, until, limit }: SeqRange) =>
+    db.all(
+      sql`
+        select * from named_audit where account_id = ${accountId} and seq > ${after} and seq <= ${until}
+        order by seq limit ${limit}`,
+      (row: Row) => ({ ...audit.read(row), names: readNames(row) }),
+    ),
 });

@@ -1,9 +1,9 @@
 import type { EventType } from '../../../contract/events.ts';
 import type { AccountId } from '../../../contract/scalars.ts';
 import type { Connection } from '../../engine/driver.ts';
-import { and, isAmong, sql } from '../../engine/sql.ts';
-import { integer, type RecordOf, tableOf, text } from '../../table.ts';
-import type { SeqRange } from './audit.ts';
+import { and, isAmong, raw, type Sql, sql } from '../../engine/sql.ts';
+import { integer, type RecordOf, type Row, tableOf, text } from '../../table.ts';
+import { readNames, type SeqRange } from './audit.ts';
 
 const events = tableOf('events', {
   accountId: text<AccountId>('account_id'),
@@ -30,12 +30,15 @@ export const eventRepository = (db: Connection) => ({
   insertMany: (rows: readonly EventRecord[]) => events.insertMany(db, rows),
 
   /** Events that pass the filters, oldest first. */
-  list(accountId: AccountId, range: SeqRange, { types, subjectId }: EventFilters) {
-    const conditions = [sql`account_id = ${accountId} and seq > ${range.after} and seq <= ${range.until}`];
-    if (types !== undefined) conditions.push(isAmong(sql`type`, types));
-    if (subjectId !== undefined) conditions.push(sql`subject_id = ${subjectId}`);
-    return events.all(db)`select * from events where ${and(conditions)} order by seq limit ${range.limit}`;
-  },
+  list: (accountId: AccountId, range: SeqRange, filters: EventFilters) =>
+    db.all(selectFrom('events', accountId, range, filters), events.read),
+
+  /** The same, with names. */
+  listNamed: (accountId: AccountId, range: SeqRange, filters: EventFilters) =>
+    db.all(selectFrom('named_events', accountId, range, filters), (row: Row) => ({
+      ...events.read(row),
+      names: readNames(row),
+    })),
 
   /** The number of the `n`-th event of a subject after `after`; null when it has fewer. */
   seqOfNth(accountId: AccountId, subjectId: string, { after, n }: { after: number; n: number }) {
@@ -45,3 +48,15 @@ export const eventRepository = (db: Connection) => ({
     return db.first(nth, (row: { seq: number }) => row.seq);
   },
 });
+
+function selectFrom(
+  view: 'events' | 'named_events',
+  accountId: AccountId,
+  { after, until, limit }: SeqRange,
+  { types, subjectId }: EventFilters,
+): Sql {
+  const conditions = [sql`account_id = ${accountId} and seq > ${after} and seq <= ${until}`];
+  if (types !== undefined) conditions.push(isAmong(sql`type`, types));
+  if (subjectId !== undefined) conditions.push(sql`subject_id = ${subjectId}`);
+  return sql`select * from ${raw(view)} where ${and(conditions)} order by seq limit ${limit}`;
+}
