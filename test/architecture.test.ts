@@ -58,6 +58,24 @@ const outside: Readonly<Record<string, readonly string[]>> = {
   'store/engine/sqlite/lock.ts': ['process'],
 };
 
+/** The tests that read the clock of this machine or wait for it, and why. */
+const onRealTime: Readonly<Record<string, string>> = {
+  'built/completion.test.ts': 'a shell does not tell when it has cleared its line',
+  'cli/bulk/progress.test.ts': 'the clock is one that vitest sets',
+  'cli/canary.test.ts': '`lkm serve` of the test goes by the clock of the machine, and so do the commands beside it',
+  'cli/killed.test.ts': 'processes that are killed, or wait for another one, at some moment',
+  'client/client-time.test.ts': 'the clock is one that vitest sets',
+  'client/network.test.ts': 'undici has timers of its own, which nobody can set',
+  'contract/hostile-text.test.ts': 'the time that a pattern takes',
+  'fuzz/fuzz.ts': 'a request that hangs',
+  'model/engines.ts': 'a seed, and how long the run took',
+  'receivers.test.ts': 'programs in other languages that read the clock of the machine',
+  'server/connections.test.ts': 'a socket that reads slowly',
+  'server/standby.test.ts': 'a PostgreSQL server that is slow, and refusals that are not',
+  'support/postgres-guard.ts': 'a PostgreSQL server that cannot start yet',
+  'verifiers.test.ts': 'programs in other languages that read the clock of the machine',
+};
+
 describe('ARCHITECTURE.md', () => {
   it('has a row in its import table for every folder of src, and no other', () => {
     expect([...table.keys()].sort()).toEqual([...new Set(sources.map(({ path }) => folderOf(path)))].sort());
@@ -120,6 +138,14 @@ describe('src', () => {
     const sizes = Map.groupBy(folders, (folder) => folder);
     expect([...sizes].filter(([, files]) => files.length > 25).map(([folder]) => folder)).toEqual([]);
   });
+});
+
+test('tests set the time and wait for conditions; those that need the clock of the machine are listed', () => {
+  const clock = /\b(?:Date\s*\.\s*now|performance\s*\.\s*now|setTimeout)\b|\bnew Date\(\)/;
+  const found = globSync('**/*.ts', { cwd: new URL('test/', root) })
+    .map((path) => readSource(path.replaceAll('\\', '/'), read(`test/${path}`)))
+    .filter(({ code }) => clock.test(code));
+  expect(found.map(({ path }) => path).sort()).toEqual(Object.keys(onRealTime).sort());
 });
 
 test('docs/dependencies.md gives a reason for every dependency, and for nothing else', () => {

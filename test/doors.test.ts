@@ -13,8 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Instant } from '../src/contract/scalars.ts';
 import { createSigner, signLicenseFile, toJwk } from '../src/domain/license-file/sign.ts';
-import { addSeconds, toInstant } from '../src/domain/time.ts';
+import { addSeconds } from '../src/domain/time.ts';
 import { mintWebhookSecret, signedHeaders } from '../src/domain/webhooks/signature.ts';
 import { hostId, licenseWith, privatePems, publicPemOf } from './domain/examples.ts';
 
@@ -49,7 +50,7 @@ describe('the packed package', () => {
   });
 
   it('lkm/license-file verifies a file with the package alone', () => {
-    const now = toInstant(Date.now());
+    const now = '2026-11-21T10:00:00.000Z' as Instant;
     const text = signLicenseFile(createSigner(privatePems[0]), {
       id: 'fil_1',
       license: licenseWith(),
@@ -62,7 +63,7 @@ describe('the packed package', () => {
     const program = `
       import { verifyLicenseFile } from 'lkm/license-file';
       const [text, options] = process.argv.slice(2);
-      const { verdict, claims } = verifyLicenseFile(text, JSON.parse(options));
+      const { verdict, claims } = verifyLicenseFile(text, { ...JSON.parse(options), now: new Date('${now}') });
       process.stdout.write(verdict + ' ' + claims.machine);
     `;
     writeFileSync(join(folder, 'app.mjs'), program);
@@ -76,12 +77,12 @@ describe('the packed package', () => {
   it('lkm/webhooks verifies a webhook with the package alone', () => {
     const secret = mintWebhookSecret(new Uint8Array(32));
     const body = JSON.stringify({ id: 'evt_1', type: 'ping' });
-    const headers = signedHeaders({ id: 'evt_1', timestamp: Math.floor(Date.now() / 1_000), body }, [secret]);
+    const headers = signedHeaders({ id: 'evt_1', timestamp: 1_800_000_000, body }, [secret]);
     writeFileSync(
       join(folder, 'receiver.mjs'),
       `import { verifyWebhook } from 'lkm/webhooks';
       const [headers, body, secret] = process.argv.slice(2);
-      process.stdout.write(verifyWebhook(JSON.parse(headers), body, secret).type);`,
+      process.stdout.write(verifyWebhook(JSON.parse(headers), body, secret, { now: new Date(1_800_000_000_000) }).type);`,
     );
     const verify = (text: string) =>
       execFileSync(process.execPath, ['receiver.mjs', JSON.stringify(headers), text, secret], {

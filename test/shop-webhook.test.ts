@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { type Child, lkm, run, start, startListening } from '../faults/process.ts';
 import { tempFolder } from './cli/fake-io.ts';
@@ -37,7 +36,7 @@ async function openShop() {
     };
     const shop = keep(start(program, { env }));
     shop.stdout.setEncoding('utf8').on('data', (text: string) => delivered.push(...text.trimEnd().split('\n')));
-    while (!shop.said().includes('listening')) await Promise.race([sleep(20), shop.ended]);
+    await expect.poll(() => shop.said()).toContain('listening');
     return shop;
   };
   const delivered: string[] = [];
@@ -63,12 +62,12 @@ it('one order that comes 1 000 times at once, while the shop and the service are
   let accepted = 0;
   /** As a provider does: again and again until it is accepted. */
   const provide = async () => {
-    while ((await send(order).catch(() => 0)) !== 200) await sleep(20);
+    await expect.poll(() => send(order).catch(() => 0), { timeout: 100_000 }).toBe(200);
     accepted += 1;
   };
   const provided = Array.from({ length: 1_000 }, provide);
   for (const least of [100, 400, 700]) {
-    while (accepted < least) await sleep(5);
+    await expect.poll(() => accepted, { timeout: 100_000 }).toBeGreaterThanOrEqual(least);
     await shop.end('SIGKILL');
     if (least > 100) await service.end('SIGKILL');
     if (least > 100) service = await serve();

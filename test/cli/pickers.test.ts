@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { hasProgram, Terminal } from '../support/terminal.ts';
@@ -133,7 +132,7 @@ describe.runIf(hasProgram('script'))('on a real terminal', () => {
     await terminal.until(/which key\?.*Ada/s);
     terminal.type('bob');
     // Return counts once the list stands still.
-    await sleep(2_000);
+    await terminal.until(/customer bob\s+❯[^\n]*Bob[^\n]*\n\r?\n/);
     terminal.type('\r');
     const shown = await terminal.until(/customer id.*created/s);
     expect(shown).toContain(names.BOBS);

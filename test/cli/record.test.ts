@@ -3,7 +3,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, wri
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { NOW } from './fake-io.ts';
+import { run } from '../../src/cli/run.ts';
+import { fakeIo, NOW } from './fake-io.ts';
 import { openShop } from './shop.ts';
 
 /** A database in which a key was issued, signed for a host, and freed. */
@@ -94,13 +95,16 @@ describe('the record of a database that commands work on', () => {
   });
 
   it('is followed as it grows, until the reader goes or a signal comes', async () => {
-    const { at } = await eventful();
+    const { at, cwd, db } = await eventful();
     const gone = await at('events tail --after 4', { stdout: 'EPIPE' });
     expect(gone).toEqual({ code: 0, stdout: '', stderr: '' });
     const stopped = new AbortController();
-    setTimeout(() => stopped.abort('SIGINT'), 200);
-    const { code, stdout } = await at('events tail --after 4 --fields type', { stop: stopped.signal });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'license.signed\ndevice.deactivated\n' });
+    const { io, printed } = fakeIo({ cwd, stop: stopped.signal });
+    const followed = run(['events', 'tail', '--db', db, '--after', '4', '--fields', 'type'], io);
+    await expect.poll(() => printed.stdout).toBe('license.signed\ndevice.deactivated\n');
+    stopped.abort('SIGINT');
+    expect(await followed).toBe(0);
+    expect(printed.stdout).toBe('license.signed\ndevice.deactivated\n');
     expect((await at('events tail -o file')).code).toBe(2);
   });
 });

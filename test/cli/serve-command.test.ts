@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { occupiedPort } from '../support/ports.ts';
@@ -75,7 +74,7 @@ describe('lkm serve -- COMMAND', () => {
     const { io } = fakeIo({ cwd, stop: controller.signal });
     writeFileSync(join(cwd, 'wait.cjs'), "require('node:fs').writeFileSync('up', ''); setInterval(() => {}, 1000);");
     const ended = run(['serve', '--', process.execPath, 'wait.cjs'], io);
-    for (let looks = 0; looks < 400 && !readdirSync(cwd).includes('up'); looks++) await sleep(50);
+    await expect.poll(() => readdirSync(cwd)).toContain('up');
     controller.abort('SIGTERM');
     expect(await ended).toBe(143);
     expect(folders(cwd)).toEqual([]);

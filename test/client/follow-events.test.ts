@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import type { Fetch } from '../../src/contract/endpoint.ts';
 import type { Event } from '../../src/contract/events.ts';
@@ -160,8 +159,10 @@ describe('followEvents', () => {
 
   it('ends with its signal while it waits for a service that is not there', async () => {
     const end = new AbortController();
-    const following = followEvents({ baseUrl: 'http://127.0.0.1:9', token: 'x' }, { signal: end.signal }).next();
-    await sleep(50);
+    const away = Promise.withResolvers<void>();
+    const follow = { signal: end.signal, onAway: () => away.resolve() };
+    const following = followEvents({ baseUrl: 'http://127.0.0.1:9', token: 'x' }, follow).next();
+    await away.promise;
     end.abort();
     expect(await following).toEqual({ done: true, value: undefined });
   });

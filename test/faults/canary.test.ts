@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { lacksMounts, mountSmallDisk } from '../../faults/small-disk.ts';
 import { listEndpoints } from '../../src/contract/index.ts';
@@ -99,7 +98,8 @@ describe('a server that is killed, and whose disk is full,', () => {
     await callEverything(call, await furnish({ call }, 'admin', EMAIL));
     const other = await furnish({ call }, 'admin', `killed-${EMAIL}`);
     const underWay = callEverything(call, other);
-    await sleep(50);
+    const before = answers.length;
+    await expect.poll(() => answers.length).toBeGreaterThan(before + 5);
     await first.end('SIGKILL');
     await underWay;
 
@@ -117,7 +117,9 @@ describe('a server that is killed, and whose disk is full,', () => {
     await callEverything(call, third);
     const scraped = await (await fetch(second.metrics)).text();
     disk.free();
-    await sleep(1_500);
+    const create = async () =>
+      (await call('admin', 'POST', '/customer', { name: 'Zoë', email: `free-${EMAIL}` })).status;
+    await expect.poll(create).toBe(201);
     const backup = start(
       ['db', 'backup', join(disk.inside, 'b.db'), '--db', join(disk.inside, 'lkm.db'), '--debug'],
       disk,

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { describe, expect, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, vi } from 'vitest';
 import type { App } from '../../src/server/http/app.ts';
 import type { HttpResponse } from '../../src/server/http/messages.ts';
 import { createConnections, DEFAULT_CONNECTION_LIMITS } from '../../src/server/http/transport/connections.ts';
@@ -24,14 +24,6 @@ async function open(port: number): Promise<Socket> {
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-
-/** Resolves when the other side has closed. A socket that reads nothing notices it when it writes. */
-async function closing(socket: Socket): Promise<'closed'> {
-  const poke = setInterval(() => socket.write('\r\n'), 50);
-  if (!socket.closed) await new Promise((done) => socket.once('close', done));
-  clearInterval(poke);
-  return 'closed';
-}
 
 const healthOf = async ({ server }: { server: { port: number } }): Promise<number> =>
   statusOf(await exchange(server.port, ['GET /health HTTP/1.1', 'Host: localhost']));
@@ -119,7 +111,7 @@ describe('requests that are sent without waiting for responses', () => {
     add();
     expect(socket.isPaused()).toBe(true);
     socket.resume();
-    await sleep(5);
+    await nextTurn();
     expect(socket.isPaused()).toBe(true);
     response.emit('close');
     expect(socket.isPaused()).toBe(false);
@@ -129,6 +121,10 @@ describe('requests that are sent without waiting for responses', () => {
 
 describe('responses that are not read', () => {
   const MIB = 1_048_576;
+
+  /** From then on the sweeps for stalled connections run when a test says so. */
+  const holdTime = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  afterEach(() => void vi.useRealTimers());
 
   /** Serves responses of so many bytes, and counts how many were made. */
   async function serveLarge(limits: NonNullable<ListenOptions['limits']>, bytes = MIB) {
@@ -142,11 +138,18 @@ describe('responses that are not read', () => {
   }
 
   it('are not made before those in front of them are taken, and close the connection after a while', async () => {
+    holdTime();
     const service = await serveLarge({ stallMs: 1_000 });
     const socket = (await open(service.server.port)).pause();
     socket.write(get('/large').repeat(60));
     expect(await healthOf(service)).toBe(200);
-    expect(await closing(socket)).toBe('closed');
+    const isClosed = () => {
+      vi.advanceTimersByTime(1_000);
+      // A socket that reads nothing notices the end when it writes.
+      socket.write('\r\n');
+      return socket.closed;
+    };
+    await expect.poll(isClosed).toBe(true);
     // What the system itself takes in for a connection on its way.
     expect(service.made()).toBeLessThan(30);
   });
@@ -165,12 +168,13 @@ describe('responses that are not read', () => {
   });
 
   it('do not count against a connection that waits for the server', async () => {
+    holdTime();
     const { server } = await serveLarge({ stallMs: 100 });
     const socket = await open(server.port);
     for (const pause of [400, 0]) {
       socket.write(get('/health'));
       expect(statusOf(String(await once(socket, 'data')))).toBe(200);
-      await sleep(pause);
+      vi.advanceTimersByTime(pause);
     }
   });
 });
@@ -245,12 +249,18 @@ describe('a body in chunks', () => {
     };
     const server = await listen(app, { host: '127.0.0.1', port: 0 });
     onTestFinished(() => server.close());
+    const taken = Promise.withResolvers<Socket>();
+    const started = channel('http.server.request.start');
+    const see = (message: unknown) => taken.resolve((message as { socket: Socket }).socket);
+    started.subscribe(see);
+    onTestFinished(() => void started.unsubscribe(see));
     const socket = await open(server.port);
     socket.write(get('/'));
     await asked.promise;
-    socket.destroy();
     // The server hears of it after the client.
-    await sleep(50);
+    const heard = once(await taken.promise, 'close');
+    socket.destroy();
+    await heard;
     gone.resolve();
     expect(await returned).toBe('returned');
   });

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { contract, listEndpoints } from '../../src/contract/index.ts';
 import { readInput } from '../../src/server/http/input.ts';
@@ -178,19 +177,24 @@ describe('a body', () => {
     const revoked = await world.tokenOf({ scopes: ['customer:write'] });
     const kept = await world.tokenOf({ kind: 'admin', maxIssues: 1 });
     const begin = (token: string | null) => {
-      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      const [asked, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const pull = async (controller: ReadableStreamDefaultController) => {
+        asked.resolve();
+        await sent.promise;
+        controller.enqueue(Buffer.from('{"name":"Mallory"}'));
+        controller.close();
+      };
+      const body = new ReadableStream({ pull }, { highWaterMark: 0 });
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const response = world.send('/customer', { method: 'POST', headers, body: readable, duplex: 'half' });
-      return async () => {
-        const writer = writable.getWriter();
-        await writer.write(Buffer.from('{"name":"Mallory"}'));
-        await writer.close();
+      const response = world.send('/customer', { method: 'POST', headers, body, duplex: 'half' });
+      const finish = () => {
+        sent.resolve();
         return response;
       };
+      return asked.promise.then(() => finish);
     };
-    const [first, second] = [begin(revoked), begin(kept)];
     // Both wait for their bodies.
-    await sleep(50);
+    const [first, second] = await Promise.all([begin(revoked), begin(kept)]);
     const self = await world.call({ token: revoked ?? '' }, 'GET', '/token/self');
     expect((await world.call('admin', 'DELETE', `/token/by-id?tokenId=${self.body.data.id}`)).status).toBe(200);
     milliseconds += 1_000;

@@ -37,12 +37,12 @@ async function leaveUnfinished({ server, adminToken }: TestServer, text: string,
 describe('a server that stops', () => {
   it.each(Object.entries(unfinished).flatMap(([what, text]) => [false, true].map((tls) => ({ what, text, tls }))))(
     'does not wait longer than it drains for a caller that has sent $what (TLS: $tls)',
+    // Sooner than any limit of a connection would end it.
+    { timeout: 8_000 },
     async ({ text, tls }) => {
       await using service = await startTestServer({ drainMs: 300, ...(tls && { tls: selfSigned }) });
       await leaveUnfinished(service, text, tls);
-      const started = performance.now();
       await service.server.close();
-      expect(performance.now() - started).toBeLessThan(3_000);
       // The database is free again.
       await using again = await startTestServer({ db: service.server.db });
       expect(again.server.created).toBeNull();
@@ -135,7 +135,7 @@ it('a server that cannot tell where it is does not go on listening on a closed d
   const clock = () => {
     rmSync(`${db}-owner`, { recursive: true });
     mkdirSync(`${db}-owner`);
-    return Date.now();
+    return Date.UTC(2026, 10, 21);
   };
   await expect(startServer({ ...options, clock })).rejects.toMatchObject({ code: 'ERR_FS_EISDIR' });
   await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow('fetch failed');

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { prepare } from '../../faults/world.ts';
 import { type RunningServer, startServer } from '../../src/server/serve.ts';
@@ -104,7 +103,9 @@ describe('a commit that waits for a synchronous standby which is gone', { timeou
     const first = create('held');
     await expect.poll(() => statusOf('/ready'), patient).toBe(503);
     expect(log.join('')).toContain('synchronous standby (s1)');
-    await sleep(2_500);
+    // Two seconds after the commit began it counts as slow.
+    const isSlow = `wait_event = 'SyncRep' and query_start < clock_timestamp() - interval '2.1 s'`;
+    await expect.poll(() => query(pair.url, `select 1 from pg_stat_activity where ${isSlow}`), patient).toHaveLength(1);
     const started = performance.now();
     expect(await Promise.all(Array.from({ length: 30 }, (_, at) => create(`more ${at}`)))).toEqual(
       Array.from({ length: 30 }, () => ({ status: 503, body: expect.any(String) })),

@@ -106,8 +106,7 @@ describe('metrics', () => {
     await using server = await startTestServer({ metrics, webhooks });
     const url = server.server.metricsUrl ?? '';
     const breakOff = (response: ServerResponse) => {
-      response.writeHead(200, { 'content-length': '10' }).write('.');
-      setTimeout(() => response.destroy(), 5);
+      response.writeHead(200, { 'content-length': '10' }).write('.', () => response.destroy());
     };
     receiver.answer([204, 500, breakOff]);
     await server.call('POST', '/webhook', { url: receiver.url });

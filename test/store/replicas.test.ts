@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import { openInstance } from '../../src/server/runtime.ts';
 import { inspect, withDatabase } from '../../src/store/database.ts';
@@ -35,7 +36,7 @@ describe('a user of PostgreSQL who lacks rights', () => {
     const server = inject('postgres');
     const database = await newPlace('PostgreSQL');
     await withDatabase(database.location, undefined, migrate);
-    const user = `lkm_weak_${performance.now()}`.replace('.', '_');
+    const user = `lkm_weak_${randomUUID().replaceAll('-', '')}`;
     await query(server, `create role ${user} login password 'weak'`);
     for (const grant of grants) await query(database.location, `grant ${grant} to ${user}`);
     const url = Object.assign(new URL(database.location), { username: user, password: 'weak' });
@@ -77,7 +78,7 @@ describe('a user of PostgreSQL who lacks rights', () => {
 
   it('makes the tables without an index of words where the extension may not be added, and finds the same', async () => {
     await using database = await newPlace('PostgreSQL');
-    const user = `lkm_weak_${performance.now()}`.replace('.', '_');
+    const user = `lkm_weak_${randomUUID().replaceAll('-', '')}`;
     await query(inject('postgres'), `create role ${user} login password 'weak'`);
     await query(database.location, `grant create, usage on schema public to ${user}`);
     const url = Object.assign(new URL(database.location), { username: user, password: 'weak' });

@@ -121,7 +121,9 @@ describe('a PostgreSQL database in use', () => {
     // Whose connections were all lost, and are renewed.
     await database.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
        and database = (select oid from pg_database where datname = current_database())`);
-    await new Promise((done) => setTimeout(done, 1_500));
+    const held = `select 1 from pg_locks where locktype = 'advisory' and granted
+       and database = (select oid from pg_database where datname = current_database())`;
+    await expect.poll(() => database.query(held)).not.toEqual([]);
     await expect(migrateDatabase(database.location)).rejects.toMatchObject(refused);
     await database.store.close();
     const servers = await Promise.all([serverOn(database.location), serverOn(database.location)]);

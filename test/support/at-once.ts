@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { vi } from 'vitest';
 import { connect, query } from './postgres.ts';
 import type { Answer, World } from './world.ts';
 
@@ -38,16 +38,10 @@ export async function beside<T>(
     await other.query('begin');
     for (const text of sql) await other.query(text);
     const sent = Promise.all(send());
-    for (let round = 0; ; round += 1) {
-      // On a connection of its own: within a transaction the answer stays what it was first.
-      const rows = await query(
-        location,
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      if (rows.length >= waiting) break;
-      if (round === 400) throw new Error(`${rows.length} requests wait, not ${waiting}`);
-      await sleep(10);
-    }
+    const locked = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    // On a connection of its own: within a transaction the answer stays what it was first.
+    const areWaiting = async () => (await query(location, locked)).length >= waiting;
+    await vi.waitUntil(areWaiting, { timeout: 10_000, interval: 10 });
     await meanwhile();
     await other.query(end);
     return await sent;

@@ -1,6 +1,6 @@
 import type { Instant } from '../../src/contract/scalars.ts';
 import type { Delivery, Webhook } from '../../src/contract/webhooks.ts';
-import { toInstant } from '../../src/domain/time.ts';
+import { addSeconds } from '../../src/domain/time.ts';
 import type { DeliveryParts } from '../../src/server/webhooks/deliver.ts';
 import { createDeliverer } from '../../src/server/webhooks/deliverer.ts';
 import { createSender, type Sender } from '../../src/server/webhooks/send.ts';
@@ -29,7 +29,7 @@ export async function createDeliveryWorld(
         sender,
         onRecorded: () => {},
         now: () => now,
-        realTime: () => toInstant(Date.now()),
+        realTime: () => STARTED_AT,
         random: (length) => new Uint8Array(length),
         ...options.parts,
         ...more,
@@ -81,8 +81,7 @@ export async function createDeliveryWorld(
 }
 
 /** The instant so many seconds after the start of a world. */
-export const secondsLater = (seconds: number): string =>
-  new Date(Date.parse(STARTED_AT) + seconds * 1_000).toISOString();
+export const secondsLater = (seconds: number): Instant => addSeconds(STARTED_AT, seconds);
 
 /** A log that keeps nothing. */
 export const silent = { info: () => {}, warn: () => {}, error: () => {} } as unknown as DeliveryParts['log'];

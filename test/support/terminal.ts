@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { EventEmitter, once } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
 
 type Env = Readonly<Record<string, string>>;
@@ -7,6 +7,7 @@ type Env = Readonly<Record<string, string>>;
 /** A program on a real terminal of 100 columns and 40 lines, unless given, which the program `script` makes. */
 export class Terminal implements AsyncDisposable {
   readonly #child: ChildProcessWithoutNullStreams;
+  readonly #output = new EventEmitter();
   #shown = '';
 
   constructor(
@@ -18,6 +19,7 @@ export class Terminal implements AsyncDisposable {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         this.#shown += text;
+        this.#output.emit('shown');
       });
     }
   }
@@ -40,11 +42,13 @@ export class Terminal implements AsyncDisposable {
 
   /** Waits until this is shown; fails with what is shown instead after a minute. */
   async until(expected: RegExp): Promise<string> {
-    for (let looks = 0; looks < 1_200; looks++) {
-      if (expected.test(this.shown)) return this.shown;
-      await sleep(50);
+    const signal = AbortSignal.timeout(60_000);
+    while (!expected.test(this.shown)) {
+      await once(this.#output, 'shown', { signal }).catch(() => {
+        throw new Error(`${expected} was never shown, but:\n${JSON.stringify(this.shown)}`);
+      });
     }
-    throw new Error(`${expected} was never shown, but:\n${JSON.stringify(this.shown)}`);
+    return this.shown;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -76,8 +76,6 @@ export interface Address {
   readonly licenseKey: string;
 }
 
-const microseconds = () => Date.now() * 1_000;
-
 interface WorldOptions {
   readonly now?: string;
   readonly engine?: Engine | undefined;
@@ -97,7 +95,7 @@ interface WorldOptions {
   readonly allowPrivateWebhooks?: boolean;
   /** How the page of customers looks. */
   readonly page?: PageOptions;
-  /** Milliseconds, by a clock that nobody sets; that of this machine unless given. */
+  /** Milliseconds, by a clock that nobody sets; it stands still unless given. */
   readonly monotonic?: () => number;
   /** Takes the log, as JSON lines. */
   readonly logTo?: LogSink;
@@ -109,12 +107,10 @@ export async function createWorld({
   perMinute = 1_000_000,
   lookupsPerMinute,
   failuresPerMinute,
-  counter = createMemoryCounter(microseconds),
-  publicCounter = counter,
   behindProxy = [],
   allowPrivateWebhooks: allowPrivate = false,
   page = {},
-  monotonic = () => performance.now(),
+  monotonic = () => 0,
   logTo,
   ...options
 }: WorldOptions = {}) {
@@ -125,6 +121,7 @@ export async function createWorld({
   const signerOf = createSigners();
   const record = createRecorder(random);
   let now = (options.now ?? STARTED_AT) as Instant;
+  const { counter = createMemoryCounter(() => monotonic() * 1_000), publicCounter = counter } = options;
   // As `serve` does it: on PostgreSQL, which cannot, what is recorded waits in the outbox for `sequence`.
   store.numberInCommit(numberEntries);
   let requests = 0;

@@ -32,7 +32,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': event.id });
     const message = { id: event.id, timestamp: Number(headers?.['webhook-timestamp']), body: text ?? '' };
     expect(isSignedBy(message, headers?.['webhook-signature'] ?? '', [secret])).toBe(true);
-    expect(Math.abs(message.timestamp - Date.now() / 1_000)).toBeLessThan(60);
+    expect(message.timestamp).toBe(Date.parse(STARTED_AT) / 1_000);
     expect(await it.show(id)).toMatchObject({ lastSeq: 41, failingSince: null });
     expect((await it.deliveries(id)).map(({ seq, state, status, attempts }) => [seq, state, status, attempts])).toEqual(
       range(1, 41)
@@ -160,8 +160,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
       'a receiver that dies in the middle of its response',
       'response broken off',
       (response) => {
-        response.writeHead(200, { 'content-length': '10' }).write('.');
-        setTimeout(() => response.destroy(), 20);
+        response.writeHead(200, { 'content-length': '10' }).write('.', () => response.destroy());
       },
     ],
     [
@@ -286,17 +285,15 @@ describe.each(engines)('deliveries on $name', (engine) => {
   });
 
   it('go to each webhook as fast as it takes them', async () => {
-    await using it = await createDeliveryWorld(engine, { timeoutMs: 2_000 });
+    await using it = await createDeliveryWorld(engine, { timeoutMs: 60_000 });
     await using slow = await startReceiver();
     await using fast = await startReceiver();
     slow.answer(() => {});
     await it.webhook(slow.url, CREATED);
     await it.webhook(fast.url, CREATED);
     await it.happen(50);
-    const started = Date.now();
     await it.deliverer.dispatch();
-    while (fast.received.length < 50) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(Date.now() - started).toBeLessThan(1_500);
+    await expect.poll(() => fast.received).toHaveLength(50);
     await it.deliverer.stop();
   });
 
@@ -332,7 +329,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     await sent;
     await it.deliver();
     expect(await it.deliveries(id)).toEqual([]);
-    const later = it.another({ realTime: () => new Date(Date.now() + 16_000).toISOString() as never });
+    const later = it.another({ realTime: () => at(16) });
     await later.dispatch();
     await later.idle();
     expect(new Set(receiver.seqs)).toEqual(new Set(range(2, 6)));
@@ -348,7 +345,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
     await it.happen(3);
     const stopping = it.another();
     await stopping.dispatch();
-    while (receiver.received.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect.poll(() => receiver.received).toHaveLength(3);
     await stopping.stop();
     expect(await it.deliveries(id)).toMatchObject(range(1, 3).map(() => ({ state: 'waiting', attempts: 0 })));
     receiver.answer(200);
@@ -459,7 +456,12 @@ describe.each(engines)('deliveries on $name', (engine) => {
   });
 
   it('keep their lease while a server works, and not for long after it has died', async () => {
-    await using it = await createDeliveryWorld(engine, { timeoutMs: 30_000, parts: { leaseSeconds: 0.3 } });
+    let passed = 0;
+    const realTime = () => {
+      passed += 0.001;
+      return at(passed);
+    };
+    await using it = await createDeliveryWorld(engine, { timeoutMs: 30_000, parts: { leaseSeconds: 0.3, realTime } });
     await using receiver = await startReceiver();
     receiver.answer(() => {});
     const { id } = await it.webhook(receiver.url, CREATED);

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -99,10 +99,13 @@ describe('sending', () => {
 
   it('sends an event once per attempt, also over a connection that was kept and breaks', async () => {
     let [isBroken, requests] = [false, 0];
+    const waiting: ServerResponse[] = [];
     const url = await serve((request, response) => {
       requests += 1;
-      if (isBroken) request.socket.destroy();
-      else setTimeout(() => response.end(), 20);
+      if (isBroken) return void request.socket.destroy();
+      // Answered together, so that each has a connection of its own.
+      waiting.push(response);
+      if (waiting.length === 8) for (const each of waiting) each.end();
     });
     const sender = senderOf({ allowPrivate: true });
     await Promise.all(Array.from({ length: 8 }, () => sender.send(attempt(url))));
