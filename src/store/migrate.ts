@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import type { Database, Engine, OpenOptions } from './engine/driver.ts';
+import type { Database, OpenOptions } from './engine/driver.ts';
 import { raw, sql } from './engine/sql.ts';
 import { StartupError } from './errors.ts';
 import { dialects } from './migrations/dialect.ts';
@@ -14,7 +13,6 @@ export interface SchemaStatus {
 
 type Migratable = Pick<Database, 'engine' | 'connection' | 'tables'>;
 
-/** @throws StartupError when no released version has made the tables */
 export async function schemaStatus(database: Migratable): Promise<SchemaStatus> {
   const done = await listExecuted(database);
   return {
@@ -87,11 +85,10 @@ async function runPending(database: Database): Promise<readonly string[]> {
   const isNew = !(await database.tables()).has(MIGRATIONS_TABLE);
   const { pending } = await schemaStatus(database);
   await database.transaction(async (db) => {
-    if (isNew) await db.run(raw(`create table ${MIGRATIONS_TABLE} (name text primary key, fingerprint text not null)`));
+    if (isNew) await db.run(raw(`create table ${MIGRATIONS_TABLE} (name text primary key)`));
     for (const name of pending) {
-      for (const statement of statementsOf(name, engine)) await db.run(raw(statement));
-      const values = sql`values (${name}, ${fingerprintOf(name, engine)})`;
-      await db.run(sql`insert into ${raw(MIGRATIONS_TABLE)} (name, fingerprint) ${values}`);
+      for (const statement of migrations[name]?.(dialects[engine]) ?? []) await db.run(raw(statement));
+      await db.run(sql`insert into ${raw(MIGRATIONS_TABLE)} (name) values (${name})`);
     }
   });
   return pending;
@@ -100,33 +97,9 @@ async function runPending(database: Database): Promise<readonly string[]> {
 /** The table that marks a database of lkm and lists its migrations. */
 export const MIGRATIONS_TABLE = 'lkm_migrations';
 
-const statementsOf = (name: string, engine: Engine) => migrations[name]?.(dialects[engine]) ?? [];
-
-/** A fingerprint of a migration, which may change before its release. */
-const fingerprintOf = (name: string, engine: Engine): string =>
-  hash('sha256', statementsOf(name, engine).join('\n').replace(/\s+/g, ' '));
-
 /** The names of the migrations that have run, in order; none on a new database. */
-async function listExecuted({ engine, connection, tables }: Migratable): Promise<string[]> {
-  const names = await tables();
-  if (!names.has(MIGRATIONS_TABLE)) {
-    if (isUnreleased(names)) throw unreleased();
-    return [];
-  }
-  const executed = sql`select name, fingerprint from ${raw(MIGRATIONS_TABLE)} order by name`;
-  const rows = await connection.all<{ name: string; fingerprint: string }>(executed);
-  if (rows.some(({ name, fingerprint }) => name in migrations && fingerprint !== fingerprintOf(name, engine))) {
-    throw unreleased();
-  }
-  return rows.map(({ name }) => name);
+async function listExecuted({ connection, tables }: Migratable): Promise<string[]> {
+  if (!(await tables()).has(MIGRATIONS_TABLE)) return [];
+  const executed = sql`select name from ${raw(MIGRATIONS_TABLE)} order by name`;
+  return connection.all(executed, (row: { name: string }) => row.name);
 }
-
-/** Whether a database was made by a version of lkm without {@link MIGRATIONS_TABLE}. */
-export const isUnreleased = (tables: ReadonlySet<string>): boolean =>
-  ['accounts', 'signing_keys', 'licenses'].every((name) => tables.has(name));
-
-const unreleased = () =>
-  new StartupError(
-    'the database was made by a version of lkm that was never released',
-    'make a new database; to keep the keys, export them with that version first: lkm keys export',
-  );

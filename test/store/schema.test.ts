@@ -1,12 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { toInstant } from '../../src/domain/time.ts';
-import { backUp, copyInstance, databaseStatus, inspectDatabase, migrateDatabase } from '../../src/operator/index.ts';
+import { migrateDatabase } from '../../src/operator/index.ts';
 import { openInstance } from '../../src/server/runtime.ts';
 import { startServer } from '../../src/server/serve.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { openStore } from '../../src/store/store.ts';
-import { createFolder, engineOf, engines } from '../support/engines.ts';
+import { engineOf, engines } from '../support/engines.ts';
 
 const NEXT = '9999-next';
 const known: Record<string, unknown> = migrations;
@@ -76,34 +75,6 @@ describe('a new database', () => {
       await (await openStore(database.location)).close();
       if (engine.name === 'PostgreSQL') await database.query('create table done (id integer)');
     }
-  });
-});
-
-describe.each(engines)('a database of a version that was never released, on $name', (engine) => {
-  const refused = {
-    name: 'StartupError',
-    message: 'the database was made by a version of lkm that was never released',
-    hint: 'make a new database; to keep the keys, export them with that version first: lkm keys export',
-  };
-  it.each([
-    ['other statements', "update lkm_migrations set fingerprint = 'other'"],
-    ['another table of migrations', 'alter table lkm_migrations rename to migrations'],
-    ['no table of migrations', 'drop table lkm_migrations'],
-  ])('is refused by everything, and stays as it is: one with %s', async (_, change) => {
-    await using database = await engine.createDatabase();
-    const { location: db } = database;
-    await database.query(change);
-    await database.store.close();
-    const tables = await database.listTables();
-    const uses = { openStore, migrateDatabase, databaseStatus, serverOn, inspectDatabase };
-    for (const [name, use] of Object.entries(uses)) await expect(use(db), name).rejects.toMatchObject(refused);
-    await using folder = await createFolder();
-    await expect(copyInstance(db, `${folder.path}/copy.db`, () => {})).rejects.toMatchObject(refused);
-    if (engine.name === 'SQLite') {
-      const now = toInstant(Date.UTC(2026, 10, 21));
-      await expect(backUp(db, `${folder.path}/backup.db`, { now })).rejects.toMatchObject(refused);
-    }
-    expect(await database.listTables()).toEqual(tables);
   });
 });
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StartupError } from '../../errors.ts';
-import { ensureSchema, isUnreleased, MIGRATIONS_TABLE, migrate } from '../../migrate.ts';
+import { ensureSchema, MIGRATIONS_TABLE, migrate } from '../../migrate.ts';
 import type { AtCommit, Database, Driver, OpenForReading, OpenOptions } from '../driver.ts';
 import { sql } from '../sql.ts';
 import { connect, createUndo } from './connection.ts';
@@ -198,13 +198,8 @@ function refuseForeign(path: string): void {
 
 /** Refuses a database that has tables, and not those of lkm. */
 export function refuseOtherSchemas(database: DatabaseSync, path: string): void {
-  const names = new Set(
-    database
-      .prepare('select name from sqlite_master')
-      .all()
-      .map(({ name }) => String(name)),
-  );
-  if (names.size > 0 && !names.has(MIGRATIONS_TABLE) && !isUnreleased(names)) {
+  const tables = database.prepare('select name from sqlite_master').all();
+  if (tables.length > 0 && !tables.some(({ name }) => name === MIGRATIONS_TABLE)) {
     throw new StartupError(`${path} is a database of another program`, fileHint);
   }
 }
