@@ -9,27 +9,23 @@ import { codesOf } from './file.ts';
 interface ConnectOptions {
   /** Called before each statement. */
   readonly before?: () => void;
-  /** Tracks changes and undoes nested work; absent on the connection that only reads. */
+  /** Undoes nested work; absent on the connection that only reads. */
   readonly undo?: Undo;
 }
 
 /** Each statement is prepared once, the first time it is used. */
 export function connect(database: DatabaseSync, { before, undo }: ConnectOptions = {}): Connection {
   const prepared = prepareOnce((command) => {
-    const text = forSqlite(write(command, () => '?'));
-    const statement = database.prepare(text);
+    const statement = database.prepare(forSqlite(write(command, () => '?')));
     statement.setReturnArrays(true);
-    // An `update … returning` has rows and is a change.
-    return { statement, writes: !/^\s*select/.test(text), toRow: rowMaker(statement) };
+    return { statement, toRow: rowMaker(statement) };
   });
 
   async function execute<T>(command: Sql, work: (prepared: Prepared, values: Values) => T): Promise<T> {
     try {
       before?.();
       const [statement, values] = prepared(command);
-      const result = work(statement, values);
-      if (statement.writes && result !== 0) undo?.noteChange();
-      return result;
+      return work(statement, values);
     } catch (error) {
       throw toStorageError(error);
     }
@@ -61,7 +57,6 @@ const forSqlite = (text: string): string =>
 
 interface Prepared {
   readonly statement: StatementSync;
-  readonly writes: boolean;
   readonly toRow: (values: Values) => Row;
 }
 
@@ -120,21 +115,16 @@ function attempt(work: () => void): void {
 /** Undoes nested work of a transaction on one SQLite connection when it fails. */
 export type Undo = ReturnType<typeof createUndo>;
 
-/** The tracker of a connection that writes. */
+/** The savepoints and the staged entries of a connection that writes. */
 export function createUndo(database: DatabaseSync) {
   const savepoint = database.prepare('SAVEPOINT part');
   const release = database.prepare('RELEASE part');
   const rollBack = database.prepare('ROLLBACK TO part');
-  let usesSavepoints = true;
-  let changes = 0;
-  let needsRollback = false;
   let staged: OutboxRecord[] | null = null;
 
   return {
-    /** Begins a transaction: with a savepoint for each nested work, or with none. */
-    begin(withSavepoints: boolean): void {
-      usesSavepoints = withSavepoints;
-      needsRollback = false;
+    /** Begins a transaction. */
+    begin(): void {
       staged &&= [];
     },
     /** Lets later transactions stage entries. */
@@ -147,26 +137,18 @@ export function createUndo(database: DatabaseSync) {
     },
     /** The staged entries of this transaction that are not undone. */
     staged: (): readonly OutboxRecord[] => staged ?? [],
-    /** Call it after each change. */
-    noteChange(): void {
-      changes += 1;
-    },
-    /** Whether failed nested work has written something that only a rollback of the whole transaction undoes. */
-    needsRollback: () => needsRollback,
-    /** Runs nested work and undoes its writes if it throws. Without savepoints the whole transaction must then be rolled back. */
+    /** Runs nested work and undoes its writes if it throws. */
     async nested<T>(work: () => Promise<T>): Promise<T> {
-      const before = changes;
       const stagedBefore = staged?.length;
-      if (usesSavepoints) attempt(() => savepoint.run());
+      attempt(() => savepoint.run());
       try {
         const value = await work();
-        if (usesSavepoints) attempt(() => release.run());
+        attempt(() => release.run());
         return value;
       } catch (error) {
         staged &&= staged.slice(0, stagedBefore);
-        if (!usesSavepoints) needsRollback ||= changes !== before;
         // A full or failing disk may have ended the whole transaction already.
-        else if (database.isTransaction) {
+        if (database.isTransaction) {
           attempt(() => {
             rollBack.run();
             release.run();

@@ -33,8 +33,7 @@ const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
  * and the first one would be committed alone. After a batch of one, the next transaction does not wait. No batch waits when
  * reads make turns long.
  *
- * A failed transaction is undone alone. Few transactions write before they fail, and a savepoint costs a copy of every changed
- * page: so the batch runs without savepoints first, and runs again with savepoints if a failed transaction has written.
+ * A failed transaction is undone alone, by its savepoint.
  *
  * A commit whose sync fails is in the log but not durable: recovery after a crash may still apply it. The next successful
  * commit overwrites it, so no other transaction runs until then.
@@ -113,7 +112,7 @@ export function groupCommit(
     let committing = false;
     try {
       if (unsettled) settle();
-      const answers = await runAll(batch, false);
+      const answers = await runAll(batch);
       committing = true;
       commits.traceSync(() => commit.run(), { size: batch.length, isSynchronous: true });
       for (const answer of answers) answer();
@@ -127,9 +126,9 @@ export function groupCommit(
   }
 
   /** Runs all jobs of a batch in one transaction, without its commit; returns a function that then settles their promises. */
-  async function runAll(batch: readonly Waiting[], withSavepoints: boolean): Promise<(() => void)[]> {
+  async function runAll(batch: readonly Waiting[]): Promise<(() => void)[]> {
     begin.run();
-    undo.begin(withSavepoints);
+    undo.begin();
     const answers: (() => void)[] = [];
     for (const job of batch) {
       try {
@@ -139,10 +138,6 @@ export function groupCommit(
         // On a full or failing disk SQLite ends the transaction, and so every job of the batch.
         if (!database.isTransaction) throw error;
         answers.push(() => job.reject(error));
-      }
-      if (undo.needsRollback()) {
-        database.exec('ROLLBACK');
-        return runAll(batch, true);
       }
     }
     await atCommit();
