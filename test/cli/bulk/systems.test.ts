@@ -320,3 +320,77 @@ describe('rows that cannot move', () => {
     expect(keys).toMatchObject([{ maxActivations: 1, activations: 2 }]);
   });
 });
+
+describe('devices that a page includes', () => {
+  const license = (id: string, more: object = {}) => ({
+    ...{
+      id,
+      type: 'licenses',
+      attributes: { key: `KEY-OF-THE-${id}`, suspended: false, maxMachines: 3, protected: false },
+    },
+    relationships: { product: { data: { type: 'products', id: 'p1' } }, ...more },
+  });
+  const machine = (id: string, more: object = {}) => ({
+    ...{
+      id,
+      type: 'machines',
+      attributes: { fingerprint: `host-${id}`, name: `PC ${id}`, created: '2025-05-25T10:26:49Z' },
+    },
+    relationships: more,
+  });
+  const key = (id: number) => ({
+    ...{ id, type: 'license-keys' },
+    attributes: { key: `KEY-OF-THE-${id}`, product_id: 5, order_item_id: 6, activation_limit: 3, instances_count: 1 },
+  });
+  const instance = (id: number, keyId: number) => ({
+    ...{ id, type: 'license-key-instances' },
+    attributes: { license_key_id: keyId, identifier: `host-${id}`, name: `PC ${id}`, created_at: null },
+  });
+  const linked = (type: string, id: string) => ({ data: { type, id } });
+
+  it.each([
+    [
+      'keygen',
+      'that say whose they are',
+      {
+        data: [license('1'), license('2')],
+        included: [
+          machine('a', { license: linked('licenses', '2'), owner: linked('users', '1') }),
+          machine('b', { license: linked('licenses', '1') }),
+          machine('c', { license: linked('licenses', '1') }),
+          machine('d', { license: linked('licenses', '9') }),
+        ],
+      },
+      [['host-b', 'host-c'], ['host-a']],
+    ],
+    [
+      'keygen',
+      'that the keys name',
+      {
+        data: [
+          license('1', { machines: { data: [linked('machines', 'b').data, linked('machines', 'x').data] } }),
+          license('2', { machines: { links: { related: '/v1/licenses/2/machines' } } }),
+        ],
+        included: [machine('a'), machine('b')],
+      },
+      [['host-b'], []],
+    ],
+    [
+      'lemonsqueezy',
+      'with the id of the key',
+      { data: [key(1), key(2)], included: [instance(7, 2), instance(8, 1)] },
+      [['host-8'], ['host-7']],
+    ],
+  ] as const)('of %s, %s, are those of the keys', async (system, _how, page, hosts) => {
+    await using shop = await bulkShop();
+    shop.write('keys.json', JSON.stringify(page));
+    const argv = ['-f', 'keys.json', '--from', system];
+    expect((await shop.at(['keys', 'import', ...argv, '-y'])).stderr).toContain('imported 2 of 2 keys\n');
+    for (const [at, expected] of hosts.entries()) {
+      const { stdout } = await shop.at(['keys', 'get', `KEY-OF-THE-${at + 1}`, '--json'], { env: { LKM_PRODUCT: '' } });
+      const { license } = JSON.parse(stdout);
+      expect(license.devices.map(({ hostId }: Record<string, string>) => hostId).sort()).toEqual(expected);
+    }
+    expect((await shop.at(['keys', 'compare', 'keys.json', '--from', system])).code).toBe(0);
+  });
+});

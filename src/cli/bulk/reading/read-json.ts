@@ -1,6 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { CommandError } from '../../failure/errors.ts';
 import { isObject } from './columns.ts';
+import { flatten, type Included, readIncluded } from './json-api.ts';
 import type { RawRow, Report } from './raw-row.ts';
 
 /** Reads an object per line; one that is a page of rows gives these. */
@@ -70,9 +71,9 @@ async function* readStream(
 }
 
 /** The rows in a value: an object is one, unless it is a page of them. */
-function* rowsIn(value: unknown, line: number, report: Report, page?: unknown): Generator<RawRow> {
+function* rowsIn(value: unknown, line: number, report: Report, included?: Included): Generator<RawRow> {
   if (Array.isArray(value)) {
-    for (const one of value) yield* rowsIn(one, line, report, page);
+    for (const one of value) yield* rowsIn(one, line, report, included);
     return;
   }
   if (!isObject(value)) {
@@ -80,9 +81,9 @@ function* rowsIn(value: unknown, line: number, report: Report, page?: unknown): 
     return;
   }
   const inner = isRow(value) ? null : innerOf(value);
-  if (inner !== null) yield* rowsIn(inner, line, report, value.included);
+  if (inner !== null) yield* rowsIn(inner, line, report, readIncluded(value.included));
   else {
-    const row = isObject(value.attributes) ? flatten(value, page) : value;
+    const row = isObject(value.attributes) ? flatten(value, included) : value;
     yield { line, cells: cellsOf(row), written: Object.entries(row) };
   }
 }
@@ -107,15 +108,3 @@ const cellsOf = (object: Readonly<Record<string, unknown>>): RawRow['cells'] =>
       ? Object.entries(value).map(([inner, of]) => [`${name}.${inner}`, of] as const)
       : [[name, value] as const],
   );
-
-/** A resource of JSON:API as an object: what it is related to has an `id`, and the attributes that the page includes. */
-function flatten({ id, attributes, relationships }: Readonly<Record<string, unknown>>, page: unknown) {
-  const included = Array.isArray(page) ? page.filter(isObject) : [];
-  const related = Object.entries(isObject(relationships) ? relationships : {}).flatMap(([name, relation]) => {
-    const to = isObject(relation) ? relation.data : undefined;
-    if (!isObject(to)) return [];
-    const more = included.find(({ id, type }) => id === to.id && type === to.type)?.attributes;
-    return [[name, { ...(isObject(more) && more), id: to.id }] as const];
-  });
-  return { ...Object.fromEntries(related), id, ...(isObject(attributes) && attributes) };
-}

@@ -27,6 +27,7 @@ export const keygen: Preset = {
     maxUses: 'limits of uses',
   },
   devices: {
+    inColumn: 'machines',
     keyId: ['license.id', 'license'],
     hostId: 'fingerprint',
     deviceTag: ['name', 'hostname'],

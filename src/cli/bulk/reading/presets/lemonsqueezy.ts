@@ -17,5 +17,11 @@ export const lemonsqueezy: Preset = {
   },
   blocked: { disabled: ['1', 'true', 'yes'], status: ['disabled'] },
   test: 'test_mode',
-  devices: { keyId: 'license_key_id', hostId: 'identifier', deviceTag: 'name', activationTime: 'created_at' },
+  devices: {
+    inColumn: 'license-key-instances',
+    keyId: 'license_key_id',
+    hostId: 'identifier',
+    deviceTag: 'name',
+    activationTime: 'created_at',
+  },
 };
