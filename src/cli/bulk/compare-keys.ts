@@ -37,7 +37,8 @@ export async function compareKeys(
   const { warningsOf: _, ...operation } = importKeys;
   const read = await readRows(context, operation, {
     ...request,
-    defaults: { productId: productId ?? ANY_PRODUCT },
+    // Keys with more devices than slots are compared as others are.
+    defaults: { productId: productId ?? ANY_PRODUCT, force: true },
     // A product that is not there is a difference.
     mode: { createProducts: true },
   });

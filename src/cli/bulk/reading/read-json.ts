@@ -88,18 +88,20 @@ function* rowsIn(value: unknown, line: number, report: Report, included?: Includ
   }
 }
 
-const isRow = (value: object): boolean =>
-  'attributes' in value || Object.keys(value).some((name) => /^(?:licen[cs]e)*[-_ ]*key$/i.test(name));
+const isRow = (value: Readonly<Record<string, unknown>>): boolean =>
+  'attributes' in value ||
+  Object.entries(value).some(([name, key]) => /^(?:licen[cs]e)*[-_ ]*key$/i.test(name) && !isObject(key));
 
-/** The rows of a page: its list of objects beside what says how it was asked for, or the one object under `data`. */
+/** The rows of a page: its list of objects beside what says how it was asked for, or what the one object has that wraps it. */
 function innerOf({ included: _, ...page }: Readonly<Record<string, unknown>>): unknown {
   const isList = ([name, value]: readonly [string, unknown]) =>
     Array.isArray(value) && value.every(isObject) && (value.length > 0 || ['data', 'items'].includes(name));
   const lists = Object.entries(page).filter(isList);
   if (lists.length === 1 && !('name' in page || 'email' in page)) return lists[0]?.[1];
-  const { data = page.licenseKey } = page;
-  return isObject(data) ? data : null;
+  return wrappers.map((name) => page[name]).find(isObject) ?? null;
 }
+
+const wrappers = ['data', 'licenseKey', 'license_key', 'license', 'result', 'response'];
 
 /** Members as cells. What is inside of an object has a name of its own, as `customer.name`; metadata stays whole. */
 const cellsOf = (object: Readonly<Record<string, unknown>>): RawRow['cells'] =>

@@ -8,12 +8,8 @@ export const gumroad: Preset = {
     createdAt: ['Purchase Date', 'Created At'],
     customerName: ['Buyer Name', 'Full Name', 'Buyer Email', 'Purchase Email', 'Email'],
     customerEmail: ['Buyer Email', 'Purchase Email', 'Email'],
-    'metadata.oldId': 'Purchase ID',
+    'metadata.oldId': ['Purchase ID', 'id'],
     'metadata.quantity': 'Quantity',
   },
-  blocked: {
-    'Fully Refunded?': ['1', 'true', 'yes'],
-    'Refunded?': ['1', 'true', 'yes'],
-    'Disputed?': ['1', 'true', 'yes'],
-  },
+  blocked: { 'Fully Refunded?': true, 'Refunded?': true, 'Disputed?': true, 'License Disabled': true },
 };

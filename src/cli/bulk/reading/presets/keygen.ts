@@ -16,7 +16,7 @@ export const keygen: Preset = {
     'metadata.policyId': 'policy.id',
     'metadata.ownerId': ['owner.id', 'user.id'],
   },
-  blocked: { suspended: ['true', '1'], status: ['suspended', 'banned'] },
+  blocked: { suspended: true, status: ['suspended', 'banned'] },
   lost: {
     scheme: 'keys that the other system has signed: they are looked up here, and not verified by their text',
     maxProcesses: 'limits of processes',

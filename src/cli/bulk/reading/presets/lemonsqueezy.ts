@@ -15,7 +15,7 @@ export const lemonsqueezy: Preset = {
     'metadata.orderItemId': 'order_item_id',
     'metadata.oldCustomerId': 'customer_id',
   },
-  blocked: { disabled: ['1', 'true', 'yes'], status: ['disabled'] },
+  blocked: { disabled: true, status: ['disabled'] },
   test: 'test_mode',
   devices: {
     inColumn: 'license-key-instances',

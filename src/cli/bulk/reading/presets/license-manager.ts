@@ -10,6 +10,7 @@ export const licenseManager: Preset = {
     createdAt: 'created_at',
     customerName: ['user_name', 'user_email'],
     customerEmail: 'user_email',
+    customerId: 'user_id',
     'metadata.oldId': 'id',
     'metadata.orderId': ['order_num', 'order_id'],
     'metadata.oldProductId': 'product_id',

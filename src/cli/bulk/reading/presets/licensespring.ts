@@ -10,6 +10,7 @@ export const licensespring: Preset = {
     createdAt: ['license__created_at', 'order__created_at'],
     customerName: ['customer__company_name', 'customer__first_name + customer__last_name', 'customer__email'],
     customerEmail: 'customer__email',
+    customerId: ['customer__id', 'customer__reference'],
     trial: 'order__is_trial',
     'metadata.oldId': ['license__id', 'id'],
     'metadata.orderId': ['order__store_id', 'order__id'],

@@ -10,10 +10,11 @@ export const polar: Preset = {
     createdAt: 'created_at',
     customerName: ['customer.name', 'customer.email'],
     customerEmail: 'customer.email',
+    customerId: 'customer_id',
     'metadata.oldId': 'id',
     'metadata.oldCustomerId': 'customer_id',
   },
   blockedUnless: { status: ['granted'] },
   lost: { limit_usage: 'limits of uses' },
-  devices: { inColumn: 'activations', keyId: 'license_key_id', hostId: 'label', activationTime: 'created_at' },
+  devices: { inColumn: 'activations', keyId: 'license_key_id', hostId: ['label', 'id'], activationTime: 'created_at' },
 };

@@ -8,8 +8,8 @@ export interface Preset {
   readonly fields: Readonly<Record<string, Source>>;
   /** Columns of days that a key lasts from its first use, where it has no end. */
   readonly daysFromFirstUse?: string;
-  /** Values of columns with which a key is blocked. */
-  readonly blocked?: Readonly<Record<string, readonly string[]>>;
+  /** Values of columns with which a key is blocked; true: any word for yes. */
+  readonly blocked?: Readonly<Record<string, readonly string[] | true>>;
   /** The same the other way round: with any other value it is. */
   readonly blockedUnless?: Readonly<Record<string, readonly string[]>>;
   /** A column that is true for keys of tests. */
