@@ -68,7 +68,7 @@ const keysMove = () => import('./commands/keys/move.ts');
 const keysRenew = () => import('./commands/keys/renew.ts');
 const keysSlots = () => import('./commands/keys/slots.ts');
 const keysSeats = () => import('./commands/keys/seats.ts');
-const keysSeveral = () => import('./commands/keys/several.ts');
+const keysBlock = () => import('./commands/keys/block.ts');
 const stats = () => import('./commands/stats.ts');
 const devices = () => import('./commands/devices.ts');
 const sessions = () => import('./commands/sessions.ts');
@@ -116,10 +116,10 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('keys checkout', 'lease a session of a floating key', keysSeats),
   entry('keys heartbeat', 'prolong the lease of a session', keysSeats),
   entry('keys checkin', 'give the seat of a session back', keysSeats),
-  entry('keys block', 'block keys', keysSeveral),
-  entry('keys unblock', 'make blocked keys usable again', keysSeveral),
-  entry('keys revoke', 'end keys for ever, and keep them', keysSeveral),
-  entry('keys delete', 'delete keys for ever', keysSeveral),
+  entry('keys block', 'block keys', keysBlock),
+  entry('keys unblock', 'make blocked keys usable again', keysBlock),
+  entry('keys revoke', 'end keys for ever, and keep them', keysBlock),
+  entry('keys delete', 'delete keys for ever', keysBlock),
   entry('devices list', 'list the devices of a key, or those that nobody uses', devices),
   entry('devices release', 'free the slots of devices that nobody uses', devices),
   entry('sessions list', 'list the sessions of floating keys', sessions),

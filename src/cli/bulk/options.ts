@@ -60,7 +60,8 @@ export const restartOption = flag(
   'with -f: begin a run once more that did not end, when it is too late to repeat it (23h)',
 );
 
-export const isBulk = ({ file, count }: Written['options']): boolean => file !== undefined || count !== undefined;
+export const isBulk = ({ file, count }: Readonly<Record<string, unknown>>): boolean =>
+  file !== undefined || count !== undefined;
 
 export function parseMapping(text: string): readonly [column: string, field: string] {
   const at = text.lastIndexOf('=');

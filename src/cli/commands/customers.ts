@@ -91,8 +91,9 @@ export const customersCreate = changeCommand({
   async inBulk({ givenName, name = givenName, email, ...bulk }, context) {
     if (name !== undefined || email !== undefined)
       throw new UsageError('--name and --email are of one customer: leave them out');
-    const { createCustomersInBulk } = await import('../bulk/operations/changes.ts');
-    return createCustomersInBulk(context, bulk);
+    const { createCustomers } = await import('../bulk/operations/changes.ts');
+    const { runBulk } = await import('../bulk/run-bulk.ts');
+    return runBulk(context, createCustomers, { ...bulk, defaults: {} });
   },
   outcome: (customer) => created(customer, customer.name),
 });

@@ -1,5 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
+import type { RowChange, RowValues } from '../bulk/operations/changes.ts';
+import { bulkOptions, isBulk, orInBulk, restartOption } from '../bulk/options.ts';
 import {
   type ArgumentSpec,
   argument,
@@ -79,23 +81,32 @@ export function showCommand<
 
 interface ChangeSpec<Operation, A, O> extends Omit<CommandSpec<A, O>, 'run' | 'operation'> {
   readonly operation: Operation;
-  /** Refuses what does not go together, and returns what no value gives as it is. */
+  /** Refuses values that do not go together; returns fields of the request that no option fills. */
   prepare?(values: ChangeValues<A, O>, context: CommandContext): Fields | undefined | Promise<Fields | undefined>;
-  /** What is asked first, of a change that cannot be taken back, unless `--yes` answers it; null for nothing. */
+  /** The question before a change that cannot be taken back, unless `--yes` answers it; null for no question. */
   asks?(values: ChangeValues<A, O>, context: CommandContext): Question | null;
-  /** Of a command that takes several keys, or none: what has been done to each. */
+  /** Of a command that takes several keys: what is done to each, `blocked`. */
   readonly done?: string;
+  /** What is shown of each key before a change that cannot be taken back; then it is confirmed as several keys are. */
+  describe?(client: Client, key: KeyAddress): Promise<readonly string[]>;
   /** Finds the keys where none is given. */
   findKeys?(values: ChangeValues<A, O>, context: CommandContext): Promise<readonly string[]>;
-  /** Makes the change for each row of a file, where the options ask for that; `input` is what they say of all. */
-  inBulk?(values: ChangeValues<A, O>, context: CommandContext, input: Fields): Promise<CommandResult>;
-  /** What came of it; `sent` is the request. */
-  outcome(
+  /** Adds `-f`, which changes the key of each row of a file. */
+  readonly rows?: RowChange;
+  /** Does the same for each row of a file where the command has options of its own for that. */
+  inBulk?(values: ChangeValues<A, O>, context: CommandContext): Promise<CommandResult>;
+  /** The result; `sent` is the request. Without it, one key is reported as several keys are. */
+  outcome?(
     answer: AnswerOf<Operation>,
     values: ChangeValues<A, O>,
     context: CommandContext,
     sent: Fields,
   ): Outcome | Promise<Outcome>;
+}
+
+interface KeyAddress {
+  readonly licenseKey: string;
+  readonly productId: string | undefined;
 }
 
 /** The values of a change, whose command has options that all changes have. */
@@ -110,50 +121,54 @@ interface Question {
 }
 
 /**
- * A command that makes one change under one idempotency key. Its request is what its values are to the contract, with what
- * `prepare` returns; the product of a key is found unless given.
+ * A command that makes one change under one idempotency key, or the same change of several keys. The request consists of the
+ * values of the command and of what `prepare` returns; the product of a key is looked up unless given.
  */
 export function changeCommand<
   const Operation extends OperationName,
   A extends Arguments = None,
   O extends Options = None,
->({
-  prepare,
-  asks,
-  inBulk,
-  outcome,
-  done: doneToEach = '',
-  findKeys,
-  ...spec
-}: ChangeSpec<Operation, A, O>): Declaration {
+>(spec: ChangeSpec<Operation, A, O>): Declaration {
+  const { prepare, asks, describe, rows, inBulk, outcome, done: doneToEach = '', findKeys, ...declaration } = spec;
+  const bulk = rows && { ...bulkOptions, ...(rows.repeatsSafely ? {} : { restart: restartOption }) };
+  const fields = withKey(spec.fields ?? []);
   const declared = command<A, O & typeof change>({
-    ...spec,
-    options: { ...spec.options, ...(asks && { yes }), ...change } as O & typeof change,
-    fields: withKey(spec.fields ?? []),
+    ...declaration,
+    options: { ...spec.options, ...((asks || describe) && { yes }), ...bulk, ...change } as O & typeof change,
+    ...(rows ? orInBulk(fields) : { fields }),
     async run(values, context) {
       const { checkInput, inputOf } = await import('../values/check-fields.ts');
       const { licenseKey: given, ...rest } = inputOf(declared, values);
-      const keys = [given ?? []].flat();
-      const { file, count } = context.written;
-      if (inBulk && (file !== undefined || count !== undefined)) return inBulk(values, context, rest);
-      const [licenseKey, ...others] = keys.length > 0 ? keys : ((await findKeys?.(values, context)) ?? []);
-      const input = licenseKey === undefined ? rest : { ...rest, licenseKey };
-      const whole = { ...input, ...(await prepare?.(values, context)) };
-      checkInput(declared, whole);
+      const isConfirmed = context.written.yes === true;
+      const asksEach = describe !== undefined && !isConfirmed;
+      const prepared = { ...rest, ...(await prepare?.(values, context)) };
+      if (isBulk(context.written)) {
+        if (inBulk) return inBulk(values, context);
+        const { changeKeysInBulk } = await import('../bulk/operations/changes.ts');
+        const operation = { operation: spec.operation, done: doneToEach, ...rows };
+        return changeKeysInBulk(context, operation, values as RowValues, {
+          input: prepared,
+          asks: asksEach,
+        });
+      }
+      const named = [given ?? []].flat().map(String);
+      const keys = named.length === 0 && findKeys ? await findKeys(values, context) : named;
+      const input = keys.length === 0 ? prepared : { ...prepared, licenseKey: keys[0] };
+      checkInput(declared, input);
       const endpoint = await endpointOf(spec.operation);
-      if (licenseKey !== undefined && others.length > 0) {
-        return changeKeys(context, doneToEach, [licenseKey, ...others].map(String), async (one) => ({
-          endpoint,
-          input: await withProduct({ ...whole, licenseKey: one }, context),
-        }));
+      const productId = rest.productId as string | undefined;
+      if (outcome === undefined || keys.length > 1) {
+        return changeKeys(context, doneToEach, keys, {
+          changeOf: async (licenseKey) => ({ endpoint, input: await withProduct({ ...input, licenseKey }, context) }),
+          ...(asksEach && { describe: (client, licenseKey) => describe(client, { productId, licenseKey }) }),
+        });
       }
       const question = asks?.(values, context);
-      if (question && context.written.yes !== true) await ask(question, context);
-      const sent = await withProduct(whole, context);
+      if (question && !isConfirmed) await ask(question, context);
+      const sent = await withProduct(input, context);
       const changed = await context.change(endpoint, sent);
       const { idempotencyKey } = changed;
-      const came = await outcome(changed.answer as AnswerOf<Operation>, values, context, sent);
-      const { done, already, ...result } = came;
+      const { done, already, ...result } = await outcome(changed.answer as AnswerOf<Operation>, values, context, sent);
       return {
         ...result,
         ...(result.kind === 'record' && { row: { ...result.row, idempotencyKey } }),
@@ -166,9 +181,12 @@ export function changeCommand<
   return declared;
 }
 
-/** The key of a change stands in the results of all; where no field says otherwise, only for those who ask. */
-const withKey = (fields: readonly (Field | string)[]): readonly (Field | string)[] =>
-  fields.includes('idempotencyKey') ? fields : [...fields, { name: 'idempotencyKey', shown: 'chosen' }];
+/** The fields with the idempotency key; where the command does not name it, only `--fields` shows it. */
+function withKey(fields: readonly (Field | string)[]): readonly Field[] {
+  const named = fields.map((field) => (typeof field === 'string' ? { name: field } : field));
+  const isNamed = named.some(({ name }) => name === 'idempotencyKey');
+  return isNamed ? named : [...named, { name: 'idempotencyKey', shown: 'chosen' }];
+}
 
 async function ask({ about, ...question }: Question, context: CommandContext): Promise<void> {
   if (context.dryRun) return;

@@ -86,14 +86,10 @@ export async function changeKeys(
   context: CommandContext,
   done: string,
   keys: readonly string[],
-  changeOf: (licenseKey: string) => Promise<Change>,
-  asking: Pick<Several, 'describe'> = {},
+  how: Pick<Several, 'changeOf' | 'describe'>,
 ): Promise<CommandResult> {
-  const result = await changeEach(context, {
-    ...{ noun: 'key', done, ids: keys, nameOf: keyEnd, changeOf, columns: ['key', 'done'] },
-    ...asking,
-  });
-  return { ...result, secrets: keys, secret: true };
+  const named = { noun: 'key', done, ids: keys, nameOf: keyEnd, columns: ['key', 'done'] } as const;
+  return { ...(await changeEach(context, { ...named, ...how })), secrets: keys, secret: true };
 }
 
 const warning = (text: string): Note => ({ tone: 'warning', text });

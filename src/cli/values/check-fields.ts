@@ -53,6 +53,15 @@ export function inputOf(command: Declaration, values: Values): Readonly<Record<s
   return input;
 }
 
+/** Fields of a request as they are on the wire. One that the contract refuses stays as it is: its rows are checked later. */
+export const encodeFields = (operation: string, input: Values): Values =>
+  Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [
+      name,
+      z.safeEncode(fieldSchema(operation, name), value).data ?? value,
+    ]),
+  );
+
 /** Checks a request of a command as a whole, before anything is sent. Throws `UsageError`, which names the options. */
 export function checkInput(command: Declaration, input: Values): void {
   const endpoint = endpointOf(command.operation ?? '');

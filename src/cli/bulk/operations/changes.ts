@@ -1,14 +1,7 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import type { CallOptions } from '../../../client/options.ts';
 import { NewCustomer } from '../../../contract/customers.ts';
-import {
-  BlockKeyRequest,
-  ReissueKeyRequest,
-  RenewKeyRequest,
-  RevokeKeyRequest,
-  TransferKeyRequest,
-  UpdateKeyRequest,
-} from '../../../contract/keys/changes.ts';
-import { licenseAddress } from '../../../contract/keys/licenses.ts';
+import { contract } from '../../../contract/index.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
@@ -16,12 +9,10 @@ import { count } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
 import { unlessRefused } from '../../request/look-ups.ts';
 import { placeOf } from '../../request/target.ts';
+import { encodeFields } from '../../values/check-fields.ts';
 import { type Body, type BulkOperation, bulkOperation, type Preparation, withProductId } from '../operation.ts';
 import type { BulkRequest } from '../request.ts';
 import { runBulk } from '../run-bulk.ts';
-
-/** A row of keys to be deleted. */
-const DeleteKeyRow = z.object({ ...licenseAddress, force: z.boolean().optional() });
 
 /** Finds the product of a key where neither the row nor an option says it. */
 const productOfKey: Preparation = {
@@ -37,127 +28,57 @@ const productOfKey: Preparation = {
   fill: (body, { key: productId }) => (productId === undefined ? body : { ...body, productId }),
 };
 
-/** A change of keys: their products are found unless given. */
-const keyOperation: typeof bulkOperation = (spec) =>
-  bulkOperation({
-    ...spec,
+/** What a command says of its change of the keys of a file. */
+export interface RowChange extends Partial<Pick<BulkOperation, 'repeatsSafely' | 'fields'>> {}
+
+interface KeyChange extends RowChange {
+  /** The operation, of those on keys: `keys.renew`. */
+  readonly operation: string;
+  readonly done: string;
+}
+
+type Send = (input: unknown, call: CallOptions) => Promise<Readonly<Record<string, unknown>>>;
+
+/** Rows are sent as they are; results show the `fields` of the response. */
+function keyOperation({ operation, fields = [], ...change }: KeyChange): BulkOperation {
+  const name = operation.replace('keys.', '') as keyof typeof contract.keys;
+  const { query, body = query } = contract.keys[name];
+  return bulkOperation({
+    ...change,
+    command: `keys ${name}`,
+    noun: 'key',
+    schema: body as z.ZodObject,
+    fields,
     preparation: productOfKey,
-    toCheck: (body) => withProductId({ productId: '', ...body }),
+    toCheck: (row) => withProductId({ productId: '', ...row }),
+    async send(client, input, call) {
+      const response = await (client.keys[name] as Send)(input, call);
+      return Object.fromEntries(fields.map(({ name }) => [name, response[name]]));
+    },
   });
+}
 
-export const updateKeys = keyOperation({
-  command: 'keys update',
-  done: 'updated',
-  noun: 'key',
-  schema: UpdateKeyRequest,
-  repeatsSafely: true,
-  fields: [],
-  send: async (client, { customerId, newCustomer, ...input }, call) => {
-    await client.keys.update({ ...input, ...(newCustomer ? { newCustomer } : { customerId }) }, call);
-  },
-});
-
-export const renewKeys = keyOperation({
-  command: 'keys renew',
-  done: 'renewed',
-  noun: 'key',
-  schema: RenewKeyRequest,
-  fields: [{ name: 'expirationDate', label: 'expires' }],
-  send: async (client, input, call) => ({ expirationDate: (await client.keys.renew(input, call)).expirationDate }),
-});
-
-export const transferKeys = keyOperation({
-  command: 'keys transfer',
-  done: 'transferred',
-  noun: 'key',
-  schema: TransferKeyRequest,
-  fields: [],
-  send: async (client, { customerId, newCustomer, ...input }, call) => {
-    await client.keys.transfer({ ...input, ...(newCustomer ? { newCustomer } : { customerId }) }, call);
-  },
-});
-
-export const reissueKeys = keyOperation({
-  command: 'keys reissue',
-  done: 'reissued',
-  noun: 'key',
-  schema: ReissueKeyRequest,
-  fields: [{ name: 'key' }, { name: 'previousKeyUntil', label: 'old key until' }],
-  send: async (client, input, call) => {
-    const { key, previousKeyUntil } = await client.keys.reissue(input, call);
-    return { key, previousKeyUntil };
-  },
-});
-
-export const blockKeys = keyOperation({
-  command: 'keys block',
-  done: 'blocked',
-  noun: 'key',
-  schema: BlockKeyRequest,
-  repeatsSafely: true,
-  fields: [],
-  send: async (client, input, call) => void (await client.keys.block(input, call)),
-});
-
-export const unblockKeys = keyOperation({
-  ...blockKeys,
-  command: 'keys unblock',
-  done: 'unblocked',
-  schema: BlockKeyRequest,
-  send: async (client, input, call) => void (await client.keys.unblock(input, call)),
-});
-
-export const revokeKeys = keyOperation({
-  command: 'keys revoke',
-  done: 'revoked',
-  noun: 'key',
-  schema: RevokeKeyRequest,
-  repeatsSafely: true,
-  fields: [],
-  send: async (client, input, call) => void (await client.keys.revoke(input, call)),
-});
-
-export const deleteKeys = keyOperation({
-  command: 'keys delete',
-  done: 'deleted',
-  noun: 'key',
-  schema: DeleteKeyRow,
-  fields: [],
-  send: async (client, input, call) => void (await client.keys.delete(input, call)),
-});
-
-export const createCustomers = bulkOperation({
-  command: 'customers create',
-  done: 'created',
-  noun: 'customer',
-  schema: NewCustomer,
-  fields: [{ name: 'id' }],
-  send: async (client, input, call) => ({ id: (await client.customers.create(input, call)).id }),
-});
-
-interface Values extends Omit<BulkRequest, 'defaults'> {
-  readonly product: string | undefined;
+export interface RowValues extends Omit<BulkRequest, 'defaults'> {
   readonly key?: string | undefined;
   readonly keys?: readonly string[];
   readonly ifUpdatedAt: string | undefined;
-  /** Whether it asks first, since it cannot be taken back. */
-  readonly asks?: boolean;
 }
 
-/** Changes the key of each row; `body` is what the options say of all of them. */
+/** Changes the key of each row. `input` holds the values of the options, for every row; `asks` has the run confirmed first. */
 export async function changeKeysInBulk(
   context: CommandContext,
-  operation: BulkOperation,
-  { product, key, keys = [], ifUpdatedAt, asks = false, ...request }: Values,
-  body: Body,
+  change: KeyChange,
+  { key, keys = [], ifUpdatedAt, ...request }: RowValues,
+  { input, asks }: { readonly input: Body; readonly asks: boolean },
 ): Promise<CommandResult> {
   if (key !== undefined || keys.length > 0) {
     throw new UsageError('KEY and -f name two lists of keys; give one of them', ['Nothing was sent.']);
   }
   if (ifUpdatedAt !== undefined) throw new UsageError('--if-updated-at is that of one key', ['Nothing was sent.']);
+  const operation = keyOperation(change);
   return runBulk(context, operation, {
     ...request,
-    defaults: { productId: product, ...body },
+    defaults: encodeFields(change.operation, input),
     ...(asks && { confirm: (rows) => confirmAll(context, operation, rows) }),
   });
 }
@@ -172,7 +93,11 @@ async function confirmAll(context: CommandContext, { done }: BulkOperation, rows
   });
 }
 
-export const createCustomersInBulk = (
-  context: CommandContext,
-  request: Omit<BulkRequest, 'defaults'>,
-): Promise<CommandResult> => runBulk(context, createCustomers, { ...request, defaults: {} });
+export const createCustomers = bulkOperation({
+  command: 'customers create',
+  done: 'created',
+  noun: 'customer',
+  schema: NewCustomer,
+  fields: [{ name: 'id' }],
+  send: async (client, input, call) => ({ id: (await client.customers.create(input, call)).id }),
+});

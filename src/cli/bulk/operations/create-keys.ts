@@ -1,4 +1,3 @@
-import { type Duration, writeDuration } from '../../../contract/fields.ts';
 import { CreateKeyRequest } from '../../../contract/keys/keys.ts';
 import { isProductName } from '../../../contract/limits.ts';
 import { emailKey } from '../../../domain/email.ts';
@@ -7,6 +6,7 @@ import { NotFoundError, UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { findCustomer, findProduct, unlessRefused } from '../../request/look-ups.ts';
+import { encodeFields } from '../../values/check-fields.ts';
 import { type Body, bulkOperation, type Need, type Preparation, withProductId } from '../operation.ts';
 import { isObject } from '../reading/columns.ts';
 import type { BulkRequest } from '../request.ts';
@@ -97,14 +97,7 @@ const NOTE_ON_REFERENCES: Note = {
   text: `a file that is changed is another run, which issues all its keys; with --map 'COLUMN=reference' there is one key for each order, for ever`,
 };
 
-interface KeyInput {
-  readonly usesPerKey?: number | null | undefined;
-  readonly expiresAfter?: Duration | null | undefined;
-  readonly gracePeriod?: Duration | null | undefined;
-}
-
 interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
-  readonly product: string | undefined;
   readonly reference: string | undefined;
 }
 
@@ -112,21 +105,14 @@ interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
 export async function createKeysInBulk(
   context: CommandContext,
   values: Values,
-  input: KeyInput,
+  input: Body,
   noteDefaultEnd: (which: string) => Note,
 ): Promise<CommandResult> {
-  const { product, reference, file } = values;
-  const { usesPerKey, expiresAfter, gracePeriod } = input;
+  const { reference, file } = values;
   if (reference !== undefined) throw new UsageError('--reference names one key: give each row its own, in a column');
   return runBulk(context, createKeys, {
     ...values,
-    defaults: {
-      productId: product,
-      ...input,
-      usesPerKey: usesPerKey == null ? undefined : String(usesPerKey),
-      expiresAfter: expiresAfter && writeDuration(expiresAfter),
-      gracePeriod: gracePeriod && writeDuration(gracePeriod),
-    },
+    defaults: encodeFields('keys.create', input),
     notesOn(bodies) {
       const isWithoutEnd = ({ expiryDate, expiresAfter }: Body) =>
         expiryDate === undefined && expiresAfter === undefined;

@@ -1,6 +1,4 @@
-import { writeDuration } from '../../../contract/fields.ts';
 import type { License } from '../../../contract/keys/licenses.ts';
-import { bulkOptions, orInBulk, restartOption } from '../../bulk/options.ts';
 import { argument, flag, option, productOfKeyOrRows, required, yes } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
@@ -54,21 +52,15 @@ export const keysRenew = changeCommand({
     }),
     ifUpdatedAt,
     keyCheck,
-    ...bulkOptions,
-    restart: restartOption,
   },
-  ...orInBulk(changedFields),
+  rows: { fields: [{ name: 'expirationDate', label: 'expires' }] },
+  fields: changedFields,
   examples: [
     ['lkm keys renew "$KEY" 1y', 'another year'],
     ['lkm keys renew "$KEY" --for P1M --from now', 'a month from now'],
     ['lkm keys renew -P "$ID" -f keys.csv --for 1y', 'each key of a file'],
   ],
 
-  async inBulk(values, context, input) {
-    const { changeKeysInBulk, renewKeys } = await import('../../bulk/operations/changes.ts');
-    const duration = values.duration && writeDuration(values.duration);
-    return changeKeysInBulk(context, renewKeys, values, { ...input, duration });
-  },
   outcome: (license, _, { io }) => changedKey(license, `renewed · expires ${moment(license.expirationDate)}`, io),
 });
 
@@ -77,6 +69,7 @@ export const keysReissue = changeCommand({
     'Replaces a key by a new one and prints that: the licence, its devices and its history stay. The old key works for ' +
     'another week, or for as long as --overlap says. The same command run twice replaces the key twice.',
   operation: 'keys.reissue',
+  done: 'reissued',
   arguments: { key: keyUnlessFile },
   options: {
     product: productOfKeyOrRows,
@@ -87,20 +80,14 @@ export const keysReissue = changeCommand({
     ),
     ifUpdatedAt,
     keyCheck,
-    ...bulkOptions,
-    restart: restartOption,
   },
-  ...orInBulk([{ name: 'key' }, { name: 'message' }, { name: 'previousKeyUntil' }]),
+  rows: { fields: [{ name: 'key' }, { name: 'previousKeyUntil', label: 'old key until' }] },
+  fields: ['key', 'message', 'previousKeyUntil'],
   examples: [
     ['NEW=$(lkm keys reissue "$KEY")', 'the old one works for a week'],
     ['lkm keys reissue "$KEY" --overlap 0s', 'it has leaked'],
     ['lkm keys reissue -f leaked.csv -o new.csv', 'each key of a file, with the new one beside it'],
   ],
-  async inBulk(values, context, input) {
-    const { changeKeysInBulk, reissueKeys } = await import('../../bulk/operations/changes.ts');
-    const overlap = values.overlap && writeDuration(values.overlap);
-    return changeKeysInBulk(context, reissueKeys, values, { ...input, overlap });
-  },
   outcome: (answer) => ({
     ...{ kind: 'value', value: answer.key, data: answer, quiet: [answer.key], secrets: [answer.key], secret: true },
     done: `reissued · the old key works until ${moment(answer.previousKeyUntil)}`,
@@ -123,18 +110,19 @@ export const keysTransfer = changeCommand({
     nobody: flag('--nobody', 'take it from its customer', { field: 'customerId', means: null }),
     ifUpdatedAt,
     keyCheck,
-    ...bulkOptions,
-    restart: restartOption,
   },
-  ...orInBulk(changedFields),
+  rows: {},
+  fields: changedFields,
   examples: [
     ['lkm keys transfer "$KEY" --customer cus_…', 'another owner'],
     ['lkm keys transfer "$KEY" --new-customer-name "Ada Ltd"', 'a new one'],
     ['lkm keys transfer --from-customer "Ada Ltd" --customer cus_…', 'all keys of another one'],
   ],
-  prepare({ keys = [], fromCustomer }) {
-    if (keys.length > 0 && fromCustomer !== undefined) throw twoLists('KEY');
-    return undefined;
+  prepare({ keys = [], fromCustomer }, { written }) {
+    if (fromCustomer === undefined || (keys.length === 0 && written.file === undefined)) return undefined;
+    const other = keys.length > 0 ? 'KEY' : '-f';
+    const message = `${other} and --from-customer name two lists of keys; give one of them`;
+    throw new UsageError(message, ['Nothing was sent.']);
   },
   async findKeys({ fromCustomer, product, yes }, context) {
     if (fromCustomer === undefined) return [];
@@ -153,14 +141,6 @@ export const keysTransfer = changeCommand({
     }
     return wholeKeys(keys.map(({ key }) => key));
   },
-  async inBulk(values, context, input) {
-    if (values.fromCustomer !== undefined) throw twoLists('-f');
-    const { changeKeysInBulk, transferKeys } = await import('../../bulk/operations/changes.ts');
-    return changeKeysInBulk(context, transferKeys, values, input);
-  },
   outcome: (license, { customer, newCustomerName, nobody }, { io }) =>
     changedKey(license, nobody ? 'taken from its customer' : `transferred to ${customer ?? newCustomerName}`, io),
 });
-
-const twoLists = (other: string): UsageError =>
-  new UsageError(`${other} and --from-customer name two lists of keys; give one of them`, ['Nothing was sent.']);

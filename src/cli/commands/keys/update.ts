@@ -1,5 +1,3 @@
-import { writeDuration } from '../../../contract/fields.ts';
-import { bulkOptions, orInBulk } from '../../bulk/options.ts';
 import { flag, many, option, productOfKeyOrRows } from '../../command.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { readExpiry } from '../../values/instant.ts';
@@ -57,9 +55,9 @@ export const keysUpdate = changeCommand({
     inUse: flag('--in-use', 'also where a limit is below what is in use', { field: 'force' }),
     ifUpdatedAt,
     keyCheck,
-    ...bulkOptions,
   },
-  ...orInBulk(changedFields),
+  rows: { repeatsSafely: true },
+  fields: changedFields,
   examples: [
     ['lkm keys update "$KEY" --max-activations 10 --expires 2028-12-31', 'more devices, another expiry'],
     ['lkm keys update "$KEY" --feature sso --remove-feature beta', 'other features'],
@@ -68,10 +66,5 @@ export const keysUpdate = changeCommand({
     ['lkm keys update -P "$ID" -f changes.csv', 'a key with its changes in each row'],
   ],
 
-  async inBulk(values, context, input) {
-    const { changeKeysInBulk, updateKeys } = await import('../../bulk/operations/changes.ts');
-    const gracePeriod = values.gracePeriod && writeDuration(values.gracePeriod);
-    return changeKeysInBulk(context, updateKeys, values, { ...input, gracePeriod });
-  },
   outcome: (license, _, { io }) => changedKey(license, 'updated', io),
 });
