@@ -208,7 +208,11 @@ export function describeOption({ describe, choices, env }: Pick<OptionSpec, 'des
 
 const productId = { env: 'LKM_PRODUCT', field: 'productId' } as const;
 
-export const productFilter = option('-P, --product <ID>', 'only this product, by its id or name', productId);
+/** The option for a product that need not be given, which `LKM_PRODUCT` may give too. */
+export const productOption = (describe: string): OptionSpec<string | undefined> =>
+  option('-P, --product <ID>', describe, productId);
+
+export const productFilter = productOption('only this product, by its id or name');
 
 export const productNeeded = required('-P, --product <ID>', 'the product, by its id or name', {
   ...productId,
@@ -223,14 +227,15 @@ export const productUnlessFile = required('-P, --product <ID>', 'the product, by
 });
 
 /** The product of the KEY of a command; without it, `CommandContext.productOf` finds it. */
-export const productOfKey = option('-P, --product <ID>', 'its product; found by the key unless given', productId);
+export const productOfKey = productOption('its product; found by the key unless given');
 
 /** The same for a command that can also take a file of keys. */
-export const productOfKeyOrRows = option(
-  '-P, --product <ID>',
+export const productOfKeyOrRows = productOption(
   'its product; found by the key unless given. With -f: that of rows that name none',
-  productId,
 );
+
+/** The product of rows that do not name one themselves. */
+export const productOfRows = productOption('the product of rows that do not name one');
 
 export const change = {
   idempotencyKey: option('--idempotency-key <K>', 'repeat an earlier request instead of making a new one'),

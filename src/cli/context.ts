@@ -104,7 +104,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
 
   /** The same; null where nothing was ever written down. */
   async function knownPending(): Promise<PendingChanges | null> {
-    const { hasPending } = await import('./state/pending.ts');
+    const { hasPending } = await import('./state/pending-files.ts');
     return hasPending(io) ? pending() : null;
   }
 

@@ -1,5 +1,5 @@
 import { isProductName } from '../contract/limits.ts';
-import { type Command, type ParsedCommand, productFilter } from './command.ts';
+import { type ArgumentSpec, type Command, type OptionSpec, type ParsedCommand, productFilter } from './command.ts';
 import type { Settings } from './config/settings.ts';
 import { type CommandContext, openContext } from './context.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
@@ -29,7 +29,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const read = await readValues(command, written, context);
   const { pickedWords } = read;
   state.argv = [...argv, ...pickedWords];
-  const values = await resolveNames(command, await resolveKeyEnds(command, read.values, context), context);
+  const values = await resolveNames(command, read.values, context);
   const isNarrowed = command.options.product === productFilter && written.fromEnvironment.includes('product');
   if (isNarrowed && values.product !== undefined && io.stderr.isTTY) {
     await context.say({ tone: 'hint', text: `only product ${values.product}, set by LKM_PRODUCT or lkm config` });
@@ -69,62 +69,39 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   return result.exitCode ?? exitCodes.ok;
 }
 
-/** The values with the whole key in place of each that was given by its end: `…2BBF6`. */
-async function resolveKeyEnds(command: Command, values: ReadValues['values'], context: CommandContext) {
-  const specs = Object.entries({ ...command.arguments, ...command.options });
-  const found: Record<string, unknown> = {};
-  for (const [name] of specs.filter(([, { pick }]) => pick === 'key')) {
-    const given = [values[name]].flat();
-    if (!given.some((one) => typeof one === 'string' && one.startsWith(END_MARK))) continue;
-    const { findKeyByEnd } = await import('./request/look-ups.ts');
-    const client = await context.client();
-    const keys: unknown[] = [];
-    for (const one of given)
-      keys.push(String(one).startsWith(END_MARK) ? await findKeyByEnd(client, String(one)) : one);
-    found[name] = Array.isArray(values[name]) ? keys : keys[0];
-  }
-  return { ...values, ...found };
-}
-
-const productFields: readonly string[] = ['productId', 'productIds'];
-
-/**
- * The values with the id of each product, plan, token and customer that is named in another way. What may be the name of a customer
- * may also be an id that it had elsewhere.
- */
+/** Replaces names of products, plans, tokens and customers by their ids, and ends of keys by the keys. */
 async function resolveNames(command: Command, values: ReadValues['values'], context: CommandContext) {
   const specs = Object.entries({ ...command.arguments, ...command.options });
-  const isName = ({ field = '', takesName }: (typeof specs)[number][1], value: unknown): boolean =>
-    typeof value === 'string' &&
-    (productFields.includes(field)
-      ? isProductName(value)
-      : takesName === true && !value.startsWith(idPrefixes[field] ?? 'cus_'));
-  const named = specs.filter(([name, spec]) => [values[name]].flat().some((one) => isName(spec, one)));
+  const named = specs.filter(([name, spec]) => [values[name]].flat().some((value) => isName(spec, value)));
   if (named.length === 0) return values;
-  const { findCustomer, findPlan, findProduct, findToken } = await import('./request/look-ups.ts');
-  const finders: Readonly<Record<string, typeof findPlan>> = {
-    productId: findProduct,
-    productIds: findProduct,
-    planId: findPlan,
-    tokenId: findToken,
-  };
+  const { findByName } = await import('./request/look-ups.ts');
   const client = await context.client();
-  const ids: Record<string, unknown> = {};
-  const isProduct = ([, { field }]: (typeof specs)[number]) => field === 'productId';
-  // A plan is looked for among those of the product.
-  for (const [name, spec] of [...named.filter(isProduct), ...named.filter((one) => !isProduct(one))]) {
-    const find = finders[spec.field ?? ''] ?? findCustomer;
-    const product = { ...values, ...ids }.product as string | undefined;
-    const resolved: unknown[] = [];
-    for (const one of [values[name]].flat()) {
-      resolved.push(isName(spec, one) ? await find(client, String(one), product) : one);
+  const resolved: Record<string, unknown> = { ...values };
+  // The product first: a plan is looked up among those of the product.
+  for (const [name, spec] of named.toSorted(([, a], [, b]) => Number(isOfProduct(b)) - Number(isOfProduct(a)))) {
+    const found: unknown[] = [];
+    for (const value of [values[name]].flat()) {
+      const product = resolved.product as string | undefined;
+      found.push(isName(spec, value) ? await findByName(client, spec, value, product) : value);
     }
-    ids[name] = Array.isArray(values[name]) ? resolved : resolved[0];
+    resolved[name] = Array.isArray(values[name]) ? found : found[0];
   }
-  return { ...values, ...ids };
+  return resolved;
 }
 
-/** What the ids of a field begin with, where they are not those of customers. */
+type Spec = ArgumentSpec | OptionSpec;
+
+const isOfProduct = ({ field = '' }: Spec): boolean => ['productId', 'productIds'].includes(field);
+
+/** Whether a value has to be looked up. The name of a customer may also be an id that it had elsewhere. */
+function isName(spec: Spec, value: unknown): value is string {
+  if (typeof value !== 'string') return false;
+  if (spec.pick === 'key') return value.startsWith(END_MARK);
+  if (isOfProduct(spec)) return isProductName(value);
+  return spec.takesName === true && !value.startsWith(idPrefixes[spec.field ?? ''] ?? 'cus_');
+}
+
+/** How ids begin, by their fields; those of customers unless given. */
 const idPrefixes: Readonly<Record<string, string>> = { planId: 'plan_', tokenId: 'tok_' };
 
 /** A file of `-o` is written when the result is whole. Throws `UsageError`. */

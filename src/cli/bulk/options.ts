@@ -1,4 +1,4 @@
-import { flag, many, option, type Written } from '../command.ts';
+import { flag, many, option } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { dateFormats } from '../values/date-format.ts';

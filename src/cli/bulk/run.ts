@@ -15,8 +15,8 @@ import type { Settings } from '../config/settings.ts';
 import { LocalError, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { moment } from '../output/words.ts';
-import { explainUnwritable } from '../state/owned-files.ts';
 import { isRepeatable } from '../state/pending.ts';
+import { explainUnwritable } from '../state/pending-files.ts';
 import type { BulkOperation } from './operation.ts';
 
 /** A bulk run: the same command, file, options and product are the same run, on any machine and at any time. */

@@ -144,7 +144,6 @@ export const devicesRelease = command({
         ],
         question: `free ${what}?`,
         action: `freeing ${what}`,
-        flag: '--yes',
       });
     }
     const rows = [];

@@ -192,7 +192,7 @@ async function ask({ about, ...question }: Question, context: CommandContext): P
   if (context.dryRun) return;
   const shown = context.settings.interactive ? await about(await context.client()) : [];
   const place = `  at ${placeOf(await context.target())}`;
-  await confirm(context, { ...question, about: [...shown, place], flag: '--yes' });
+  await confirm(context, { ...question, about: [...shown, place] });
 }
 
 async function withProduct(input: Fields, context: CommandContext): Promise<Fields> {

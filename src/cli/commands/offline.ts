@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { argument, command, option, required } from '../command.ts';
 import { writeAtomically } from '../config/files.ts';
-import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
+import { ofForm, onDisk, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import type { CommandResult } from '../output/result.ts';
 import { readIfPresent, readLocalFile, readText } from '../values/files.ts';
@@ -35,14 +35,8 @@ export const offlineRequest = command({
     const { writeOfflineRequest } = await import('../../domain/license-file/offline.ts');
     const known = readIfPresent(path, io);
     const { privateKey, publicKey } =
-      known === undefined ? createDeviceKey() : orLocalError(path, () => readDeviceKey(known));
-    if (known === undefined) {
-      try {
-        writeAtomically(path, privateKey, 0o600, io);
-      } catch (cause) {
-        throw new LocalError(`cannot write ${path} (${codeOf(cause)})`, [], { cause });
-      }
-    }
+      known === undefined ? createDeviceKey() : orNoKey(path, () => readDeviceKey(known));
+    if (known === undefined) onDisk(`write ${path}`, () => writeAtomically(path, privateKey, 0o600, io));
     const request = writeOfflineRequest({ licenseKey: key, hostId, publicKey, productId });
     return written(request, { request }, output, 'for lkm offline answer; it holds the key: keep it secret');
   },
@@ -84,7 +78,7 @@ export const offlineRelease = command({
     const now = new Date(io.now());
     const { readLicenseEnvelope } = await import('../../domain/license-file/verify.ts');
     if (readLicenseEnvelope(licenseFile) === null) throw new UsageError(`${file} is no licence file of lkm`);
-    const proof = orLocalError(path, () => createDeactivationProof(licenseFile, privateKey, now));
+    const proof = orNoKey(path, () => createDeactivationProof(licenseFile, privateKey, now));
     return written(`${proof}\n`, { proof }, output, `for lkm offline accept; ${file} counts no more: delete it`);
   },
 });
@@ -125,10 +119,5 @@ function written(content: string, data: Fields, path: string | null, what: strin
   };
 }
 
-function orLocalError<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    throw new LocalError(`${path} holds no Ed25519 key`, ['lkm offline request makes one, PEM.'], { cause });
-  }
-}
+const orNoKey = <T>(path: string, read: () => T): T =>
+  ofForm(`${path} holds no Ed25519 key`, 'lkm offline request makes one, PEM.', read);

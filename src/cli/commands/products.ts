@@ -1,4 +1,4 @@
-import { argument, flag, option, required } from '../command.ts';
+import { argument, flag, option, productOption, required } from '../command.ts';
 import type { Field } from '../output/result.ts';
 import { nothing, relative, yesNo } from '../output/words.ts';
 import { textOrNone } from '../values/scalars.ts';
@@ -102,10 +102,7 @@ export const productsUpdateVersion = changeCommand({
   options: {
     active: flag('--active', 'let it be given to keys'),
     inactive: flag('--inactive', 'let it be given to no more keys', { field: 'active', means: false }),
-    product: option('-P, --product <ID>', 'its product; for tokens of some products only', {
-      env: 'LKM_PRODUCT',
-      field: 'productId',
-    }),
+    product: productOption('its product; for tokens of some products only'),
   },
   fields: versionFields,
   examples: [['lkm products update-version ver_… --inactive', 'an old version']],

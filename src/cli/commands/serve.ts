@@ -16,8 +16,14 @@ import type { Note } from '../output/terminal.ts';
 import { parseDuration } from '../values/duration.ts';
 import { readWholeText } from '../values/files.ts';
 import { parseInstantMs } from '../values/instant.ts';
-import { parseListenAddress } from '../values/listen-address.ts';
-import { parsePort, parsePositive, parseRateLimit, parseSeed, parseWaitSeconds } from '../values/scalars.ts';
+import {
+  parseListenAddress,
+  parsePort,
+  parsePositive,
+  parseRateLimit,
+  parseSeed,
+  parseWaitSeconds,
+} from '../values/scalars.ts';
 import { storeAccess } from './serving/access.ts';
 import { datesProblem, readTls, reloadOnHangup } from './serving/tls.ts';
 import { signatureHeader } from './webhooks/signature-header.ts';

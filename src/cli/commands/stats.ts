@@ -2,7 +2,6 @@ import type { Product } from '../../contract/products.ts';
 import type { Stats } from '../../contract/stats.ts';
 import { option, productFilter } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
-import { renderBars } from '../output/bars.ts';
 import type { Field, View } from '../output/result.ts';
 import { count } from '../output/words.ts';
 import { checkFiltersExist, unlessRefused } from '../request/look-ups.ts';
@@ -97,7 +96,19 @@ async function renderStats(data: Stats, named: readonly Product[], view: View): 
 const keyFields = (told: string): Field[] =>
   listedFields.filter(({ name }) => ['key', told, 'customerId'].includes(name));
 
+/** Longer bars are no easier to compare. */
+const MAX_BAR = 60;
+
+/** A bar for each week, the largest as wide as there is room, behind its number. */
 function barsOf(weeks: Stats['issuedPerWeek'], { columns }: View): string {
-  const bars = weeks.map(({ week, count }) => ({ label: week, count }));
-  return renderBars(bars, columns);
+  const most = Math.max(1, ...weeks.map(({ count }) => count));
+  const labelWidth = Math.max(0, ...weeks.map(({ week }) => week.length));
+  const numberWidth = String(most).length;
+  const room = Math.max(1, Math.min(columns - labelWidth - numberWidth - 4, MAX_BAR));
+  const lines = weeks.map(({ week, count }) => {
+    // Any number above 0 gets a bar.
+    const width = count === 0 ? 0 : Math.max(1, Math.round((count / most) * room));
+    return `${week.padEnd(labelWidth)}  ${String(count).padStart(numberWidth)}  ${'█'.repeat(width)}`.trimEnd();
+  });
+  return lines.map((line) => `${line}\n`).join('');
 }

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import type Conf from 'conf';
 import { z } from 'zod';
-import { CommandError, type Hint, LocalError } from '../failure/errors.ts';
+import { LocalError, onDisk } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { withLock } from '../state/lock.ts';
 import { checkPrivate, configDir, findConfigDir, syncFolder } from './files.ts';
@@ -52,7 +52,7 @@ export async function readConfig(io: Io): Promise<Config> {
   if (findConfigDir(io) === null) return empty;
   const path = configFile(io);
   if (!existsSync(path)) return empty;
-  return explained(`read ${path}`, () => {
+  return onDisk(`read ${path}`, () => {
     checkFile(path, io);
     return parse(readFileSync(path, 'utf8'), path);
   });
@@ -63,7 +63,7 @@ export async function changeConfig<T>(io: Io, change: (config: Conf<Config>) => 
   const ConfigStore = await loadConf();
   const cwd = configDir(io);
   const path = configFile(io);
-  return explained(`write ${path}`, () => {
+  return onDisk(`write ${path}`, () => {
     mkdirSync(cwd, { recursive: true, mode: 0o700 });
     return withLock(join(cwd, 'config.lock'), () => {
       checkFile(path, io);
@@ -110,12 +110,3 @@ function parse(text: string, path: string): Config {
 
 const broken = (path: string, what: string): LocalError =>
   new LocalError(`${path} ${what}`, ['Repair it or move it away. It was not touched.']);
-
-function explained<T>(what: string, work: () => T, hints: readonly Hint[] = []): T {
-  try {
-    return work();
-  } catch (cause) {
-    if (!(cause instanceof Error) || !('code' in cause) || cause instanceof CommandError) throw cause;
-    throw new LocalError(`cannot ${what} (${cause.code})`, hints, { cause });
-  }
-}

@@ -93,3 +93,22 @@ export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error ? String(error.code) : error.message;
 }
+
+/** Runs work on files. Throws `LocalError` for an error of the system: `cannot read keys.json (ENOENT)`. */
+export function onDisk<T>(doing: string, work: () => T, hints: readonly Hint[] = []): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (!(cause instanceof Error) || !('code' in cause) || cause instanceof CommandError) throw cause;
+    throw new LocalError(`cannot ${doing} (${cause.code})`, hints, { cause });
+  }
+}
+
+/** Reads what has a form of its own. Throws `LocalError` with this message for anything else. */
+export function ofForm<T>(message: string, hint: Hint, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new LocalError(message, [hint], { cause });
+  }
+}

@@ -8,12 +8,13 @@ interface Question {
   readonly question: string | { readonly typed: string };
   /** What the error calls it when there is no terminal to ask on: `deleting cus_…`. */
   readonly action: string;
-  readonly flag: string;
+  /** The option that confirms it; `--yes` unless given. */
+  readonly flag?: string;
 }
 
 /** Asks a person. Throws `NotConfirmedError` unless the answer is yes, or the very text. */
 export async function confirm({ settings, io }: CommandContext, asked: Question): Promise<void> {
-  const { about, question, action, flag } = asked;
+  const { about, question, action, flag = '--yes' } = asked;
   if (!settings.interactive) {
     const why = `${action} needs confirmation, and nothing can be asked: ${settings.notInteractive}`;
     throw new NotConfirmedError(why, [['Nothing was sent. Run it again with:', flag]]);

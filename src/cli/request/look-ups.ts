@@ -3,9 +3,11 @@ import type { Customer } from '../../contract/customers.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { emailKey } from '../../domain/email.ts';
 import { isMaskedKey } from '../../domain/license-key.ts';
+import type { OptionSpec } from '../command.ts';
 import type { Settings } from '../config/settings.ts';
 import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
-import type { Pending, PendingChanges } from '../state/pending.ts';
+import type { PendingChanges } from '../state/pending.ts';
+import type { Pending } from '../state/pending-files.ts';
 
 /**
  * Finds the product of a key; of one that an earlier process deleted without an answer by its pending change, so that
@@ -45,7 +47,7 @@ function addressIn({ path, body }: Pending): ReadonlyMap<string, unknown> {
 }
 
 /** The key that ends so, as a list shows it: `…2BBF6`. Throws `NotFoundError`, or `UsageError` where several do. */
-export async function findKeyByEnd(client: Client, end: string): Promise<string> {
+async function findKeyByEnd(client: Client, end: string): Promise<string> {
   const { items } = await client.search.find({ text: end, limit: NEAREST });
   const [found, ...others] = items.filter(({ by }) => by === 'key');
   if (found?.key == null) throw new NotFoundError(`no key ends with ${end}`, [['Find it:', 'lkm find TEXT']]);
@@ -84,7 +86,7 @@ export const findProduct = async (client: Client, name: string): Promise<string>
   only('product', name, (await client.products.list()).items);
 
 /** The id of the token of a name, of those that are not revoked. Throws as {@link findCustomer}. */
-export const findToken = async (client: Client, name: string): Promise<string> =>
+const findToken = async (client: Client, name: string): Promise<string> =>
   only(
     'token',
     name,
@@ -92,8 +94,26 @@ export const findToken = async (client: Client, name: string): Promise<string> =
   );
 
 /** The id of the plan of a name, among those of a product where one is named. Throws as {@link findCustomer}. */
-export const findPlan = async (client: Client, name: string, productId: string | undefined): Promise<string> =>
+const findPlan = async (client: Client, name: string, productId: string | undefined): Promise<string> =>
   only('plan', name, (await client.plans.list({ productId })).items);
+
+const finders: Readonly<Record<string, typeof findPlan>> = {
+  productId: findProduct,
+  productIds: findProduct,
+  planId: findPlan,
+  tokenId: findToken,
+};
+
+/** Finds the id of a name, or the key of an end. Throws as {@link findCustomer}. */
+export function findByName(
+  client: Client,
+  { field = '', pick }: Pick<OptionSpec, 'field' | 'pick'>,
+  name: string,
+  productId: string | undefined,
+): Promise<string> {
+  const find: typeof findPlan = pick === 'key' ? findKeyByEnd : (finders[field] ?? findCustomer);
+  return find(client, name, productId);
+}
 
 /** The names of products by their ids, for a table; none in another format, and for a token that may not list them. */
 export async function productNames(
@@ -111,7 +131,7 @@ const NEAREST = 5;
 type Named = { readonly id: string; readonly name: string; readonly slug?: string | null | undefined };
 
 /** Those of a name, of a slug or of an id: as it is written, else without regard to case. */
-export function calledSo<T extends Named>(name: string, all: readonly T[]): readonly T[] {
+function calledSo<T extends Named>(name: string, all: readonly T[]): readonly T[] {
   const exact = all.filter((one) => one.name === name || one.id === name || one.slug === name);
   const alike = (text: string) => text.toLowerCase() === name.toLowerCase();
   return exact.length > 0 ? exact : all.filter((one) => alike(one.name) || alike(one.id));
@@ -138,6 +158,16 @@ export async function checkFiltersExist(
 ): Promise<void> {
   if (productId !== undefined) await unlessRefused('scopeMissing', client.products.get({ productId }));
   if (customerId !== undefined) await unlessRefused('scopeMissing', client.customers.get({ customerId }));
+}
+
+/** The id that was found; null where there is none. */
+export async function orNull(found: Promise<string>): Promise<string | null> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof NotFoundError) return null;
+    throw error;
+  }
 }
 
 /** What the service answers; null when it refuses for this reason. */

@@ -1,28 +1,10 @@
 import { hash } from 'node:crypto';
-import { z } from 'zod';
 import { toInstant } from '../../domain/time.ts';
 import type { Io } from '../io.ts';
-import { hasOwnedFiles, type OwnedFile, openOwnedFiles } from './owned-files.ts';
+import { openPendingFiles, type Pending, type PendingFile } from './pending-files.ts';
 
-/** What tells a request from others. */
-export interface RequestIdentity {
-  /** Base URL, absolute path of a database file, or address of a PostgreSQL database without its password. */
-  readonly origin: string;
-  readonly method: string;
-  readonly path: string;
-  readonly body: string | null;
-}
-
-/** A change that has no acknowledged answer yet, as its file holds it. */
-const Pending = z.object({
-  origin: z.string(),
-  method: z.string(),
-  path: z.string(),
-  body: z.string().nullable(),
-  idempotencyKey: z.string(),
-  createdAt: z.string(),
-});
-export type Pending = z.output<typeof Pending>;
+/** What tells a request from others. `origin` is a base URL, the path of a database file, or its address without a password. */
+export type RequestIdentity = Pick<Pending, 'origin' | 'method' | 'path' | 'body'>;
 
 /** A request with the idempotency key that it is sent under. */
 export interface Entry {
@@ -57,13 +39,11 @@ export function isRepeatable(startedAt: string, now: number): boolean {
 /** A change that is this much older than the newest one is removed without a message. */
 const KEPT_MS = 30 * 24 * HOUR_MS;
 
-const FOLDER = 'pending';
-
 export type PendingChanges = ReturnType<typeof openPending>;
 
 /** The changes of this user that have no acknowledged answer yet: a file for each, `pending/<hash of the request>.json`. */
 export function openPending(io: Io) {
-  const files = openOwnedFiles(FOLDER, Pending, io);
+  const files = openPendingFiles(io);
 
   /** Writes a request down under a new key, in the first file of its hash that is free. */
   function add(request: RequestIdentity, taken: Set<string>): Entry {
@@ -71,8 +51,7 @@ export function openPending(io: Io) {
     let name = `${hashed}.json`;
     for (let number = 2; taken.has(name); number += 1) name = `${hashed}-${number}.json`;
     taken.add(name);
-    const { origin, method, path, body } = request;
-    const pending = { origin, method, path, body, idempotencyKey: io.uuid(), createdAt: toInstant(io.now()) };
+    const pending = { ...identityOf(request), idempotencyKey: io.uuid(), createdAt: toInstant(io.now()) };
     files.write(name, pending);
     return { idempotencyKey: pending.idempotencyKey, repeats: false, files: [name] };
   }
@@ -113,13 +92,10 @@ export function openPending(io: Io) {
       files.exclusively(() => {
         for (const name of entries.flatMap((entry) => entry.files)) files.remove(name);
       }, 'What was answered is not lost; before the same command goes on,'),
-    list: (): readonly OwnedFile<Pending>[] => files.exclusively(() => files.list()),
+    list: (): readonly PendingFile[] => files.exclusively(() => files.list()),
     close: files.close,
   };
 }
-
-/** Whether anything was ever written down. */
-export const hasPending = (io: Io): boolean => hasOwnedFiles(FOLDER, io);
 
 /** The entries of requests whose key the caller has given: nothing is written down, only the caller repeats them. */
 export function findGiven(
@@ -137,17 +113,19 @@ export function findGiven(
   return { entries, repeated: [], tooOld: [] };
 }
 
-const hashOf = ({ origin, method, path, body }: RequestIdentity): string =>
-  hash('sha256', JSON.stringify([origin, method, path, body])).slice(0, 32);
+const identityOf = ({ origin, method, path, body }: RequestIdentity) => ({ origin, method, path, body });
+
+const hashOf = (request: RequestIdentity): string =>
+  hash('sha256', JSON.stringify(Object.values(identityOf(request)))).slice(0, 32);
 
 /** The oldest first; of one instant the one that was written first. */
-function byAge(a: OwnedFile<Pending>, b: OwnedFile<Pending>): number {
+function byAge(a: PendingFile, b: PendingFile): number {
   if (a.value.createdAt !== b.value.createdAt) return a.value.createdAt < b.value.createdAt ? -1 : 1;
   return a.name.length - b.name.length || (a.name < b.name ? -1 : 1);
 }
 
 /** The files that are much older than the newest one; one that a wrong clock dated in the future is not the newest. */
-function outdated(all: readonly OwnedFile<Pending>[], now: number): readonly OwnedFile<Pending>[] {
+function outdated(all: readonly PendingFile[], now: number): readonly PendingFile[] {
   const newest = all.findLast(({ value }) => value.createdAt <= toInstant(now))?.value.createdAt;
   if (newest === undefined) return [];
   const oldest = toInstant(Date.parse(newest) - KEPT_MS);

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
+import { onDisk, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { openDecoder, trimmed } from './text.ts';
 
@@ -32,8 +32,8 @@ export const readIfPresent = (path: string, io: Io): string | undefined =>
 export const readLocalFile = (path: string, io: Pick<Io, 'cwd'>, check?: (file: number) => void): string =>
   readLocalBytes(path, io, check).toString();
 
-function readLocalBytes(path: string, { cwd }: Pick<Io, 'cwd'>, check?: (file: number) => void): Buffer {
-  try {
+const readLocalBytes = (path: string, { cwd }: Pick<Io, 'cwd'>, check?: (file: number) => void): Buffer =>
+  onDisk(`read ${path}`, () => {
     const file = openSync(resolve(cwd, path), 'r');
     try {
       check?.(file);
@@ -41,8 +41,4 @@ function readLocalBytes(path: string, { cwd }: Pick<Io, 'cwd'>, check?: (file: n
     } finally {
       closeSync(file);
     }
-  } catch (cause) {
-    if (cause instanceof LocalError) throw cause;
-    throw new LocalError(`cannot read ${path} (${codeOf(cause)})`, [], { cause });
-  }
-}
+  });

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { UsageError } from '../failure/errors.ts';
 import { parseDuration } from './duration.ts';
 
@@ -23,6 +24,13 @@ export const parsePositive = (text: string): number => parseWhole(text, 1);
 export const parseWaitSeconds = (text: string): number => parseWhole(text, 0, 86_400);
 
 export const parsePort = (text: string): number => parseWhole(text, 0, 65_535);
+
+/** Where to listen: `9464` (of this machine), `0.0.0.0:9464`, `[::]:9464`. */
+export function parseListenAddress(text: string): { readonly host: string; readonly port: number } {
+  const [, bracketed, plain, port = text] = /^(?:\[([^[\]]+)\]|([^:[\]]+)):(\d+)$/.exec(text) ?? [];
+  if (bracketed !== undefined && !isIPv6(bracketed)) throw new UsageError(`'${bracketed}' is not an IPv6 address`);
+  return { host: bracketed ?? plain ?? '127.0.0.1', port: parsePort(port) };
+}
 
 /** The number of a seed; an option without one is `true`. */
 export const parseSeed = (text: string): number => (text === 'true' ? 1 : parseWhole(text, 0));

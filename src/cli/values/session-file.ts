@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { SessionKeys } from '../../client/with-session.ts';
 import { argument } from '../command.ts';
-import { LocalError, UsageError } from '../failure/errors.ts';
+import { ofForm, UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { type Destination, openDestination } from '../output/destination.ts';
 import { unwritable } from '../output/standard-output.ts';
@@ -58,11 +58,9 @@ export async function readSession(path: string, io: Io): Promise<FiledSession> {
   };
 }
 
-function parseSession(text: string, path: string): z.output<typeof SessionFile> {
-  try {
-    return SessionFile.parse(JSON.parse(text));
-  } catch (cause) {
-    const hint: [string, string] = ['Make one:', 'lkm keys checkout KEY --json -o session.json'];
-    throw new LocalError(`${path === '-' ? 'stdin' : path} holds no session`, [hint], { cause });
-  }
-}
+const parseSession = (text: string, path: string): z.output<typeof SessionFile> =>
+  ofForm(
+    `${path === '-' ? 'stdin' : path} holds no session`,
+    ['Make one:', 'lkm keys checkout KEY --json -o session.json'],
+    () => SessionFile.parse(JSON.parse(text)),
+  );

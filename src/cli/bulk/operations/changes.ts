@@ -89,7 +89,6 @@ async function confirmAll(context: CommandContext, { done }: BulkOperation, rows
     question: { typed: String(rows) },
     about: [`this ${done.slice(0, -1)}s ${what} for ever, at ${placeOf(await context.target())}`],
     action: `${done.slice(0, -2)}ing ${what}`,
-    flag: '--yes',
   });
 }
 

@@ -2,10 +2,10 @@ import { CreateKeyRequest } from '../../../contract/keys/keys.ts';
 import { isProductName } from '../../../contract/limits.ts';
 import { emailKey } from '../../../domain/email.ts';
 import type { CommandContext } from '../../context.ts';
-import { NotFoundError, UsageError } from '../../failure/errors.ts';
+import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
-import { findCustomer, findProduct, unlessRefused } from '../../request/look-ups.ts';
+import { findCustomer, findProduct, orNull, unlessRefused } from '../../request/look-ups.ts';
 import { encodeFields } from '../../values/check-fields.ts';
 import { type Body, bulkOperation, type Need, type Preparation, withProductId } from '../operation.ts';
 import { isObject } from '../reading/columns.ts';
@@ -34,15 +34,11 @@ const namedInRows: Preparation = {
   },
 
   async find(client, { kind, name }) {
-    try {
-      if (kind === 'product') return await findProduct(client, name);
-      const found = findCustomer(client, name);
-      // The service alone tells a token that may not look customers up whether this is the id of one.
-      return name.includes('@') ? await found : ((await unlessRefused('scopeMissing', found)) ?? name);
-    } catch (error) {
-      if (error instanceof NotFoundError) return null;
-      throw error;
-    }
+    if (kind === 'product') return orNull(findProduct(client, name));
+    const found = findCustomer(client, name);
+    if (name.includes('@')) return orNull(found);
+    // A token that may not look customers up: the service decides whether this is an id.
+    return orNull(unlessRefused('scopeMissing', found).then((id) => id ?? name));
   },
 
   async make(client, { input }, call) {

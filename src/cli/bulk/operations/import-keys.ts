@@ -3,12 +3,11 @@ import { ImportKeyRequest } from '../../../contract/keys/import.ts';
 import { isProductName } from '../../../contract/limits.ts';
 import { wrongFields } from '../../../domain/imported-key.ts';
 import type { CommandContext } from '../../context.ts';
-import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { count } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
 import { originOf } from '../../request/changes.ts';
-import { calledSo, unlessRefused } from '../../request/look-ups.ts';
+import { findProduct, orNull, unlessRefused } from '../../request/look-ups.ts';
 import { bulkOperation, type Need, type Preparation, withProductId } from '../operation.ts';
 import type { BulkRequest, ForeignFiles } from '../request.ts';
 import { runBulk } from '../run-bulk.ts';
@@ -26,7 +25,7 @@ const productsOfKeys: Preparation = {
 
   async find(client, { kind, name, input }) {
     const { productId = name, version = '' } = input ?? {};
-    const id = await findProduct(client, productId);
+    const id = await findId(client, productId);
     if (kind === 'product' || id === null) return id;
     return (await findVersions(client, id))?.get(version) ?? null;
   },
@@ -34,7 +33,7 @@ const productsOfKeys: Preparation = {
   async make(client, { kind, input }, call) {
     const { productId = '', version = '' } = input ?? {};
     if (kind === 'version') {
-      const id = (await findProduct(client, productId)) ?? productId;
+      const id = (await findId(client, productId)) ?? productId;
       return (await client.products.createVersion({ productId: id, version }, call)).id;
     }
     const product = { name: productId, ...(!isProductName(productId) && { id: productId }) };
@@ -44,13 +43,10 @@ const productsOfKeys: Preparation = {
   fill: (body, { product = body.productId }) => ({ ...body, productId: product }),
 };
 
-/** The id of a product by its id or its name, with or without regard to case; null when there is none. */
-async function findProduct(client: Client, product: string): Promise<string | null> {
-  if (!isProductName(product)) return (await findVersions(client, product)) === null ? null : product;
-  const [found, ...others] = calledSo(product, (await client.products.list()).items);
-  if (others.length === 0) return found?.id ?? null;
-  const ids = [found, ...others].map((one) => one?.id).join(' and ');
-  throw new UsageError(`several products are called ${product}: write the id of one, ${ids}`);
+/** The id of a product by its id or its name; null when there is none. */
+async function findId(client: Client, product: string): Promise<string | null> {
+  if (isProductName(product)) return orNull(findProduct(client, product));
+  return (await findVersions(client, product)) === null ? null : product;
 }
 
 /** The ids of the versions of a product by their names; null when there is no such product. */
@@ -133,7 +129,6 @@ export function importKeysInBulk(context: CommandContext, values: Values): Promi
         about: [`${keys} would be imported into ${originOf(await context.target())}`],
         question: `import ${keys}?`,
         action: `importing ${keys}`,
-        flag: '--yes',
       });
     },
   });

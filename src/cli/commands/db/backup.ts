@@ -66,7 +66,6 @@ export const dbRestore = command({
         about: [`there is a database at ${db}`, 'it is kept beside, under another name'],
         question: 'put the backup in its place?',
         action: `restoring over ${db}`,
-        flag: '--yes',
       });
     }
     const stamp = fileStamp(toInstant(io.now()));

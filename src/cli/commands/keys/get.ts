@@ -2,7 +2,7 @@ import type { Customer } from '../../../contract/customers.ts';
 import { License, type Session, type SignedFile } from '../../../contract/keys/licenses.ts';
 import { freeMetadataOf } from '../../../contract/keys/metadata.ts';
 import { isMaskedKey } from '../../../domain/license-key.ts';
-import { option } from '../../command.ts';
+import { productOption } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/words.ts';
 import { productNames } from '../../request/look-ups.ts';
@@ -87,10 +87,7 @@ export const keysGet = readCommand({
   operation: 'keys.get',
   arguments: { key: licenseKeyArgument },
   options: {
-    product: option('-P, --product <ID>', 'its product: a key of another one is then not found', {
-      env: 'LKM_PRODUCT',
-      field: 'productId',
-    }),
+    product: productOption('its product: a key of another one is then not found'),
     keyCheck,
   },
   fields: licenseFields,

@@ -1,5 +1,5 @@
 import { bulkOptions, readingOptions, resultFields, systemOptions } from '../../bulk/options.ts';
-import { argument, change, command, flag, many, option, yes } from '../../command.ts';
+import { argument, change, command, flag, many, option, productOfRows, yes } from '../../command.ts';
 import { maskInLog } from '../../output/github.ts';
 import { count } from '../../output/words.ts';
 import { checkFiltersExist } from '../../request/look-ups.ts';
@@ -15,10 +15,7 @@ export const keysImport = command({
     'product:write': 'with --from or --create-products, for products that are not there',
   },
   options: {
-    product: option('-P, --product <ID>', 'the product of rows that do not name one', {
-      env: 'LKM_PRODUCT',
-      field: 'productId',
-    }),
+    product: productOfRows,
     ...bulkOptions,
     file: many(
       '-f, --file <PATH>',
@@ -56,10 +53,7 @@ export const keysCompare = command({
   operation: 'keys.get',
   arguments: { files: argument('<FILE...>', 'files as keys import reads them, - for stdin') },
   options: {
-    product: option('-P, --product <ID>', 'the product of rows that do not name one', {
-      env: 'LKM_PRODUCT',
-      field: 'productId',
-    }),
+    product: productOfRows,
     ...readingOptions,
     ...systemOptions,
     both: flag('--both', 'also show keys of these products that are not in the files'),

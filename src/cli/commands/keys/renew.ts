@@ -136,7 +136,6 @@ export const keysTransfer = changeCommand({
         about: [`  at ${placeOf(await context.target())}`],
         question: `transfer ${what}?`,
         action: `transferring ${what}`,
-        flag: '--yes',
       });
     }
     return wholeKeys(keys.map(({ key }) => key));

@@ -2,7 +2,7 @@ import type { Jwk } from '../../../contract/signing-keys.ts';
 import type { Verdict, Verification, VerifyOptions } from '../../../domain/license-file/verify.ts';
 import { argument, command, option } from '../../command.ts';
 import { writeAtomically } from '../../config/files.ts';
-import { codeOf, exitCodes, LocalError, UsageError, verdictExitCodes } from '../../failure/errors.ts';
+import { exitCodes, LocalError, ofForm, onDisk, UsageError, verdictExitCodes } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { Note } from '../../output/terminal.ts';
 import { momentAndWhen } from '../../output/words.ts';
@@ -58,7 +58,9 @@ export const keysVerify = command({
       watermark: known,
     });
     const { verdict, claims, watermark } = verified;
-    if (watermarkPath !== undefined && watermark !== known) writeWatermark(watermarkPath, watermark, io);
+    if (watermarkPath !== undefined && watermark !== known) {
+      onDisk(`write ${watermarkPath}`, () => writeAtomically(watermarkPath, `${watermark}\n`, 0o644, io));
+    }
     const claimed = claims && `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
     const ahead =
       verdict === 'clock_rolled_back' && known !== undefined && known * 1000 > io.now()
@@ -97,12 +99,8 @@ const explanations: Readonly<Record<Verdict, string | null>> = {
 
 async function verify(text: string, options: VerifyOptions): Promise<Verification> {
   const { verifyLicenseFile } = await import('../../../domain/license-file/verify.ts');
-  try {
-    return verifyLicenseFile(text, options);
-  } catch (cause) {
-    const hint = 'Get them again from the service.';
-    throw new LocalError('the public keys hold one that is not an Ed25519 key', [hint], { cause });
-  }
+  const message = 'the public keys hold one that is not an Ed25519 key';
+  return ofForm(message, 'Get them again from the service.', () => verifyLicenseFile(text, options));
 }
 
 /** The stored watermark, whole seconds since 1970; undefined when there is none yet. Throws `LocalError`. */
@@ -113,20 +111,12 @@ function readWatermark(path: string, io: Io): number | undefined {
   throw new LocalError(`${path} holds no watermark`, ['It holds a number of seconds since 1970.']);
 }
 
-function writeWatermark(path: string, seconds: number, io: Io): void {
-  try {
-    writeAtomically(path, `${seconds}\n`, 0o644, io);
-  } catch (cause) {
-    throw new LocalError(`cannot write ${path} (${codeOf(cause)})`, [], { cause });
-  }
-}
-
 async function readKeys(path: string, io: Io): Promise<readonly Jwk[]> {
   const text = await readText(path, io);
   const { signingKeys } = await import('../../../contract/signing-keys.ts');
-  try {
-    return signingKeys.jwks.reply.unwrap(JSON.parse(text)).keys;
-  } catch (cause) {
-    throw new LocalError(`${path} holds no public keys`, ['It has the form of /.well-known/jwks.json.'], { cause });
-  }
+  return ofForm(
+    `${path} holds no public keys`,
+    'It has the form of /.well-known/jwks.json.',
+    () => signingKeys.jwks.reply.unwrap(JSON.parse(text)).keys,
+  );
 }

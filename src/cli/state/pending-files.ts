@@ -14,23 +14,32 @@ import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
 import { isLocked, type Lock, takeLock, withLock } from './lock.ts';
 
-/** A file that a process has written; `owner` is the name of the lock that the process holds while it runs. */
-export interface OwnedFile<T> {
-  readonly name: string;
-  readonly owner: string;
-  readonly value: T;
-}
+/** A change that has no acknowledged response yet. */
+const Pending = z.object({
+  origin: z.string(),
+  method: z.string(),
+  path: z.string(),
+  body: z.string().nullable(),
+  idempotencyKey: z.string(),
+  createdAt: z.string(),
+});
+export type Pending = z.output<typeof Pending>;
 
-/** Whether there is such a folder: then something was once written into it. */
-export function hasOwnedFiles(folder: string, io: Io): boolean {
+/** A file of a change; `owner` is the name of the lock that the process which wrote it holds while it runs. */
+const PendingFile = z.object({ owner: z.string(), value: Pending });
+export type PendingFile = z.output<typeof PendingFile> & { readonly name: string };
+
+const FOLDER = 'pending';
+
+/** Whether anything was ever written down. */
+export function hasPending(io: Io): boolean {
   const state = findStateDir(io);
-  return state !== null && existsSync(join(state, folder));
+  return state !== null && existsSync(join(state, FOLDER));
 }
 
-/** Files of JSON in a folder of the state folder, which commands of this user leave for later commands. */
-export function openOwnedFiles<T extends object>(folder: string, schema: z.ZodType<T>, io: Io) {
-  const path = join(stateDir(io), folder);
-  const Owned = z.object({ owner: z.string(), value: schema });
+/** The files of changes in the state folder, which commands of this user leave for later commands. */
+export function openPendingFiles(io: Io) {
+  const path = join(stateDir(io), FOLDER);
   let own: { readonly name: string; readonly lock: Lock } | null = null;
 
   /** Runs work that reads and changes the files while no other process does. Throws `LocalError` when they cannot be written. */
@@ -46,7 +55,7 @@ export function openOwnedFiles<T extends object>(folder: string, schema: z.ZodTy
   }
 
   /** All files, sorted by name. Throws `LocalError` for a file that is damaged. */
-  const list = (): OwnedFile<T>[] =>
+  const list = (): PendingFile[] =>
     readdirSync(path)
       .filter((name) => name.endsWith('.json'))
       .sort()
@@ -59,7 +68,7 @@ export function openOwnedFiles<T extends object>(folder: string, schema: z.ZodTy
       ]);
     }
     try {
-      return Owned.parse(JSON.parse(readPrivateFile(file, io)));
+      return PendingFile.parse(JSON.parse(readPrivateFile(file, io)));
     } catch (error) {
       if (error instanceof LocalError) throw error;
       const hints = [
@@ -71,7 +80,7 @@ export function openOwnedFiles<T extends object>(folder: string, schema: z.ZodTy
   }
 
   /** Writes a file of this process. It is on the disk when this returns. */
-  function write(name: string, value: T): void {
+  function write(name: string, value: Pending): void {
     writeAtomically(join(path, name), JSON.stringify({ owner: owner(), value }), 0o600, io);
     syncFolder(path);
   }
@@ -112,10 +121,10 @@ export function openOwnedFiles<T extends object>(folder: string, schema: z.ZodTy
     write,
     remove: (name: string): void => rmSync(join(path, name), { force: true }),
     /** Whether another process owns a file, and still runs. */
-    isRunning: ({ owner }: Pick<OwnedFile<T>, 'owner'>): boolean =>
+    isRunning: ({ owner }: Pick<PendingFile, 'owner'>): boolean =>
       owner !== own?.name && /^[\w-]+$/.test(owner) && isLocked(join(path, `${owner}.lock`)),
     /** Whether this process owns a file. */
-    isOwn: ({ owner }: Pick<OwnedFile<T>, 'owner'>): boolean => owner === own?.name,
+    isOwn: ({ owner }: Pick<PendingFile, 'owner'>): boolean => owner === own?.name,
     close,
   };
 }
