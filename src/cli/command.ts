@@ -4,26 +4,26 @@ import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
 import type { CommandResult, Field } from './output/result.ts';
 
-/** Turns the text of an option or argument into its value; throws `UsageError`. An argument sees the options. */
+/** Reads the text of an option or argument; throws `UsageError`. An argument sees the values of the options. */
 export type Parse<T> = (text: string, io: Io, options: Readonly<Record<string, unknown>>) => T | Promise<T>;
 
 interface Described {
   readonly describe: string;
   /**
-   * The contract's field it fills, with dots inside: `newCustomer.email`. Its schema checks the value. Unless given, it is
-   * the one with the name of the option or argument, where the operation has such a field.
+   * The field of the contract that it fills, such as `newCustomer.email`, and whose schema checks the value. Default: the
+   * field with the name of the option or argument.
    */
   readonly field?: string;
   readonly choices?: readonly string[];
   readonly pick?: Pickable;
-  /** Whether the name of a customer, a plan or a token, or the e-mail address, may stand for the id, which is then looked up. */
+  /** Whether a name or an e-mail address may stand for the id of a customer, plan or token, which is then looked up. */
   readonly takesName?: boolean;
 }
 
 export type Pickable = 'product' | 'customer' | 'key' | 'device' | 'token' | 'session';
 
 interface Conditional {
-  /** What makes it needless: another option or argument, or one of several. */
+  /** Options or arguments of which one makes this one unnecessary. */
   readonly neededUnless?: string | readonly string[];
 }
 
@@ -31,13 +31,13 @@ export interface OptionSpec<T = unknown> extends Described, Conditional {
   /** As in the help: `-P, --product <ID>`. */
   readonly flags: string;
   readonly env?: string;
-  /** A `negation` is a switch that is on until it is given, as `--no-…`, or turned off in the environment. */
+  /** A `negation` is a switch that is on until `--no-…` or its variable turns it off. */
   readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
-  /** Another option, by its attribute, that it does not go with. */
+  /** The attribute of an option that cannot be combined with this one. */
   readonly conflicts?: string;
-  /** What a switch puts into its field; true unless given. */
+  /** The value that a switch puts into its field; default true. */
   readonly means?: unknown;
-  /** Whether one text may give several values, with commas between them: none of them can contain one. */
+  /** Whether one text may give several values with commas between them; no value contains a comma. */
   readonly takesList?: boolean;
   readonly parse: Parse<unknown>;
   readonly value?: T;
@@ -46,7 +46,7 @@ export interface OptionSpec<T = unknown> extends Described, Conditional {
 export interface ArgumentSpec<T = unknown> extends Described, Conditional {
   readonly usage: string;
   readonly parse: Parse<unknown>;
-  /** Whether its text is a secret, not to be repeated where it may be logged. */
+  /** Whether its text is a secret, which must not be repeated where it may be logged. */
   readonly secret?: boolean;
   readonly value?: T;
 }
@@ -57,19 +57,18 @@ export type ValuesOf<S> = { readonly [K in keyof S]: S[K] extends { readonly val
 
 export interface CommandSpec<A, O> {
   readonly about: string;
-  /** The operation of the contract it is the command of: `keys.create`. */
+  /** The operation of the contract that the command makes available: `keys.create`. */
   readonly operation?: string;
-  /** Scopes that it can need besides that of its operation, each with what for. */
+  /** Scopes that it may need besides the scope of its operation, each with its purpose. */
   readonly alsoNeeds?: Readonly<Partial<Record<Scope, string>>>;
   readonly arguments?: A;
   readonly options?: O;
-  /** Terms that its help explains, under a title. */
   readonly terms?: { readonly title: string; readonly rows: readonly (readonly [term: string, meaning: string])[] };
-  /** The fields of its answer, which `--fields` may name; those of `data` for a value or a document. */
+  /** The fields of its result, which `--fields` may name; of a value or a document the fields of `data`. */
   readonly fields?: readonly (Field | string)[];
-  /** Whether it prints rows as they come until it is stopped: a stream, which `-o` does not take. */
+  /** Whether it prints rows until it is stopped; `-o` does not take such a stream. */
   readonly streams?: boolean;
-  /** Whether it looks itself at what `-o` names when that is there already. */
+  /** Whether the command itself decides about a file of `-o` that exists. */
   readonly ownsOutput?: (options: Written['options']) => boolean;
   readonly examples: readonly (readonly [line: string, does: string])[];
   run(values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): Promise<CommandResult>;
@@ -82,14 +81,14 @@ type AnySpec = CommandSpec<Specs<ArgumentSpec>, Specs<OptionSpec>>;
 
 export type Command = Declaration & { readonly path: string };
 
-/** A command in the tree, before its file is loaded: its words, and what the help of its parents shows. */
+/** A command before its file is loaded, with what the help of its parents shows. */
 export interface CommandEntry {
   readonly path: string;
   readonly summary: string;
   readonly alias?: string;
-  /** Words of other tools that are understood too, and are shown nowhere. */
+  /** Words of other tools that are understood too; no help shows them. */
   readonly synonyms: readonly string[];
-  /** One word that stands for all of them: `login`. */
+  /** One word in place of the whole path: `login`. */
   readonly shortcut?: string;
   readonly load: () => Promise<Command>;
 }
@@ -104,7 +103,7 @@ export interface ParsedCommand {
 export interface Written {
   readonly arguments: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
-  /** The options that were not typed: their variables, or the configuration, give them. */
+  /** The options whose values come from a variable or the configuration. */
   readonly fromEnvironment: readonly string[];
 }
 
@@ -123,7 +122,7 @@ type More = Omit<Described, 'describe'> &
   Pick<OptionSpec, 'env' | 'takesList' | 'conflicts'> &
   Pick<ArgumentSpec, 'secret'> & { readonly parse?: Parse<unknown> };
 
-/** What an option gives for one text: what `parse` returns, else one of its choices, else the text. */
+/** The type of one value: what `parse` returns, else the choices, else text. */
 type ValueOf<M> = M extends (...text: never[]) => infer T
   ? Awaited<T>
   : M extends { readonly parse: infer P }
@@ -132,15 +131,13 @@ type ValueOf<M> = M extends (...text: never[]) => infer T
       ? Choice
       : string;
 
-/** What an option gives in all, which another one may make unnecessary. */
+/** The type of a value that is undefined where another option makes it unnecessary. */
 type ValueUnless<M> = M extends { readonly neededUnless: unknown } ? ValueOf<M> | undefined : ValueOf<M>;
 
 const asText = (text: string): string => text;
 
-/** More of an option, or only how its text is read. */
 const moreOf = (more: More | Parse<unknown> = {}): More => (typeof more === 'function' ? { parse: more } : more);
 
-/** An option without a value. */
 export function flag(
   flags: string,
   describe: string,
@@ -149,12 +146,10 @@ export function flag(
   return { flags, describe, kind: 'switch', parse: asText, ...more };
 }
 
-/** A switch that is on until it is turned off: `--no-key-check`, or `off` in its variable. */
 export function negation(flags: `--no-${string}`, describe: string, more: { env: string }): OptionSpec<boolean> {
   return { flags, describe, kind: 'negation', parse: asText, ...more };
 }
 
-/** An option with a value, which may be left out. */
 export function option<const M extends More | Parse<unknown> = None>(
   flags: string,
   describe: string,
@@ -163,7 +158,6 @@ export function option<const M extends More | Parse<unknown> = None>(
   return { flags, describe, kind: 'one', parse: asText, ...moreOf(more) };
 }
 
-/** An option with a value that must be given. */
 export function required<const M extends More | Parse<unknown> = None>(
   flags: string,
   describe: string,
@@ -172,7 +166,7 @@ export function required<const M extends More | Parse<unknown> = None>(
   return { flags, describe, kind: 'required', parse: asText, ...moreOf(more) };
 }
 
-/** An option that may be given several times, and one of a list also as `a,b`; absent when it is not given at all. */
+/** An option that may be given several times, with choices also as `a,b`; undefined when it is not given. */
 export function many<const M extends More | Parse<unknown> = None>(
   flags: string,
   describe: string,
@@ -183,7 +177,7 @@ export function many<const M extends More | Parse<unknown> = None>(
   return { flags, describe, kind: 'many', parse: asText, takesList, ...(choices && { choices }), ...rest };
 }
 
-/** What an argument gives: `<ID...>` at least one, `[TOPIC...]` any number, `[NAME]` perhaps one. */
+/** `<ID...>` takes one or more values, `[TOPIC...]` any number, `[NAME]` none or one. */
 type ArgumentValue<Usage> = Usage extends `${string}...${string}`
   ? string[]
   : Usage extends `[${string}`
@@ -208,7 +202,6 @@ export function describeOption({ describe, choices, env }: Pick<OptionSpec, 'des
 
 const productId = { env: 'LKM_PRODUCT', field: 'productId' } as const;
 
-/** The option for a product that need not be given, which `LKM_PRODUCT` may give too. */
 export const productOption = (describe: string): OptionSpec<string | undefined> =>
   option('-P, --product <ID>', describe, productId);
 
@@ -226,15 +219,13 @@ export const productUnlessFile = required('-P, --product <ID>', 'the product, by
   neededUnless: 'file',
 });
 
-/** The product of the KEY of a command; without it, `CommandContext.productOf` finds it. */
+/** The product of the KEY argument; `CommandContext.productOf` looks it up unless given. */
 export const productOfKey = productOption('its product; found by the key unless given');
 
-/** The same for a command that can also take a file of keys. */
 export const productOfKeyOrRows = productOption(
   'its product; found by the key unless given. With -f: that of rows that name none',
 );
 
-/** The product of rows that do not name one themselves. */
 export const productOfRows = productOption('the product of rows that do not name one');
 
 export const change = {
@@ -242,5 +233,4 @@ export const change = {
   dryRun: flag('-n, --dry-run', 'show the request and send nothing'),
 };
 
-/** The option that answers a yes-or-no question beforehand. */
 export const yes = flag('-y, --yes', 'do not ask');

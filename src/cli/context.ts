@@ -19,13 +19,12 @@ interface ContextOptions {
   readonly io: Io;
 }
 
-/** What a command works with. */
 export type CommandContext = Omit<OpenedContext, 'connection' | 'pendingKey' | 'foundWords' | 'delivered' | 'close'>;
 
-/** The same for what runs a command, and closes what it has opened. */
+/** The context for `runCommand`, which closes what the command has opened. */
 export type OpenedContext = Readonly<ReturnType<typeof openContext>>;
 
-/** What a command has opened so far, each part at its first use. */
+/** What the command has opened so far. Each part is opened at its first use. */
 interface Opened {
   target?: Target;
   connecting?: Promise<Connection>;
@@ -43,32 +42,29 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
   const opened: Opened = {};
   const products = new Map<string, string>();
 
-  /** Which service it is; opens nothing. */
   const chosenTarget = async (): Promise<Target> => {
     opened.target ??= await chooseTarget(flags, io);
     return opened.target;
   };
 
-  /** The service, for requests that the contract does not have too. */
+  /** Calls the service with any endpoint, also one that is not in the contract. */
   function caller(needs?: ClientNeeds): Promise<CallEndpoint> {
     opened.caller ??= connect(needs).then((service) => openCaller(service, observation, settings, io));
     return opened.caller;
   }
 
-  /** Opens the service once, also when several ask for it at a time. */
   async function connect(needs: ClientNeeds = { needsToken: true }): Promise<Connection> {
     opened.connecting ??= chosenTarget().then((target) => openConnection(target, { flags, io, ...needs }));
     opened.connection = await opened.connecting;
     return opened.connection;
   }
 
-  /** The service, opened at the first call. */
   async function client(needs?: ClientNeeds): Promise<Client> {
     const { clientOfCall } = await import('../client/client.ts');
     return clientOfCall(await caller(needs));
   }
 
-  /** The product of a licence key: the one that was given, else the one that the service knows. */
+  /** Returns the given product id, or looks it up by the key. */
   async function productOf(key: string, given: string | undefined): Promise<string> {
     const known = given ?? products.get(key);
     if (known !== undefined) return known;
@@ -79,14 +75,14 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     return product;
   }
 
-  /** Makes one change under one idempotency key; with `--dry-run` shows the request instead of sending it. */
+  /** Makes one change under one idempotency key. Throws `DryRun` with `--dry-run`. */
   async function change<E extends AnyEndpoint>(endpoint: E, input: unknown): Promise<Changed<ChangeAnswer<E>>> {
     const [prepared] = await prepare([{ endpoint, input }]);
     if (prepared === undefined) throw new Error('a change was not prepared');
     return (await prepared.send()) as Changed<ChangeAnswer<E>>;
   }
 
-  /** Writes changes down before the first of them is sent, so that a later run repeats those without an answer. */
+  /** Writes changes to disk before the first one is sent, so that a later run repeats those without a response. */
   async function prepare(all: readonly Change[]): Promise<readonly PreparedChange[]> {
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;
@@ -95,20 +91,20 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     return opened.changes.prepare(all);
   }
 
-  /** The changes that have no answer yet. Throws `LocalError`. */
+  /** The changes without a response. Throws `LocalError`. */
   async function pending(): Promise<PendingChanges> {
     const { openPending } = await import('./state/pending.ts');
     opened.pending ??= openPending(io);
     return opened.pending;
   }
 
-  /** The same; null where nothing was ever written down. */
+  /** The changes without a response; null where none was ever written. */
   async function knownPending(): Promise<PendingChanges | null> {
     const { hasPending } = await import('./state/pending-files.ts');
     return hasPending(io) ? pending() : null;
   }
 
-  /** Events of the service as they happen, in the order of their numbers; ends with the signal of the command. */
+  /** Yields events as they happen, ordered by their numbers, until the command is stopped. */
   async function* follow(followed: Omit<FollowOptions, 'signal'>): AsyncGenerator<readonly Event[]> {
     const service = await connect();
     const { followParts } = await import('../client/follow-events.ts');
@@ -131,7 +127,6 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     client,
     caller,
     target: chosenTarget,
-    /** The service itself, for a client that is observed in another way. */
     connect: () => connect(),
     written: options,
     productOf,
@@ -140,7 +135,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     follow,
     say,
     pending,
-    /** Has something closed when the command ends, however it ends. */
+    /** Registers what is closed when the command ends, also after an error. */
     onClose: (close: () => Promise<void>) => void closers.push(close),
     get connection(): Connection | null {
       return opened.connection ?? null;
@@ -148,16 +143,16 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     get pendingKey(): string | null {
       return opened.changes?.pendingKey() ?? null;
     },
-    /** The words of options that were found while the command ran, for a command line that repeats it. */
+    /** Options with values that the command has looked up, for a command line that repeats it. */
     get foundWords(): readonly string[] {
       const [product] = products.values();
       return product !== undefined && products.size === 1 ? ['--product', product] : [];
     },
-    /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
+    /** Called when the reader has received the responses, or the error: the changes need not be repeated. */
     delivered: () => {
       opened.isDelivered = true;
     },
-    // Removing what was written down comes last: a process that is killed before it gets the same answers again.
+    // The files of changes are removed last: a process that is killed before that gets the same responses again.
     close: async () => {
       observation.end();
       try {

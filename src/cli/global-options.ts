@@ -1,13 +1,12 @@
 import { parseDuration } from './values/duration.ts';
 import { parseCount, parseSwitch, parseTimeout } from './values/scalars.ts';
 
-/** An option that every command takes, before or after its words. */
 export interface GlobalOption {
   readonly flags: string;
   readonly describe: string;
   readonly env?: string;
   readonly choices?: readonly string[];
-  /** Reads the text of a setting: an option that its variable or `lkm config` may give too. */
+  /** Reads the value of an option that a variable or `lkm config` may set too. */
   readonly parse?: (text: string) => unknown;
 }
 
@@ -15,7 +14,7 @@ export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl'] as const;
 
 export type Format = (typeof formats)[number];
 
-/** The variable of a `--no-…` option that turns it off. */
+/** Reads the variable of a `--no-…` option. */
 const parseOff = (text: string): boolean => !parseSwitch(text);
 
 export const globalOptions = [
@@ -96,7 +95,7 @@ type Switches =
   | 'progress'
   | 'input';
 
-/** The global options of a command, with those of the environment and the stored ones; `false` is the `--no-` form. */
+/** The global options from the command line, the environment and the configuration; `false` is the `--no-` form. */
 export type GlobalFlags = Readonly<
   Partial<
     Record<Texts, string | undefined> &

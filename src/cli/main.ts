@@ -18,7 +18,7 @@ void run(process.argv.slice(2), systemIo()).then((code) => {
 
 function systemIo(): Io {
   return {
-    // Without `process.stdin`: opening it takes time that most commands need not spend.
+    // Not `process.stdin`: opening it takes time that most commands do not need to spend.
     get stdin() {
       return { isTTY: isatty(0), chunks: () => process.stdin };
     },
@@ -56,20 +56,20 @@ function systemIo(): Io {
   };
 }
 
-/** A HOME that is empty or relative names no folder. Both throw for a number that has no name. */
+/** An empty or relative HOME names no folder. Both functions throw for a user id without a name. */
 function homeFolder(): string | null {
   for (const find of [homedir, () => userInfo().homedir]) {
     try {
       const folder = find();
       if (isAbsolute(folder)) return folder;
     } catch {
-      // The next one may know it.
+      // Try the next source.
     }
   }
   return null;
 }
 
-/** A container may run as a number that has no name. */
+/** A container may run under a user id without a name. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -78,10 +78,10 @@ function userName(): string {
   }
 }
 
-/** How long something may stay open after a command that was told to stop has ended. */
+/** How long sockets and timers may stay open after a stopped command has ended. */
 const END_WITHIN_MS = 1_000;
 
-/** The first signal lets the command stop by itself; the second one ends the process. */
+/** The first signal asks the command to stop; the second signal ends the process. */
 function watchSignals() {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -92,7 +92,7 @@ function watchSignals() {
   }
   return {
     stop: controller.signal,
-    /** Called when the command has ended: after a signal, what is still open must not keep the process alive. */
+    /** Called when the command has ended: after a signal, open sockets must not keep the process alive. */
     endSoon: () => {
       const { aborted, reason } = controller.signal;
       if (aborted) setTimeout(() => endBy(reason), END_WITHIN_MS).unref();
@@ -100,7 +100,7 @@ function watchSignals() {
   };
 }
 
-/** Ends the process at once. `process.exit` would wait for a thread that looks up a name, which cannot be stopped. */
+/** Ends the process immediately. `process.exit` would wait for a DNS look-up, which cannot be cancelled. */
 function endBy(signal: 'SIGINT' | 'SIGTERM'): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
@@ -110,7 +110,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It is of another user.
+    // The process belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

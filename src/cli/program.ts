@@ -22,7 +22,7 @@ import { commandEntries, groups } from './tree.ts';
 import { parseChoice, parseSwitch } from './values/scalars.ts';
 import { explainWords, plainWords } from './wrong-words.ts';
 
-/** Runs a command line and resolves to the exit code. Records each step in `state`, by which an error is explained. */
+/** Runs a command line and resolves to the exit code. Records each step in `state`, for the explanation of an error. */
 export async function runCommandLine(state: RunState): Promise<number> {
   const { argv, io } = state;
   const parsed = await parseCommandLine(argv, io);
@@ -35,18 +35,16 @@ export async function runCommandLine(state: RunState): Promise<number> {
   return runCommand(parsed, state.settings, state);
 }
 
-/** What a command line asks for: a text (help, version), or a command to run with what was written for it. */
+/** Either a text (help, version), or a command with its words. */
 export type Parsed = { readonly kind: 'text'; readonly text: string } | ParsedCommand;
 
-/** What commander has found so far while it parses. */
 interface Reading {
   path: string;
   command: Command | null;
-  /** The command as commander has parsed it; null where its help is asked for. */
+  /** The parsed command; null where its help is asked for. */
   parsed: Commander | null;
 }
 
-/** Parses a command line, given without node and the script. Throws `UsageError`. */
 export async function parseCommandLine(typed: readonly string[], io: Io): Promise<Parsed> {
   const argv = plainWords(typed);
   const reading: Reading = { path: 'lkm', command: null, parsed: null };
@@ -69,7 +67,7 @@ export async function parseCommandLine(typed: readonly string[], io: Io): Promis
   return { kind: 'text', text: await helpPage(path, command, helpView(argv, io)) };
 }
 
-/** Gives the options that were not typed the value of their variable, else the one that is stored. Throws `UsageError`. */
+/** Sets options that were not typed from their variables, then from the stored settings. Throws `UsageError`. */
 async function fillOptions(commanders: readonly Commander[], { path }: Command, io: Io): Promise<void> {
   const fill = (source: 'env' | 'config', find: (variable: string) => StoredText | undefined): void => {
     for (const commander of commanders) {
@@ -95,7 +93,6 @@ async function fillOptions(commanders: readonly Commander[], { path }: Command, 
   fill('config', (name) => stored.get(name));
 }
 
-/** The words of a command as they were typed, or stand in the environment. */
 function writtenFor({ arguments: positional, options }: Command, parsed: Commander): Written {
   const given = parsed.opts();
   const attributes = Object.entries(options).map(([name, { flags }]) => [name, attributeOf(flags)] as const);
@@ -110,7 +107,7 @@ function writtenFor({ arguments: positional, options }: Command, parsed: Command
 
 const attributeOf = (flags: string): string => new Option(flags).attributeName();
 
-/** Throws `UsageError` where a command is named too: it would not be run. */
+/** Throws `UsageError` where a command is named too, since it would not run. */
 function versionAlone({ path }: Reading, { version }: Pick<Io, 'version'>): string {
   if (path === 'lkm') return `${version}\n`;
   throw new UsageError('--version shows that of lkm itself, and goes without a command', [['See:', `${path} --help`]]);
@@ -122,7 +119,7 @@ async function readHelpWord(argv: readonly string[]): Promise<readonly string[]>
   return expandHelp(argv);
 }
 
-/** Builds the tree for commander. The commands of a group are left out unless the words name the group. */
+/** Builds the commands for commander; those of a group only if the words name the group. */
 function buildProgram(reading: Reading, words: readonly string[]): Commander {
   const root = newCommander('lkm').option('-V, --version').option('--token <TOKEN>');
   for (const spec of globalOptions) root.addOption(globalOption(spec));
@@ -150,7 +147,7 @@ function buildProgram(reading: Reading, words: readonly string[]): Commander {
       reading.path = `${reading.path} ${child.name()}`;
       const entry = entryOf.get(child);
       if (entry === undefined) return;
-      // Compiling the checks takes longer than those of one command; the contract asks once, when it is loaded.
+      // Zod compiles checks when the contract is loaded; for one command that takes longer than it saves.
       const { z } = await import('zod');
       z.config({ jitless: entry.path !== 'serve' });
       declareParameters(child, await entry.load(), reading);
@@ -168,10 +165,10 @@ function newCommander(name: string): Commander {
     .configureOutput({ writeOut: silent, writeErr: silent, outputError: silent });
 }
 
-/** An option whose text is read as soon as it is found: on the command line, in its variable, in the configuration. */
+/** An option whose text is checked where it is found: on the command line, in its variable, in the configuration. */
 class ReadOption extends Option {
   readonly read: (text: string, before?: unknown) => unknown;
-  /** Read by `fillOptions`: commander would read it before `--json` implies a format. */
+  /** Read by `fillOptions`; commander would read it before `--json` implies a format. */
   readonly variable: string | undefined;
 
   constructor(flags: string, read: ReadOption['read'], variable?: string) {
@@ -207,9 +204,9 @@ function commandOption({ flags, kind, env, choices, takesList }: OptionSpec): Op
   }
 }
 
-/** Gives a command its arguments and options, just before commander reads them. */
+/** Declares arguments and options just before commander reads them. */
 function declareParameters(child: Commander, command: Command, reading: Reading): void {
-  // An argument that can be picked, or has choices, may be missing: `readValues` asks for it, or lists the choices.
+  // `readValues` asks for a missing argument that can be picked, or lists its choices.
   for (const { usage, pick, choices } of Object.values(command.arguments)) {
     child.argument(pick === undefined && choices === undefined ? usage : usage.replace(/^<(.*)>$/, '[$1]'));
   }

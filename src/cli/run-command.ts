@@ -21,7 +21,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const fields = command.fields ?? [];
   const chosen = settings.fields && chooseFields(settings.fields, fields);
   const order = settings.sort === null ? null : (await import('./output/sort.ts')).readOrder(settings.sort, fields);
-  // Before anything is sent: a change is not made under an expression that cannot be used.
+  // Before anything is sent: no change is made if its result cannot be filtered.
   const filter = settings.jq === null ? null : await (await import('./output/filter.ts')).openFilter(settings.jq);
   if (command.streams) checkCanStream(command, settings);
   const context = openContext({ flags: globals, settings, options: written.options, io });
@@ -42,7 +42,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const destination = settings.output === null ? null : openDestination(settings.output, overwrites, io);
   state.destination = destination;
   const unsorted = await command.run(values, context).catch((error: unknown) => {
-    // The error is printed by `fail` and counts as delivered, except after a signal.
+    // `fail` prints the error, which counts as delivered, except after a signal.
     if (!io.stop.aborted) context.delivered();
     return dryRunOutcome(error);
   });
@@ -58,7 +58,6 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
     fields,
     chosen,
     destination: state.destination,
-    // A file of a bulk run gets what its first command asked for.
     filter: file ? null : filter,
     rerun,
   });
@@ -93,7 +92,7 @@ type Spec = ArgumentSpec | OptionSpec;
 
 const isOfProduct = ({ field = '' }: Spec): boolean => ['productId', 'productIds'].includes(field);
 
-/** Whether a value has to be looked up. The name of a customer may also be an id that it had elsewhere. */
+/** Whether a value has to be looked up. The name of a customer may look like an id that it had elsewhere. */
 function isName(spec: Spec, value: unknown): value is string {
   if (typeof value !== 'string') return false;
   if (spec.pick === 'key') return value.startsWith(END_MARK);
@@ -101,10 +100,9 @@ function isName(spec: Spec, value: unknown): value is string {
   return spec.takesName === true && !value.startsWith(idPrefixes[spec.field ?? ''] ?? 'cus_');
 }
 
-/** How ids begin, by their fields; those of customers unless given. */
+/** How ids begin, by their fields; default: ids of customers. */
 const idPrefixes: Readonly<Record<string, string>> = { planId: 'plan_', tokenId: 'tok_' };
 
-/** A file of `-o` is written when the result is whole. Throws `UsageError`. */
 function checkCanStream({ path }: Command, { output }: Settings): void {
   if (output !== null) {
     throw new UsageError(`${path} goes on until it is stopped, and -o writes a file at the end: leave out -o`, [

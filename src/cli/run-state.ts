@@ -4,9 +4,9 @@ import type { OpenedContext } from './context.ts';
 import type { Io } from './io.ts';
 import type { Destination } from './output/destination.ts';
 
-/** What is known so far of the run of a command line; an error is explained by it. */
+/** The progress of a command line, from which errors are explained. */
 export interface RunState {
-  /** With the words of the values that were picked. */
+  /** Includes the words of values that were picked. */
   argv: readonly string[];
   io: Io;
   parsed?: ParsedCommand;

@@ -3,7 +3,7 @@ import type { Io } from './io.ts';
 import { print } from './output/standard-output.ts';
 import type { RunState } from './run-state.ts';
 
-/** Runs one command line and resolves to its exit code. The one place that catches errors. */
+/** Runs one command line and resolves to its exit code. Errors are caught here and nowhere else. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const state: RunState = { argv, io };
   const code = await runLine(state).catch((error: unknown) => explain(error, state));
@@ -25,17 +25,17 @@ async function runLine(state: RunState): Promise<number> {
   return runCommandLine(state);
 }
 
-/** What the scripts of `lkm completion` call at each TAB. */
+/** The first word that the scripts of `lkm completion` send at each TAB. */
 const COMPLETE = '__complete';
 
-/** A person who presses TAB is shown no errors: what cannot be found out is not offered. */
+/** TAB shows no errors: candidates that cannot be determined are not offered. */
 async function completeFor(words: readonly string[], io: Io): Promise<number> {
   const { complete, printCompletion } = await import('./completion/complete.ts');
   const text = await complete(words, io).then(printCompletion, () => '');
   return show(text, io);
 }
 
-/** The text for the command lines that are typed most and need nothing but metadata: loading more takes longer. */
+/** The most frequent command lines that need only metadata; loading the rest takes longer. */
 async function textFor(argv: readonly string[], io: Io): Promise<string | null> {
   const [word, ...others] = argv;
   if (others.length > 0) return null;

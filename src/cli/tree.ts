@@ -1,10 +1,10 @@
 import type { Command, CommandEntry, Declaration } from './command.ts';
 
-/** A group of commands on one resource, named by their first word. */
+/** A group of commands that share their first word. */
 export interface Group {
   readonly name: string;
   readonly alias?: string;
-  /** Other names that are understood, and are shown nowhere. */
+  /** Other names that are understood; no help shows them. */
   readonly synonyms?: readonly string[];
   readonly summary: string;
   /** Whether its commands open the database themselves, without the service. */
@@ -41,10 +41,10 @@ export const groups: readonly Group[] = [
   },
 ];
 
-/** What stands for the last word of a command. */
+/** Aliases of the last word of a command. */
 const aliases: Readonly<Record<string, string>> = { list: 'ls', delete: 'rm', revoke: 'rm', release: 'rm' };
 
-/** Usual words of other tools for the last word of a command. */
+/** Words of other tools for the last word of a command. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   get: ['show', 'info', 'describe', 'view'],
   show: ['get', 'info', 'describe', 'view'],
@@ -56,14 +56,13 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   renew: ['extend'],
 };
 
-/** One word that stands for all words of a command. */
+/** One word for a whole command. */
 const shortcuts: Readonly<Record<string, string>> = {
   'auth login': 'login',
   'auth status': 'whoami',
   'auth logout': 'logout',
 };
 
-// Files with several commands.
 const keysMove = () => import('./commands/keys/move.ts');
 const keysRenew = () => import('./commands/keys/renew.ts');
 const keysSlots = () => import('./commands/keys/slots.ts');
@@ -203,7 +202,7 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('help', 'explain a command or a topic', () => import('./commands/about-lkm.ts')),
 ];
 
-/** A command by its words, whose file is loaded when it is typed: `signing-keys list` is its export `signingKeysList`. */
+/** Declares a command whose file is loaded when it is used: `signing-keys list` is the export `signingKeysList`. */
 function entry<Path extends string>(
   path: Path,
   summary: string,

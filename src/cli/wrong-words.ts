@@ -3,11 +3,11 @@ import { type Command, longFlag } from './command.ts';
 import { UsageError } from './failure/errors.ts';
 import { commandEntries } from './tree.ts';
 
-/** The words and options that a guess never proposes: what they do cannot be taken back, or not by the same person. */
+/** Words and options that are never proposed, because their effect cannot be undone, or not by the same person. */
 const destructive =
   /^(delete|revoke|rm|remove|transfer|rebind|reissue|release|deactivate|unlink|rekey|restore|rotate|logout|unset|import|--(create|force|yes|all-devices|last-admin|in-use|nobody|inactive|clear-.*|plain|no-.*))$/;
 
-/** What people type for an option, by the option that is meant. */
+/** Wrong words that people type for an option. */
 const optionSynonyms: Readonly<Record<string, readonly string[]>> = {
   '--max-activations': ['seats', 'slots', 'devices', 'machines', 'max-devices', 'max-seats', 'limit', 'activations'],
   '--max-sessions': ['concurrent', 'users', 'max-users'],
@@ -30,7 +30,7 @@ const optionSynonyms: Readonly<Record<string, readonly string[]>> = {
   '--type': ['event', 'events', 'kind'],
 };
 
-/** What people type for a word of the tree, by what is meant: a group, or a command of the group before. */
+/** Wrong words that people type for a group, or for a command of the group before. */
 const wordSynonyms: Readonly<Record<string, readonly string[]>> = {
   find: ['search', 'lookup', 'query'],
   serve: ['start', 'server', 'run'],
@@ -54,7 +54,7 @@ const wordSynonyms: Readonly<Record<string, readonly string[]>> = {
   sign: ['file', 'export-file'],
 };
 
-/** The error for words that commander does not understand: its first line says what to do. */
+/** The error for words that commander rejects. Its first line says what to do. */
 export function explainWords(error: CommanderError, path: string, command: Command | null): UsageError {
   const help = `${path} --help`;
   const fail = (message: string): UsageError => new UsageError(message, [['See:', help]], { cause: error });
@@ -75,7 +75,7 @@ export function explainWords(error: CommanderError, path: string, command: Comma
       return propose(meant === undefined ? guesses(typed, guess) : [meant]);
     }
     case 'commander.excessArguments':
-      // The surplus words are left out: one of them may be a licence key.
+      // Surplus words are not repeated: a word may be a licence key.
       return message.includes('Expected 0')
         ? new UsageError(`${typed} takes no further words: see ${help}`, [], { cause: error })
         : fail(`${message.replace(/ but got (\d+): .*/s, ' but got $1')}: a text with spaces needs quotes, "Ada Ltd"`);
@@ -84,7 +84,7 @@ export function explainWords(error: CommanderError, path: string, command: Comma
   }
 }
 
-/** What people mean by a word that is none of the group, or of the tree: a command of keys may lack its first word. */
+/** The command that a wrong word means; a command of keys may lack its first word. */
 function wordsMeant(typed: string, path: string): string | undefined {
   const group = path.replace(/^lkm ?/, '');
   const word = typed.toLowerCase();
@@ -105,20 +105,19 @@ function wordsMeant(typed: string, path: string): string | undefined {
   return ofKeys && !destructive.test(ofKeys.path.slice('keys '.length)) ? `lkm ${ofKeys.path}` : undefined;
 }
 
-/** The option of the command that people mean by another one. */
 function optionMeant(typed: string, command: Command | null): string | undefined {
   const word = typed.replace(/^-+/, '').replace(/=.*/s, '').toLowerCase();
   const flags = Object.values(command?.options ?? {}).map(({ flags }) => longFlag(flags));
   return flags.find((flag) => optionSynonyms[flag]?.includes(word));
 }
 
-/** What commander guesses, where it is one letter away and destroys nothing. */
+/** Commander's guesses that differ by one letter and destroy nothing. */
 const guesses = (typed: string, guess: string): readonly string[] =>
   [...guess.replace(/^\(Did you mean (one of )?/, '').matchAll(/--[a-z-]+|[a-z][a-z-]*/g)]
     .map(([word]) => word)
     .filter((word) => isOneLetterAway(typed.replace(/=.*/s, ''), word) && !destructive.test(word));
 
-/** Whether one letter is missing, too many or another one, or two stand in each other's place. */
+/** Whether the words differ by one missing, additional or changed letter, or by two swapped letters. */
 function isOneLetterAway(a: string, b: string): boolean {
   let start = 0;
   while (start < a.length && a[start] === b[start]) start++;
@@ -135,8 +134,8 @@ function isOneLetterAway(a: string, b: string): boolean {
 const LEFT = '[“”„‟«»]';
 
 /**
- * The words of a command line as they were meant: an option with the dashes of a text program (`—json`) is one, and its
- * quotes around a word are dropped. Throws `UsageError` for such quotes around several words, which the shell has split.
+ * Corrects what text programs do to a command line: long dashes (`—json`) become `--`, and typographic quotes around a word
+ * are removed. Throws `UsageError` for such quotes around several words, which the shell has split.
  */
 export function plainWords(argv: readonly string[]): readonly string[] {
   return argv.map((word) => {

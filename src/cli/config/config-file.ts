@@ -8,27 +8,25 @@ import type { Io } from '../io.ts';
 import { withLock } from '../state/lock.ts';
 import { checkPrivate, configDir, findConfigDir, syncFolder } from './files.ts';
 
-/** Values of options by their names, as `lkm config set` stores them. */
+/** Values of options by name, stored by `lkm config set`. */
 export type StoredSettings = Readonly<z.infer<typeof StoredSettings>>;
 const StoredSettings = z.record(z.string(), z.string());
 
-/** A stored account: where its service is, and the token that belongs to it. */
+/** A service with its token. */
 export type Profile = Readonly<z.infer<typeof Profile>>;
 const Profile = z.object({
-  /** Null for a server of this machine that has ended. */
+  /** Null after the server on this machine has ended. */
   baseUrl: z.string().nullable(),
-  /** Null where it is in the keyring, or where none is stored. */
+  /** Null if it is in the keyring or not stored. */
   token: z.string().nullable(),
   keyring: z.string().optional(),
-  /** The database file behind it, for a server of this machine. */
+  /** The database of a server on this machine. */
   db: z.string().optional(),
-  /** The process of that server. */
   pid: z.int().positive().optional(),
-  /** What commands with this profile do unless they are told otherwise. */
   settings: StoredSettings.optional(),
 });
 
-/** A profile may have any name, also one that every object has. */
+/** A profile may have the name of a property that every object has. */
 const byName = <T>(all: Record<string, T>): Readonly<Record<string, T>> => Object.assign(Object.create(null), all);
 
 export type Config = Readonly<z.infer<typeof Config>>;
@@ -44,10 +42,10 @@ const Config = z.object({
 
 const empty: Config = Config.parse({ version: 1 });
 
-/** The file itself; only its owner may read it, since it holds tokens. */
+/** Readable by its owner only, since it contains tokens. */
 export const configFile = (io: Io): string => join(configDir(io), 'config.json');
 
-/** Reads the configuration, empty if never written. Throws `LocalError` when it is broken, newer, or others can read it. */
+/** Reads the configuration. Throws `LocalError` for a file that is damaged, newer, or readable by others. */
 export async function readConfig(io: Io): Promise<Config> {
   if (findConfigDir(io) === null) return empty;
   const path = configFile(io);
@@ -58,7 +56,7 @@ export async function readConfig(io: Io): Promise<Config> {
   });
 }
 
-/** Changes the configuration while no other process does. Throws `LocalError` as `readConfig` does. */
+/** Changes the configuration under a lock. Throws `LocalError` as `readConfig` does. */
 export async function changeConfig<T>(io: Io, change: (config: Conf<Config>) => T): Promise<T> {
   const ConfigStore = await loadConf();
   const cwd = configDir(io);
@@ -75,7 +73,7 @@ export async function changeConfig<T>(io: Io, change: (config: Conf<Config>) => 
   }, ['Set LKM_CONFIG_DIR to a folder that can be written to.']);
 }
 
-/** Loads `conf` without the listeners that its `when-exit` adds to signals: a server would end before its requests. */
+/** Loads `conf` without the signal listeners of its dependency `when-exit`, which would end a server before its requests. */
 async function loadConf() {
   const signals = Object.keys(constants.signals) as NodeJS.Signals[];
   const before = new Set(signals.flatMap((signal) => process.listeners(signal)));
@@ -97,7 +95,7 @@ function parse(text: string, path: string): Config {
   try {
     stored = JSON.parse(text);
   } catch {
-    // Without its cause: a syntax error quotes the file, which holds tokens.
+    // Without the cause: a syntax error quotes the file, which contains tokens.
     throw broken(path, 'cannot be read as JSON');
   }
   const config = Config.loose().safeParse(stored);

@@ -20,14 +20,14 @@ import { readLocalFile } from '../values/files.ts';
 
 type Place = Pick<Io, 'env' | 'home' | 'platform'>;
 
-/** The folder of the configuration: `LKM_CONFIG_DIR`, else the place the system has for it; null where nothing names it. */
+/** `LKM_CONFIG_DIR`, else the system's folder; null if neither exists. */
 export const findConfigDir = (io: Place): string | null =>
   io.env.LKM_CONFIG_DIR || folderIn(io, ['APPDATA', ''], ['XDG_CONFIG_HOME', '.config']);
 
 /** The same. Throws `LocalError` where nothing names it. */
 export const configDir = (io: Place): string => findConfigDir(io) ?? noFolder('the configuration', 'LKM_CONFIG_DIR');
 
-/** The folder of what is under way: `LKM_STATE_DIR`, else the place the system has for it; null where nothing names it. */
+/** `LKM_STATE_DIR`, else the system's folder; null if neither exists. */
 export const findStateDir = (io: Place): string | null =>
   io.env.LKM_STATE_DIR || folderIn(io, ['LOCALAPPDATA', 'State'], ['XDG_STATE_HOME', '.local/state']);
 
@@ -35,7 +35,7 @@ export const findStateDir = (io: Place): string | null =>
 export const stateDir = (io: Place): string =>
   findStateDir(io) ?? noFolder('changes without a response', 'LKM_STATE_DIR');
 
-/** The database that `lkm serve` uses when none is named. Throws `LocalError` where nothing names its folder. */
+/** The default database of `lkm serve`. Throws `LocalError` without a folder for it. */
 export const defaultDatabase = (io: Place): string =>
   join(
     folderIn(io, ['LOCALAPPDATA', 'Data'], ['XDG_DATA_HOME', '.local/share']) ??
@@ -49,7 +49,7 @@ function folderIn({ env, home, platform }: Place, [ofWindows, inside]: Named, [v
   const windows = platform === 'win32' ? env[ofWindows] : undefined;
   if (windows) return join(windows, 'lkm', inside);
   const { [variable]: named = '' } = env;
-  // One that is not absolute counts for nothing (XDG Base Directory Specification).
+  // A relative path is ignored (XDG Base Directory Specification).
   if (isAbsolute(named)) return join(named, 'lkm');
   return home === null ? null : join(home, inHome, 'lkm');
 }
@@ -58,12 +58,11 @@ function noFolder(what: string, names: string): never {
   throw new LocalError(`there is no folder for ${what}: this user has no home folder; set ${names}, or HOME`);
 }
 
-/** Whether secrets are taken from files that others can read. */
 export type SecretFlags = Pick<GlobalFlags, 'allowReadableSecrets'>;
 
 /**
- * Reads a file that holds a secret; a pipe, as of `<(pass show lkm)`, as it is. One that others can read too is taken with a
- * warning from a mount of secrets, or where that is allowed. Throws `LocalError` as `checkPrivate` does.
+ * Reads a file that contains a secret, or a pipe such as `<(pass show lkm)`. A file that others can read is accepted with a
+ * warning if it is a mounted secret or the flag allows it. Throws `LocalError` as `checkPrivate` does.
  */
 export const readPrivateFile = (path: string, io: Io, { allowReadableSecrets = false }: SecretFlags = {}): string =>
   readLocalFile(path, io, (file) => {
@@ -75,7 +74,7 @@ export const readPrivateFile = (path: string, io: Io, { allowReadableSecrets = f
     void io.stderr.write(`warning: ${sanitise(path)} holds a secret, and other users can read it\n`);
   });
 
-/** Where container systems mount secrets. Their files are links there, as `..data/token` of Kubernetes. */
+/** Where container systems mount secrets; the files there are links (`..data/token` of Kubernetes). */
 const isMountedSecret = (path: string, { cwd }: Io): boolean =>
   /^(\/var)?\/run\/secrets\//.test(realpathSync(resolve(cwd, path)));
 
@@ -85,7 +84,7 @@ export function isPrivateFolder(folder: string, { uid }: Io): boolean {
   return uid === null || (stats.uid === uid && (stats.mode & 0o022) === 0);
 }
 
-/** Throws `LocalError` for a folder into which others can put files, with which a command would then work. */
+/** Throws `LocalError` for a folder into which others can put files. */
 export function checkPrivateFolder(folder: string, io: Io): void {
   if (isPrivateFolder(folder, io)) return;
   throw new LocalError(`${folder} is not safe: others can put files into it`, [
@@ -98,7 +97,7 @@ const WRITABLE_BY_OTHERS = 0o022;
 
 type Reader = Pick<Io, 'uid' | 'groups'>;
 
-/** Whether others than this process can read or write it. What root gives to a group of this process alone is not exposed. */
+/** Whether others can read or write it. A file that root gives to a group of this process is not exposed. */
 function isExposed({ uid: owner, gid, mode }: Stats, { uid, groups }: Reader): boolean {
   const isOfGroup = owner === 0 && uid !== 0 && groups.includes(gid);
   return (mode & (isOfGroup ? 0o027 : 0o077)) !== 0;
@@ -106,7 +105,7 @@ function isExposed({ uid: owner, gid, mode }: Stats, { uid, groups }: Reader): b
 
 const isTrustedOwner = ({ uid: owner }: Stats, { uid }: Reader): boolean => uid === 0 || owner === uid || owner === 0;
 
-/** Throws `LocalError` for a file that others can read, or that belongs to one of them. Windows is not looked at. */
+/** Throws `LocalError` for a file that others can read or own. Windows is not checked. */
 export function checkPrivate(stats: Stats, path: string, io: Pick<Io, 'uid' | 'groups' | 'cwd'>): void {
   if (io.uid === null || !stats.isFile()) return;
   if (isExposed(stats, io)) {
@@ -122,7 +121,7 @@ export function checkPrivate(stats: Stats, path: string, io: Pick<Io, 'uid' | 'g
 const OF_ANOTHER_OWNER =
   'It is not yours to close: have it mounted as 0400 of this user, or as 0440 of root and a group of this user.';
 
-/** Writes a file so that a reader sees all of it or nothing: aside, on the disk, then in its place. */
+/** Writes a file that readers see completely or not at all: a temporary file, synced, then renamed. */
 export function writeAtomically(path: string, text: string, mode: number, io: Io): void {
   const full = resolve(io.cwd, path);
   const aside = `${full}.${io.uuid()}.tmp`;
@@ -135,7 +134,7 @@ export function writeAtomically(path: string, text: string, mode: number, io: Io
   }
 }
 
-/** Puts the names in a folder on the disk: a file that was renamed is found there after a power failure. */
+/** Syncs a folder: a renamed file is then found after a power failure. */
 export function syncFolder(path: string): void {
   try {
     const folder = openSync(path, 'r');
@@ -145,6 +144,6 @@ export function syncFolder(path: string): void {
       closeSync(folder);
     }
   } catch {
-    // Windows keeps its names itself and opens no folder.
+    // Windows opens no folder, and needs no sync.
   }
 }

@@ -1,21 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import type { Io } from '../io.ts';
 
-/** The system's keyring. Each entry is a token under a name that a profile knows. */
+/** The system's keyring, with a token per entry; a profile knows the name of its entry. */
 export interface Keyring {
-  /** The token, or null when it is not there, or the keyring is locked or does not answer. */
+  /** Null if the entry is missing, or the keyring is locked or does not respond. */
   read(entry: string): string | null;
-  /** Whether it is in the keyring afterwards; people see it there under the origin of its service. */
+  /** Whether the token was stored. The keyring shows it with the origin of its service. */
   store(entry: string, token: string, origin: string): boolean;
   remove(entry: string): boolean;
 }
 
-/** The keyring, where a program of the system takes a secret on stdin. Decision 0035. */
+/** The keyring, if a program of the system takes secrets on stdin. Decision 0035. */
 export function keyringOf({ platform, env }: Pick<Io, 'platform' | 'env'>): Keyring | null {
   const keyrings: Readonly<Record<string, (env: Io['env']) => Keyring>> = { linux: secretService, darwin: keychain };
   const keyring = keyrings[platform]?.(env);
   if (keyring === undefined) return null;
-  // What a program says about its success is not relied on: what was stored is read again.
+  // Programs report success wrongly, so the stored token is read back.
   const store: Keyring['store'] = (entry, token, origin) =>
     keyring.store(entry, token, origin) && keyring.read(entry) === token;
   return { ...keyring, store };
@@ -31,7 +31,7 @@ function secretService(env: Io['env']): Keyring {
   };
 }
 
-/** The keychain of macOS. `security -i` reads commands, so that no secret is in its arguments. */
+/** The macOS keychain. `security -i` reads commands from stdin: no secret is an argument. */
 function keychain(env: Io['env']): Keyring {
   const call = (words: readonly string[], input = '') => run('security', words, input, env);
   const named = (entry: string) => ['-s', 'lkm', '-a', entry];
@@ -44,10 +44,10 @@ function keychain(env: Io['env']): Keyring {
   };
 }
 
-/** A keyring without a session to unlock it in may never answer. */
+/** A keyring without a session to unlock it may never respond. */
 const TIMEOUT_MS = 3_000;
 
-/** What the program printed, without the line break at its end; null when it failed or took too long. */
+/** The output without its final line break; null if the program failed or took too long. */
 function run(program: string, words: readonly string[], input: string, env: Io['env']): string | null {
   const how = { env, input, timeout: TIMEOUT_MS, killSignal: 'SIGKILL', encoding: 'utf8' } as const;
   const { status, stdout } = spawnSync(program, words, { ...how, stdio: ['pipe', 'pipe', 'ignore'] });

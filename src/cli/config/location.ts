@@ -6,7 +6,7 @@ import { quote } from '../output/words.ts';
 
 export const isPostgres = (text: string): boolean => /^postgres(ql)?:\/\//.test(text);
 
-/** The address or the absolute path of a database. Throws `UsageError` for an address that can be read in two ways. */
+/** An absolute path or an address. Throws `UsageError` for an ambiguous address. */
 export function locate(text: string, { cwd }: Pick<Io, 'cwd'>): string {
   if (!isPostgres(text)) return resolve(cwd, text);
   if (parseAddress(text) !== null) return text;
@@ -16,10 +16,10 @@ export function locate(text: string, { cwd }: Pick<Io, 'cwd'>): string {
   ]);
 }
 
-/** Query parameters of an address that may be shown; others can hold a secret. */
+/** Query parameters that may be shown; others may contain a secret. */
 const shownParameters = ['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert', 'target_session_attrs'];
 
-/** A location without passwords, as it may be shown and stored. */
+/** A location without passwords, for output and storage. */
 export function withoutPassword(location: string): string {
   if (!isPostgres(location)) return location;
   const url = parseAddress(location);
@@ -30,13 +30,13 @@ export function withoutPassword(location: string): string {
   return `${url.protocol}//${user}${host}${url.pathname}${query.size === 0 ? '' : `?${query}`}`;
 }
 
-/** A user and an empty host, as for a socket: `postgres://lkm@/shop?host=/run/postgresql`. `URL` refuses it. */
+/** `URL` refuses an empty host, as for a socket: `postgres://lkm@/shop?host=/run/postgresql`. */
 const emptyHost = /@\/(?=[^@]*$)/;
 
-/** `URL` knows no address of several hosts: `postgres://lkm@one:5432,two:5433/shop`. */
+/** `URL` refuses several hosts: `postgres://lkm@one:5432,two:5433/shop`. */
 const severalHosts = /(?<=^\w+:\/\/(?:[^/?#]*@)?)[^/?#@,]+(?:,[^/?#@,]+)+(?=[/?#]|$)/;
 
-/** Parses an address; null when it is no URL, or when a `/ # ? @` in it may belong to the password. */
+/** Parses an address; null if it is no URL, or if one of `/ # ? @` may belong to the password. */
 function parseAddress(address: string): URL | null {
   const text = address.replace(emptyHost, '@socket/').replace(severalHosts, 'several');
   if (!URL.canParse(text)) return null;
@@ -50,7 +50,7 @@ function parseAddress(address: string): URL | null {
 
 export const hasPassword = (location: string): boolean => withoutPassword(location) !== location;
 
-/** A text, such as the message of an error, with the passwords of all addresses in it removed. */
+/** Removes the passwords of all addresses in a text. */
 export const withoutPasswords = (text: string): string =>
   text
     .replaceAll(/postgres(?:ql)?:\/\/[^\s'"`]+/g, (address) =>
@@ -58,13 +58,12 @@ export const withoutPasswords = (text: string): string =>
     )
     .replaceAll(/(https?:\/\/)[^\s'"`/]*@/g, '$1');
 
-/** Throws `LocalError` for a file that does not exist: opening it would make a new, empty database. */
+/** Throws `LocalError` for a missing file: opening it would create an empty database. */
 export function checkExists(location: string, hints: readonly Hint[] = []): void {
   if (isPostgres(location) || existsSync(location)) return;
   throw new LocalError(`${location} does not exist`, ['Check the path of the database.', ...hints]);
 }
 
-/** What to do where the server of a database does not run. */
 export const waysWithoutServer = (db: string): readonly Hint[] => [
   'Nothing was sent.',
   ['Start it:', `lkm serve --db ${quote(db)}`],

@@ -6,7 +6,7 @@ import { readPrivateFile, type SecretFlags } from './files.ts';
 
 export const masterKeyVariables = ['LKM_MASTER_KEY_FILE', 'LKM_MASTER_KEY'] as const;
 
-/** The master key of the environment, or null. Throws `UsageError` for two, or a text that is not one, `LocalError` for a file. */
+/** The master key of the environment, or null. Throws `UsageError` for two or a malformed key, `LocalError` for a file. */
 export function readMasterKey(io: Io, flags: SecretFlags): Uint8Array | null {
   const [name, other] = masterKeyVariables.filter((variable) => io.env[variable]);
   if (name === undefined) return null;
@@ -15,7 +15,6 @@ export function readMasterKey(io: Io, flags: SecretFlags): Uint8Array | null {
   return name === 'LKM_MASTER_KEY' ? parseKey(value, name) : readKeyFile(value, io, flags);
 }
 
-/** A master key of 32 bytes, base64, in a file that is its owner's alone. */
 export const readKeyFile = (path: string, io: Io, flags: SecretFlags): Uint8Array =>
   parseKey(readThere(path, io, flags).trim(), path);
 
@@ -24,7 +23,7 @@ function readThere(path: string, io: Io, flags: SecretFlags): string {
   throw new LocalError(`${path} is not there`, [['A new key:', `(umask 077; openssl rand -base64 32 > ${path})`]]);
 }
 
-/** 32 bytes in base64, of either alphabet. The text itself is in no error. */
+/** Decodes base64 of either alphabet. Errors do not contain the text. */
 function parseKey(text: string, from: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text) && bytes.length === 32) return bytes;

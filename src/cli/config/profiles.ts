@@ -4,19 +4,19 @@ import type { Io } from '../io.ts';
 import { type Config, changeConfig, type Profile, readConfig } from './config-file.ts';
 import { waysWithoutServer } from './location.ts';
 
-/** Where the token of a profile is: here, or under this name in the keyring. */
+/** The token itself, or the name of its entry in the keyring. */
 export type StoredToken = Pick<Profile, 'token' | 'keyring'>;
 
 export interface NamedProfile extends Profile {
   readonly name: string;
-  /** Named by `--profile`: then its token goes before those of the environment. */
+  /** Whether `--profile` names it: its token then wins over the variables. */
   readonly explicit: boolean;
 }
 
 /** The profile that `lkm serve` writes. */
 const LOCAL = 'local';
 
-/** The profile that is named, or the current one; null when there is none. Throws `UsageError` for an unknown name. */
+/** The named or the current profile; null for none. Throws `UsageError` for an unknown name. */
 export async function chooseProfile(flags: GlobalFlags, io: Io): Promise<NamedProfile | null> {
   const { profiles, currentProfile } = await readConfig(io);
   const named = namedProfile(flags, io);
@@ -28,28 +28,25 @@ export async function chooseProfile(flags: GlobalFlags, io: Io): Promise<NamedPr
   return { ...stored(name, profiles), name, explicit: flags.profile !== undefined };
 }
 
-/** The name that is given in place of the current profile's; null for none. An empty variable counts as none. */
+/** The name that overrides the current profile; null for none. An empty variable is ignored. */
 export const namedProfile = (flags: GlobalFlags, { env }: Pick<Io, 'env'>): string | null =>
   flags.profile ?? (env.LKM_PROFILE || null);
 
-/** The origin of an address; null for the profile of a server that has ended. */
 export const originOf = (url: string | null): string | null =>
   url !== null && URL.canParse(url) ? new URL(url).origin : url;
 
-/** Where the service of a profile is, in words. */
 export const placeOfService = ({ baseUrl }: Profile): string => baseUrl ?? 'a server that has ended';
 
-/** Whether it is the profile of a server of this machine that has ended: another program may listen at its address. */
+/** Whether the server of the profile has ended: another program may listen at its address. */
 export const hasEnded = ({ baseUrl, pid }: Profile, { isRunning }: Pick<Io, 'isRunning'>): boolean =>
   baseUrl === null || (pid !== undefined && !isRunning(pid));
 
-/** The error for the profile of a server that has ended. */
 export const serverEnded = ({ name, db = '' }: NamedProfile): LocalError =>
   new LocalError(`the server of profile ${name} is not running`, waysWithoutServer(db));
 
 /**
- * Stores a new profile under `name`, or under `name-2`, `name-3` … where that is taken: what is stored is never
- * overwritten. The first profile becomes the current one. Returns the name. Throws `LocalError` as `readConfig` does.
+ * Stores a new profile under `name`, or `name-2`, `name-3` … if the name is taken, and returns the name. The first profile
+ * becomes the current one. Throws `LocalError` as `readConfig` does.
  */
 export const addProfile = (io: Io, name: string, profile: Profile): Promise<string> =>
   changeConfig(io, (config) => {
@@ -60,8 +57,8 @@ export const addProfile = (io: Io, name: string, profile: Profile): Promise<stri
   });
 
 /**
- * Makes `local` the profile of a server that has started, with its new token or the one that is stored for its database.
- * Another profile of that name gets a free one. Throws `LocalError` as `readConfig` does.
+ * Stores a started server as profile `local`, with its new token or the stored token of its database. Another profile of
+ * that name is renamed. Throws `LocalError` as `readConfig` does.
  */
 export const startLocalProfile = (io: Io, { url, db, token }: Served): Promise<Profile> =>
   changeConfig(io, (config) => {
@@ -77,7 +74,7 @@ export const startLocalProfile = (io: Io, { url, db, token }: Served): Promise<P
     return profile;
   });
 
-/** Removes the profile of a server that has ended; one with a token stays, without an address. */
+/** Removes the profile of an ended server; a profile with a token stays, without an address. */
 export const endLocalProfile = (io: Io, url: string): Promise<void> =>
   changeConfig(io, (config) => {
     const { profiles, currentProfile } = config.store;
@@ -93,7 +90,6 @@ export const endLocalProfile = (io: Io, url: string): Promise<void> =>
 interface Served {
   readonly url: string;
   readonly db: string;
-  /** The first token of a new database. */
   readonly token: string | null;
 }
 
@@ -105,7 +101,7 @@ export const changeProfile = (io: Io, name: string, change: (profile: Profile) =
     config.set('profiles', { ...profiles, [name]: change(stored(name, profiles)) });
   });
 
-/** Makes a profile the current one and returns it. Throws `UsageError` when there is none of that name. */
+/** Makes a profile the current one. Throws `UsageError` for an unknown name. */
 export const switchProfile = (io: Io, name: string): Promise<Profile> =>
   changeConfig(io, (config) => {
     const profile = stored(name, config.get('profiles'));
@@ -113,7 +109,7 @@ export const switchProfile = (io: Io, name: string): Promise<Profile> =>
     return profile;
   });
 
-/** Forgets a profile with its token and returns it. Throws `UsageError` when there is none of that name. */
+/** Removes a profile with its token. Throws `UsageError` for an unknown name. */
 export const removeProfile = (io: Io, name: string): Promise<Profile> =>
   changeConfig(io, (config) => {
     const { [name]: _, ...profiles } = config.get('profiles');

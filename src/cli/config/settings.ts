@@ -6,7 +6,7 @@ import { quote } from '../output/words.ts';
 import { offWords } from '../values/scalars.ts';
 import { hasPassword } from './location.ts';
 
-/** Reads a text; a `UsageError` then begins with where that stands, and has these hints too. */
+/** Reads a text; a `UsageError` then begins with the place of the text and gets these hints. */
 export function checkedAs<T>(where: string, read: () => T, hints: readonly Hint[] = []): T {
   try {
     return read();
@@ -16,10 +16,10 @@ export function checkedAs<T>(where: string, read: () => T, hints: readonly Hint[
   }
 }
 
-/** What every command can be told: format, destination, verbosity, questions, time limits. */
+/** The settings of all commands, from the global options. */
 export type Settings = Readonly<ReturnType<typeof readSettings>>;
 
-/** Works out the settings from the global options. Throws `UsageError` where these contradict each other. */
+/** Throws `UsageError` for options that contradict each other. */
 export function readSettings(flags: GlobalFlags, io: Io) {
   const { env } = io;
   const { format: chosen, json, jq = null, quiet = false, verbose = false, debug = false, accessible = false } = flags;
@@ -30,18 +30,17 @@ export function readSettings(flags: GlobalFlags, io: Io) {
   const output = flags.output === undefined || flags.output === '-' ? null : fileName(flags.output);
   const notInteractive = whyNotInteractive(flags, io, chosen ?? 'table');
   const format: Format = chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv');
-  // Lines of requests and a line that moves would write over each other.
+  // Lines about requests and a moving line would overwrite each other.
   const isSilent = quiet || verbose || debug || format.startsWith('json');
   const isStill = accessible || flags.progress === false || isSilent;
   return {
     format,
-    /** The format of a result in the file of `-o`: where none was chosen, the one that the file is named after. */
+    /** The format in the file of `-o`, by default the one in the name of the file. */
     fileFormat: chosen ?? formatNamedBy(output) ?? format,
-    /** Whether a record is lines of `name<TAB>value`: in a pipe where nobody has chosen a format. */
+    /** Whether a record is printed as lines of `name<TAB>value`: in a pipe, unless a format was chosen. */
     hasNamedLines: chosen === undefined && formatNamedBy(output) === undefined && format === 'tsv',
     fields: flags.fields === undefined ? null : flags.fields.split(',').map((field) => field.trim()),
     sort: flags.sort ?? null,
-    /** The expression of jq that filters the JSON. */
     jq,
     output,
     force: flags.force ?? false,
@@ -49,28 +48,28 @@ export function readSettings(flags: GlobalFlags, io: Io) {
     verbose,
     debug,
     color: { stdout: usesColor(flags, env, io.stdout), stderr: usesColor(flags, env, io.stderr) },
-    /** Whether everything on a terminal is a line that stays, as a screen reader and a dumb terminal need it. */
+    /** Whether output consists of lines that stay, for screen readers and dumb terminals. */
     accessible,
-    /** Whether something that moves can be shown on stderr. */
+    /** Whether stderr may show something that moves. */
     draws: io.stderr.isTTY && env.TERM !== 'dumb' && !isStill,
     interactive: notInteractive === null,
     notInteractive,
     timeoutMs: flags.timeout,
     maxRetries: flags.maxRetries,
     maxWaitMs: flags.maxWait,
-    /** Those that say which service this command talks to: a command that is suggested needs them too. */
+    /** The options that name the service: suggested command lines need them too. */
     serviceOptions: serviceOptions(flags),
   };
 }
 
-/** None where one of them holds a secret, which is shown nowhere. A query or user name is not part of a base URL. */
+/** Empty if an option contains a secret. A base URL has no query and no user name. */
 function serviceOptions({ profile, baseUrl, db, tokenFile }: GlobalFlags): ServiceOptions {
   if (/[@?#]/.test(baseUrl ?? '') || hasPassword(db ?? '')) return [];
   const given = { '--profile': profile, '--base-url': baseUrl, '--db': db, '--token-file': tokenFile };
   return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, quote(value)] as const]));
 }
 
-/** After `-o`, other commands take a format; nobody wants a file called `json`. Throws `UsageError`. */
+/** Other tools take a format after `-o`; nobody wants a file called `json`. Throws `UsageError`. */
 function fileName(output: string): string {
   const word = output.replace(/^=/, '');
   if (![...formats, 'yaml', 'wide'].includes(word)) return output;
@@ -89,12 +88,12 @@ function whyNotInteractive(flags: GlobalFlags, io: Io, format: Format): string |
   if (isCi(env)) return 'CI is set';
   if (format !== 'table') return `the format is ${format}`;
   if (env.TERM === 'dumb' && !flags.accessible) return 'TERM is dumb';
-  // stdin last, and not before it is needed: to find out whether it is a terminal takes long.
+  // stdin last: finding out whether it is a terminal takes long.
   if (!stderr.isTTY) return 'stderr is not a terminal';
   return io.stdin.isTTY ? null : 'stdin is not a terminal';
 }
 
-/** Build machines set `CI` to `true` or to their own name, so any value counts that is not an off word. */
+/** Build machines set `CI` to `true` or to their own name; any value counts that does not mean off. */
 const isCi = (env: Io['env']): boolean => !offWords.includes((env.CI ?? '').toLowerCase());
 
 function usesColor({ color }: GlobalFlags, env: Io['env'], output: Output): boolean {

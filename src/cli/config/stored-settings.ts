@@ -15,7 +15,6 @@ interface Setting {
   parse(text: string): unknown;
 }
 
-/** The options that `lkm config` can store, by their names. */
 export const storable: Readonly<Record<string, Setting>> = {
   product: { env: 'LKM_PRODUCT', about: 'the product', parse: parseProduct },
   ...Object.fromEntries(globalOptions.flatMap(settingFrom)),
@@ -33,7 +32,7 @@ function parseProduct(text: string): void {
   if (!ProductId.safeParse(text).success) throw new UsageError(`'${text}' is not the id of a product`);
 }
 
-/** What each setting is for a command with these flags: its variable, then the profile, then what is stored for all. */
+/** The value of each setting: from its variable, then the profile, then all profiles. */
 export async function effectiveSettings(flags: GlobalFlags, io: Io) {
   const layers = await storedLayers(flags, io);
   return Object.entries(storable).map(([name, { env, about }]) => {
@@ -43,14 +42,14 @@ export async function effectiveSettings(flags: GlobalFlags, io: Io) {
   });
 }
 
-/** The text that is stored for an option, with where it stands. */
+/** A stored value with its place. */
 export interface StoredText {
   readonly text: string;
   readonly where: string;
   readonly hints: readonly Hint[];
 }
 
-/** What is stored for a command with these flags, by the variables of the options. */
+/** The stored values by the variables of their options. */
 export async function storedTexts(flags: GlobalFlags, io: Io): Promise<ReadonlyMap<string, StoredText>> {
   const texts = new Map<string, StoredText>();
   for (const { from, profileFlag, settings } of (await storedLayers(flags, io)).toReversed()) {
@@ -63,7 +62,7 @@ export async function storedTexts(flags: GlobalFlags, io: Io): Promise<ReadonlyM
   return texts;
 }
 
-/** What is stored, the first to count first. A profile counts only where nothing else names the service. */
+/** The stored settings, highest priority first. A profile counts only where nothing else names the service. */
 async function storedLayers(flags: GlobalFlags, io: Io) {
   const config = await readConfig(io);
   const { env } = io;
@@ -75,7 +74,7 @@ async function storedLayers(flags: GlobalFlags, io: Io) {
   return [layer(`profile ${name}`, ` -p ${quote(name)}`, config.profiles[name]?.settings), ofAll];
 }
 
-/** Stores a setting, or with null forgets it: for one profile, or for all commands. Throws `UsageError` for a wrong one. */
+/** Stores a setting, or removes it with null, for one profile or for all. Throws `UsageError` for a wrong value. */
 export async function storeSetting(io: Io, name: string, value: string | null, profile?: string): Promise<void> {
   const { parse } = settingOf(name);
   if (value !== null) checkedAs(name, () => parse(value));

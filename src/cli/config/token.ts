@@ -8,7 +8,7 @@ import { readPrivateFile, type SecretFlags } from './files.ts';
 import { keyringOf } from './keyring.ts';
 import { hasToken, type NamedProfile, originOf, type StoredToken } from './profiles.ts';
 
-/** The token for a service: flag, named profile, environment, current profile. A stored one goes to its own origin only. */
+/** Finds the token: flag, named profile, environment, current profile. A stored token is sent to its own origin only. */
 export async function findToken(flags: GlobalFlags, target: RemoteTarget, io: Io): Promise<TokenWithOrigin> {
   const { LKM_TOKEN, LKM_TOKEN_FILE } = io.env;
   const profile = target.profile && hasToken(target.profile) ? target.profile : null;
@@ -25,11 +25,11 @@ export async function findToken(flags: GlobalFlags, target: RemoteTarget, io: Io
   throw new NoTokenError(`there is no token for ${target.baseUrl}`, [...login, ...waysToGiveOne]);
 }
 
-/** The token in a file that only its owner can read, or on stdin for `-`. Throws `UsageError`. */
+/** The token in a private file, or on stdin for `-`. Throws `UsageError`. */
 export const readTokenFile = async (path: string, from: string, io: Io, flags: SecretFlags): Promise<TokenWithOrigin> =>
   readToken(path === '-' ? await readText('-', io) : readPrivateFile(path, io, flags), from);
 
-/** A token without the line break that a shell or a secret store left at its end. Never repeats the token. */
+/** Removes the line break that a shell or a secret store adds. Errors never contain the token. */
 export function readToken(text: string, from: string): TokenWithOrigin {
   const token = text.trim();
   if (/^[!-~]{1,1024}$/.test(token)) return { token, from };
@@ -38,7 +38,7 @@ export function readToken(text: string, from: string): TokenWithOrigin {
   ]);
 }
 
-/** The token of a profile; null when the keyring does not give it. */
+/** The token of a profile; null if the keyring does not return it. */
 export const tokenIn = ({ token, keyring }: StoredToken, io: Io): string | null =>
   keyring === undefined ? token : (keyringOf(io)?.read(keyring) ?? null);
 

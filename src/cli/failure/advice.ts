@@ -6,15 +6,15 @@ import { firstLower, moment, quote, typedDuration } from '../output/words.ts';
 import type { CommandError, Hint } from './errors.ts';
 
 export interface Situation {
-  /** Null as long as none is chosen. */
+  /** Null until the service is chosen. */
   readonly baseUrl: string | null;
-  /** Where the token came from, in words; null as long as there is none. */
+  /** The source of the token; null until it is known. */
   readonly tokenFrom: string | null;
-  /** The database of a server of this machine, of which the profile is. */
+  /** The database of the server, if the profile belongs to a server on this machine. */
   readonly servedDb?: string | undefined;
-  /** The scopes that the command can need. */
+  /** The scopes that the command may need. */
   readonly scopes?: readonly Scope[];
-  /** The token that was refused for a missing scope; null where the service does not say. */
+  /** The token that lacks a scope; null if the service does not describe it. */
   readonly token?: Pick<Token, 'name' | 'scopes'> | null;
   readonly now: number;
   /** The command line with another idempotency key, or another value of an option. */
@@ -23,7 +23,7 @@ export interface Situation {
 
 export const addressIn = ({ baseUrl }: Situation): string => baseUrl ?? 'this';
 
-/** What an error of the service means to the person at the command line, and what to do about it. */
+/** Explains an error of the service, and what to do about it. */
 export function adviseOn(error: ApiError, situation: Situation): Pick<CommandError, 'message' | 'hints'> {
   const { status, reason } = error;
   const { tokenFrom } = situation;
@@ -66,17 +66,17 @@ function adviseOnScope(
   };
 }
 
-/** The endpoint that a request is of, by its method and path: `POST /create-key`; undefined for another request. */
+/** The endpoint of `POST /create-key`, for example. */
 const endpointOf = (operation: string | undefined) =>
   listEndpoints().find(({ endpoint }) => `${endpoint.method} ${endpoint.path}` === operation)?.endpoint;
 
-/** Errors whose own message says less, or more: the address of a person does not belong in a log. */
+/** Replaces messages of the service: the address of a person does not belong in a log. */
 const messages: Partial<Record<Reason, string>> = {
   idempotencyKeyReused: 'this idempotency key was used for a different request',
   emailTaken: 'a customer with this e-mail address already exists',
 };
 
-/** When a file is signed and the service names no field, the usual reason is known. */
+/** If `keys sign` fails and the service names no field, the usual reason is known. */
 function paramsHint({ call, fields }: ApiError): Hint {
   if (call?.operation === 'POST /key/sign' && (fields.length === 0 || fields.includes('ttl'))) {
     return 'A file for a key that never expires needs a life of its own: keys sign --ttl 30d';
@@ -87,7 +87,7 @@ function paramsHint({ call, fields }: ApiError): Hint {
   return isFloating ? `${wrong}. Only a floating key has sessions: --type floating makes it one.` : wrong;
 }
 
-/** `Retry-After` in words: how long, and until when. */
+/** `Retry-After` as a duration and a time. */
 function waitHint({ retryAfterMs }: ApiError, { now }: Situation): Hint {
   if (retryAfterMs === null) return 'Try again later, or wait longer: --max-wait 10m';
   const seconds = Math.ceil(retryAfterMs / 1_000);
@@ -97,7 +97,7 @@ function waitHint({ retryAfterMs }: ApiError, { now }: Situation): Hint {
   return `The service asks to wait ${wait}: try again after ${time}, or add --max-wait ${wait}.`;
 }
 
-/** What to do about each error of the service, where there is something to do. */
+/** What to do about errors of the service. */
 export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   idempotencyKeyReused: [
     'A time such as --expires 12h counts from now, so it differs each time: give a day or an instant.',
@@ -108,7 +108,7 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
     ['See its devices:', 'lkm devices list KEY'],
     ['Free a slot:', 'lkm keys deactivate KEY --host-id DEVICE'],
   ],
-  // The hosts that are named replace those that were allowed before.
+  // A new list of hosts replaces the old one.
   deviceNotAllowed: [
     ['See who is allowed:', 'lkm keys get KEY --fields allowedHosts'],
     ['Allow it beside them:', 'lkm keys update KEY --allow-host OTHER --allow-host HOST'],
@@ -131,7 +131,7 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
     ['See those that are left:', 'lkm sessions list'],
   ],
   signatureRefused: ['The secret or the nonce is not the one that the session was given last; lease another session.'],
-  // What a token of the vendor does is not limited.
+  // Tokens of the vendor are not limited.
   selfResetOff: [
     'The slots that are left stay promised to hosts that have left them, until the year ends.',
     ['Activate it for the customer:', 'lkm keys activate KEY --host-id HOST'],
@@ -180,7 +180,7 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   unavailable: ['The service did not run the request. Try again later.'],
 };
 
-/** What stands in commands for a value, by the field of the contract that it fills. */
+/** Placeholders in command lines, by the field of the contract. */
 const placeholders: Readonly<Record<string, string>> = {
   licenseKey: 'KEY',
   hostId: 'HOST',
@@ -194,7 +194,7 @@ const placeholders: Readonly<Record<string, string>> = {
   webhookId: 'WEBHOOK',
 };
 
-/** A command with the values in the place of what stands for them. */
+/** Replaces the placeholders of a command line by values. */
 export function withValues(command: string, values: ReadonlyMap<string, string>): string {
   let filled = command;
   for (const [field, value] of values) {
@@ -210,7 +210,7 @@ export interface FixSubject {
   readonly host: string;
 }
 
-/** The command lines that make a rule of `keys why` pass, by its reason, each with its label. */
+/** Command lines that make a failed rule of `keys why` pass, each with its label. */
 export const fixesFor = (reason: string, { key, product, host }: FixSubject): (readonly [string, string])[] =>
   (hintsByReason[reason as Reason] ?? []).flatMap((hint) => {
     if (typeof hint === 'string') return [];

@@ -1,6 +1,6 @@
 import type { NetworkError } from '../../client/errors.ts';
 
-/** Explains why a connection failed; null when no code of the error is known. */
+/** Explains why a connection failed; null for unknown causes. */
 export function explainConnection(error: NetworkError): { readonly message: string; readonly hint: string } | null {
   const host = /cannot connect to (.+?): /.exec(error.message)?.[1] ?? 'the service';
   const ofProxy = proxyHints.find(([pattern]) => pattern.test(error.message));
@@ -12,7 +12,7 @@ export function explainConnection(error: NetworkError): { readonly message: stri
   return null;
 }
 
-/** What to do where a proxy is in the way, by the message. */
+/** Advice about proxies, by the message. */
 const proxyHints: readonly (readonly [message: RegExp, hint: string])[] = [
   [/^the proxy .* wants a user name/, 'Put them into HTTPS_PROXY: http://NAME:PASSWORD@HOST:PORT'],
   [/^the proxy /, 'Ask whoever runs the proxy to let it through, or name the service in NO_PROXY.'],
@@ -38,7 +38,7 @@ const sentences: readonly (readonly [code: RegExp, meaning: string, hint: string
   [/^(ERR_SSL_|EPROTO)/, 'it does not speak TLS', 'Check the port, or use http:// for a service on this machine.'],
 ];
 
-/** The codes of an error and its causes, the innermost first; an attempt at several addresses has several. */
+/** The codes of an error and its causes, innermost first; an attempt at several addresses has several. */
 function codesOf(error: unknown): string[] {
   if (!(error instanceof Error)) return [];
   const own = 'code' in error && typeof error.code === 'string' ? [error.code] : [];

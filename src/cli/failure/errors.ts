@@ -1,4 +1,4 @@
-/** What the exit code of the command means; scripts rely on it. */
+/** Scripts rely on these values. */
 export const exitCodes = {
   ok: 0,
   internal: 1,
@@ -18,17 +18,17 @@ export const exitCodes = {
   terminated: 143,
 } as const;
 
-/** How commands end that ran well and whose answer is no. Scripts rely on the values, which other codes have too. */
+/** Exit codes of a successful command whose result is negative. Scripts rely on the values; errors use them too. */
 export const verdictExitCodes = {
-  /** Breaking changes, a broken record, a device that may not use a key. */
+  /** A broken record, differing keys, a device that may not use a key. */
   negative: exitCodes.internal,
-  /** A licence file, a token or a ping that is not accepted. */
+  /** A licence file, token or ping that is not accepted. */
   notAccepted: exitCodes.forbidden,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** A line of advice: a sentence, or a label with the command to type. */
+/** A line of advice: a sentence, or a label with a command. */
 export type Hint = string | readonly [label: string, command: string];
 
 export const hintText = (hint: Hint): string => (typeof hint === 'string' ? hint : hint.filter(Boolean).join(' '));
@@ -39,11 +39,11 @@ interface ErrorInfo extends ErrorOptions {
 
 export class CommandError extends Error {
   override readonly name: string = 'CommandError';
-  /** The stable name of the error in the JSON output. */
+  /** Stable name in the JSON output. */
   readonly code: string;
   readonly exitCode: ExitCode;
   readonly hints: readonly Hint[];
-  /** The key of a change that was made, but whose response could not be written. */
+  /** The idempotency key of a change that was made, but whose response could not be written. */
   readonly idempotencyKey: string | null;
 
   constructor(code: string, exitCode: ExitCode, message: string, hints: readonly Hint[], options: ErrorInfo = {}) {
@@ -55,7 +55,6 @@ export class CommandError extends Error {
   }
 }
 
-/** The base of the errors that have one code and one exit code. */
 function errorOf(name: string, code: string, exitCode: ExitCode) {
   return class extends CommandError {
     override readonly name = name;
@@ -66,7 +65,7 @@ function errorOf(name: string, code: string, exitCode: ExitCode) {
   };
 }
 
-/** The command line or the environment is wrong; nothing was sent. */
+/** Wrong command line or environment; nothing was sent. */
 export class UsageError extends errorOf('UsageError', 'usage', exitCodes.usage) {}
 
 export class NotConfirmedError extends errorOf('NotConfirmedError', 'not_confirmed', exitCodes.notConfirmed) {}
@@ -75,10 +74,10 @@ export class NoTokenError extends errorOf('NoTokenError', 'no_token', exitCodes.
 
 export class NotFoundError extends errorOf('NotFoundError', 'not_found', exitCodes.notFound) {}
 
-/** Something on this machine prevents the command: a file exists, a configuration is broken. */
+/** A problem on this machine, such as a file that exists or a damaged configuration. */
 export class LocalError extends errorOf('LocalError', 'local', exitCodes.local) {}
 
-/** The person pressed Ctrl-C, or the process was told to end. */
+/** Ctrl-C or SIGTERM. */
 export class InterruptedError extends CommandError {
   override readonly name = 'InterruptedError';
 
@@ -88,7 +87,7 @@ export class InterruptedError extends CommandError {
   }
 }
 
-/** The code of a system error, such as `ENOENT`; for any other error its message. */
+/** The code of a system error, such as `ENOENT`; otherwise its message. */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error ? String(error.code) : error.message;

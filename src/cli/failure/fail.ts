@@ -12,7 +12,7 @@ import { withValues } from './advice.ts';
 import { exitCodes, type Hint, hintText, InterruptedError } from './errors.ts';
 import type { Report } from './report.ts';
 
-/** Says what went wrong and resolves to the exit code. */
+/** Prints an error and resolves to the exit code. */
 export async function fail(error: unknown, state: RunState): Promise<number> {
   const { argv, io, settings, context } = state;
   const { toReport } = await import('./report.ts');
@@ -35,7 +35,7 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
   const report = { ...explained, ...asShown({ ...explained, hints: lines }, io, settings?.serviceOptions) };
   const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : wantsJson(argv, io);
   const paint = createPaint(settings?.color.stderr ?? false);
-  // What was typed is repeated, and some type a token where a name or a file is expected.
+  // The message repeats typed words, and some people type a token in place of a name or a file.
   await io.stderr.write(withoutTokens(isJson ? jsonOf(report) : textOf(report, paint, io)));
   if (settings?.debug && error instanceof Error) {
     const lines = withoutPasswords(traceOf(error)).split('\n');
@@ -45,8 +45,8 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
 }
 
 /**
- * What was typed, by the fields of the contract that it fills; keys and e-mail addresses on a terminal only: stderr may be the
- * log of a job.
+ * The typed values by the fields of the contract. Keys and e-mail addresses only on a terminal: stderr may be the log of a
+ * job.
  */
 function typedValues({ parsed, io }: RunState): ReadonlyMap<string, string> {
   if (parsed === undefined) return new Map();
@@ -68,15 +68,14 @@ async function scopesOf({ parsed }: RunState): Promise<readonly Scope[]> {
   return parsed === undefined ? [] : neededScopes(parsed.command).map(({ scope }) => scope);
 }
 
-/** The token of the command, as the service describes it; null where that does not work. */
+/** The token as the service describes it; null if the request fails. */
 const tokenOf = async ({ context }: RunState): Promise<Token | null> =>
   context === undefined ? null : (await context.client()).tokens.self().catch(() => null);
 
-/** What the database in this process says of a change that was not made because of it; null for any other error. */
+/** The error of the database in this process that prevented a change; null for other errors. */
 const failureOf = (error: unknown, context: OpenedContext | undefined): Error | null =>
   error instanceof ApiError && error.reason === 'unavailable' ? (context?.connection?.failure?.() ?? null) : null;
 
-/** An error for people: what happened, then what to do next. */
 function textOf({ message, hints }: Report, paint: Paint, { stderr }: Io): string {
   const wrapped = (text: string, indent: string): string =>
     (stderr.isTTY ? wrap(text, stderr.columns - indent.length) : [text]).join(`\n${indent}`);
@@ -94,10 +93,10 @@ function jsonOf({ request: _, hints, ...error }: Report): string {
   return `${sanitiseJson(JSON.stringify({ error: { ...error, hint } }))}\n`;
 }
 
-/** In characters: a message repeats what was typed, which can be of any length. */
+/** In characters. A message repeats words of any length. */
 const MAX_MESSAGE_LENGTH = 500;
 
-/** The words of a report, as they are typed here, without the password of a database. */
+/** Message and hints with command lines as they are typed here, without passwords of databases. */
 function asShown({ message, hints }: Report, { env }: Io, options?: ServiceOptions): Pick<Report, 'message' | 'hints'> {
   const shown = (text: string): string => withoutPasswords(asTyped(text, env, options));
   const whole = shown(message);
@@ -107,7 +106,7 @@ function asShown({ message, hints }: Report, { env }: Io, options?: ServiceOptio
   };
 }
 
-/** The error for a process that was told to stop, with the change that was being sent. */
+/** The error for a stopped process, with the idempotency key of the change that was being sent. */
 function interruption(state: RunState): InterruptedError | null {
   const { stop } = state.io;
   if (!stop.aborted) return null;
@@ -116,7 +115,7 @@ function interruption(state: RunState): InterruptedError | null {
   return new InterruptedError(stop.reason, key ? [hint, ['', rerunLine(state, key)]] : []);
 }
 
-/** Before the options are read: whether an error should be JSON all the same. */
+/** Decides about JSON when the options could not be read. */
 const wantsJson = (argv: readonly string[], { env }: Io): boolean =>
   argv.some((word) => /^(--json|--format=jsonl?|jsonl?|--jq(=.*)?)$/s.test(word)) ||
   /^jsonl?$/.test(env.LKM_FORMAT ?? '');
@@ -127,7 +126,7 @@ function traceOf(error: Error): string {
   return causes.map(stackOf).join('\ncaused by: ');
 }
 
-/** Without the message of a refusal, which can name a person; what a terminal may show of it was written before. */
+/** Without the message of a refusal, which may name a person. */
 function stackOf(error: Error): string {
   const { stack = error.message, message } = error;
   return error instanceof ApiError ? stack.replace(message, () => `${error.status}/${error.code}`) : stack;

@@ -18,13 +18,12 @@ export interface Report {
   readonly code: string;
   readonly message: string;
   readonly exitCode: ExitCode;
-  /** What became of the request, as a sentence; null when there was none. */
+  /** What happened to the request; null if there was none. */
   readonly request: string | null;
   readonly hints: readonly Hint[];
   readonly status: number | null;
   readonly apiCode: number | null;
   readonly operation: string | null;
-  /** Whether the same command may succeed later. */
   readonly retryable: boolean;
   readonly idempotencyKey: string | null;
 }
@@ -47,7 +46,7 @@ export function toReport(error: unknown, situation: Situation): Report {
   ]);
 }
 
-/** What is wrong with an input, without the messages of the schema library, which are not written for people. */
+/** Describes a wrong input without the messages of zod, which are not written for people. */
 export const explainInput = ({ issues }: InputError): string => issues.map(inputIssue).join('; ');
 
 function inputIssue({ path, message }: InputIssue): string {
@@ -56,7 +55,7 @@ function inputIssue({ path, message }: InputIssue): string {
   return path === '' || said.startsWith(path) ? said : `${path}: ${said}`;
 }
 
-/** Recognised by its name: the class belongs to the server, which the command loads late. */
+/** Recognised by name: the class belongs to the server, which is loaded late. */
 const isStartupError = (error: unknown): error is Error & { hint: string } =>
   error instanceof Error && error.name === 'StartupError' && 'hint' in error && typeof error.hint === 'string';
 
@@ -71,7 +70,7 @@ function explainCall(error: CallError, situation: Situation): Report {
     ? `There is no lkm service at this address: is ${addressIn(situation)} that of the service, with its path?`
     : `Is ${addressIn(situation)} the address of the service?`;
   const report = newReport('bad_response', firstLower(error.message), exitCodes.serverError, [hint]);
-  // A page or a redirect comes from another address, or from something before the service: it would come again.
+  // A page or a redirect comes from another server or a proxy: repeating does not help.
   return { ...report, request: attemptsLine(error), retryable: !isForeign };
 }
 
@@ -120,11 +119,10 @@ function attemptsLine(error: CallError): string {
   return `${operation} ${status}${attempts > 1 ? ` at attempt ${attempts}, the last` : ''}.`;
 }
 
-/** The stable name of an error of the service: `email_taken`. */
+/** Stable name: `email_taken`. */
 export const codeOfRefusal = ({ reason, status }: ApiError): string =>
   reason === null ? `http_${status}` : reason.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The exit code of a command that ends with this error of the service. */
 export function exitOf({ status, code, reason }: Pick<ApiError, 'status' | 'code' | 'reason'>): ExitCode {
   if (reason !== null && addressReasons.includes(reason)) return exitCodes.serverError;
   if (status === 409 && (code === 3 || code === 4)) return exitCodes.outcomeUnknown;

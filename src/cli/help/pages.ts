@@ -6,7 +6,7 @@ import { commandEntries, type Group, groups } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets } from './section.ts';
 import { topics } from './topics.ts';
 
-/** The page of a command; without one that of the words so far, `lkm` or `lkm keys`. */
+/** The page of a command; without one the page of `lkm` or of a group. */
 export async function helpPage(path: string, command: Command | null, view: HelpView): Promise<string> {
   if (command !== null) {
     const { neededScopes } = await import('../request/needed-scopes.ts');
@@ -47,7 +47,7 @@ const closing = `lkm COMMAND --help shows one command. lkm help TOPIC explains $
 
 const start = ['quickstart', 'serve'];
 const numbers = ['stats'];
-/** Commands without a group that are in no other section. */
+/** Commands without a group that no other section lists. */
 const others = commandEntries
   .map(({ path }) => path)
   .filter((path) => !path.includes(' ') && !start.includes(path) && !numbers.includes(path));
@@ -121,7 +121,7 @@ const listed = (names: readonly string[], { columns }: HelpView): string =>
 const exampleLines = ([line, does]: readonly [string, string], { paint }: HelpView): string =>
   `  ${paint.dim(`# ${does}`)}\n  ${paint.dim('$')} ${line}\n`;
 
-/** Reads `help keys create` as `keys create --help`, and `help` alone as `--help`; a topic stays as it is. */
+/** Turns `help keys create` into `keys create --help`, and `help` into `--help`; leaves topics unchanged. */
 export function expandHelp(argv: readonly string[]): string[] {
   const [first, ...words] = argv;
   const [word] = words;

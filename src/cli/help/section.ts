@@ -7,14 +7,14 @@ export interface HelpView {
   readonly paint: Paint;
 }
 
-/** The view for a pipe: 80 columns, no colours. */
+/** For a pipe. */
 export const plainHelp: HelpView = { columns: 80, paint: plain };
 
 const MIN_COLUMNS = 40;
 /** Longer lines are hard to read. */
 const MAX_COLUMNS = 100;
 
-/** The view for stdout. Colour options are searched in the words, since help is shown before options are parsed. */
+/** For stdout. Searches the words for colour options, since help is shown before options are parsed. */
 export function helpView(argv: readonly string[], { env, stdout }: Pick<Io, 'env' | 'stdout'>): HelpView {
   const words = argv.join(' ');
   const isOff = /(^| )--(no-color|color[ =]never)( |$)/.test(words);
@@ -27,7 +27,7 @@ export type Row = readonly [term: string, meaning: string];
 
 const MAX_TERM_WIDTH = 44;
 
-/** Commander's `<ID>` as people read it: `ID`. The square brackets of optional words stay. */
+/** `<ID>` → `ID`. Square brackets of optional words stay. */
 export const withoutBrackets = (text: string): string => text.replaceAll(/[<>]/g, '');
 
 export const section = (title: string, pairs: readonly Row[], view: HelpView): string =>
@@ -35,7 +35,7 @@ export const section = (title: string, pairs: readonly Row[], view: HelpView): s
 
 export const heading = (title: string, { paint }: HelpView): string => `${paint.bold(title)}\n`;
 
-/** Terms with their meanings, aligned and within the columns. */
+/** Terms and meanings in two columns. */
 export function rows(pairs: readonly Row[], { columns, paint }: HelpView): string {
   const longest = Math.max(0, ...pairs.map(([term]) => term.length));
   const width = Math.min(longest, MAX_TERM_WIDTH, Math.floor(columns / 2));
@@ -49,12 +49,12 @@ export function rows(pairs: readonly Row[], { columns, paint }: HelpView): strin
     .join('');
 }
 
-/** The row of an option. One without a short form is indented, so that long forms are aligned. */
+/** Options without a short form are indented, so that long forms are aligned. */
 export const optionRow = ({ flags, describe }: { flags: string; describe: string }): Row => [
   flags.startsWith('--') ? `    ${withoutBrackets(flags)}` : withoutBrackets(flags),
   describe,
 ];
 
-/** A paragraph; one that begins with two spaces stands as it is. */
+/** Wraps a paragraph, unless it begins with two spaces. */
 export const prose = (text: string, { columns }: HelpView): string =>
   `${text.startsWith('  ') ? text : wrap(text, columns).join('\n')}\n`;

@@ -23,7 +23,6 @@ export const meanings = {
 
 const options: readonly GlobalOption[] = globalOptions;
 
-/** A paragraph, or terms with their meanings. */
 type Block = string | readonly Row[];
 
 const texts = {
@@ -194,7 +193,7 @@ const texts = {
   ],
 } satisfies Readonly<Record<string, readonly Block[]>>;
 
-/** Renders a help topic; without a view as for a pipe. */
+/** Renders a help topic; by default for a pipe. */
 export type Topic = (view?: HelpView) => string;
 
 const topicOf =

@@ -5,17 +5,17 @@ import { codeOf, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { quote } from './words.ts';
 
-/** Where `-o` writes: opened before anything is sent, so that a file that cannot be made is known by then. */
+/** The file of `-o`, opened before a request is sent so that a file that cannot be written is noticed. */
 export interface Destination {
-  /** Writes the whole result, or its parts as they come. A secret is for the owner of the file only. */
+  /** A secret makes the file readable by its owner only. */
   write(text: Text, options: { readonly secret: boolean }): Promise<void>;
-  /** Removes what was made for a result that did not come; does nothing after `write`. */
+  /** Removes the temporary file; does nothing after `write`. */
   discard(): void;
 }
 
 export type Text = string | AsyncIterable<string>;
 
-/** Opens a file beside the destination, which takes its place once it is whole. Throws `LocalError`. */
+/** Opens a temporary file that replaces the destination once it is complete. Throws `LocalError`. */
 export function openDestination(path: string, force: boolean, io: Io): Destination {
   const full = resolve(io.cwd, path);
   const { replaced, aside, file } = open(path, full, force, io);
@@ -51,7 +51,7 @@ function open(path: string, full: string, force: boolean, io: Io) {
     const replaced = lstatSync(full, { throwIfNoEntry: false });
     if (replaced?.isFile() === false) throw refusal(`${path} is not a file`, `Name a file, or use > ${quote(path)}`);
     if (replaced && !force) throw refusal(`${path} exists`, 'Name another file, or overwrite it with --force.');
-    // Not the name of the file and more: that may be as long as a name can be.
+    // A name of its own: the name of the file may have the maximum length.
     const aside = join(dirname(full), `.lkm-${io.uuid()}.tmp`);
     return { replaced, aside, file: openSync(aside, 'wx', 0o644) };
   } catch (cause) {

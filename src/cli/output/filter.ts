@@ -6,18 +6,18 @@ import { sanitiseJson } from './terminal.ts';
 
 export type JsonFilter = Awaited<ReturnType<typeof openFilter>>;
 
-/** An expression that takes longer has no end: a hundred thousand keys take a second. */
+/** A hundred thousand keys take a second; a longer expression does not end. */
 const TIMEOUT_MS = 60_000;
 
-/** The filter of `--jq`. Throws `UsageError` for an expression that jq does not take. */
+/** The filter of `--jq`. Throws `UsageError` for an invalid expression. */
 export async function openFilter(expression: string) {
   const { loadJq } = await import('jq-wasm/inline');
   const jq = await loadJq();
-  // It works in this thread, where only a script can be stopped. Each value that it gives is a line.
+  // jq runs in this thread, where only a script can be stopped. Each resulting value is a line.
   const work = (json: string) => jq.raw(json, expression, ['-c', '--']);
   function run(json: string): ReturnType<typeof work> {
     const { error } = console;
-    // An abort is printed there before it is thrown.
+    // jq prints an abort before it throws.
     console.error = () => {};
     try {
       return runInNewContext('work(json)', { work, json }, { timeout: TIMEOUT_MS, breakOnSigint: true });
@@ -41,14 +41,14 @@ export async function openFilter(expression: string) {
   }
 
   return {
-    /** The error to end with, once a result is written that could not be filtered. */
+    /** The error after a result that could not be filtered. */
     get failure() {
       return failure;
     },
     /**
-     * The values that the expression gives, a line each: texts as they are, all else as JSON. Where it fails on what a
-     * change has made, or what holds a key or token, that is returned as it is, and there is a `failure`. Throws
-     * `LocalError` where it fails on anything else.
+     * The resulting values, a line each: texts bare, others as JSON. If the expression fails on the result of a change, or
+     * on a key or token, that is returned unfiltered and `failure` is set. Throws `LocalError` if it fails on anything
+     * else.
      */
     apply: (json: string, { idempotencyKey, secret }: CommandResult): string => {
       try {
@@ -56,9 +56,9 @@ export async function openFilter(expression: string) {
       } catch (cause) {
         const isOnlyCopy = idempotencyKey !== undefined || secret === true;
         const hints = isOnlyCopy ? ['The result was written as it is.'] : [];
-        // What breaks jq itself is the expression; nothing was done by a command that only reads.
+        // jq itself failed because of the expression, and a reading command did nothing.
         if (cause instanceof UsageError && !isOnlyCopy) throw cause;
-        // Without its cause, which repeats data.
+        // Without the cause, which repeats data.
         failure = new LocalError(withoutData(cause as Error, expression), hints, { idempotencyKey });
         if (!isOnlyCopy) throw failure;
         return json;
@@ -67,13 +67,13 @@ export async function openFilter(expression: string) {
   };
 }
 
-/** What jq says of an expression, without its names for what it reads. */
+/** jq's message without its names for the input. */
 function messageOf(stderr: string): string {
   const [line = ''] = stderr.split('\n');
   return `--jq: ${line.replace(/^jq: error(?: \(at \S+\))?:? /, '').replaceAll(/<top-level>, |:$/g, '')}`;
 }
 
-/** The same of an expression that failed on data, which is left out: it may be a key, or a part of one. */
+/** The message without data, which may be a key or a part of one. */
 function withoutData(error: Error, expression: string): string {
   if (error instanceof UsageError) return error.message;
   const shown = messageOf(error.message).replace(/["'{[].*["'}\]]/, (data) =>

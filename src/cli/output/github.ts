@@ -19,21 +19,21 @@ function parseName(text: string, { env }: Io): string {
   return text;
 }
 
-/** Has the log of a GitHub Actions job show `***` in place of these texts. Masked keys are no secret. */
+/** Lets the log of a GitHub Actions job show `***` in place of these texts. Masked keys are no secret. */
 export async function maskInLog(
   secrets: readonly string[],
   { env, stderr }: Pick<Io, 'env' | 'stderr'>,
 ): Promise<void> {
   if (env.GITHUB_ACTIONS !== 'true') return;
   const masked = secrets.filter((secret) => secret !== '' && !isMaskedKey(secret));
-  // The runner reads both streams; stdout is the answer's.
+  // On stderr: the runner reads both streams, and stdout is for the result.
   if (masked.length > 0) await stderr.write(masked.map((secret) => `::add-mask::${escaped(secret)}\n`).join(''));
 }
 
-/** As https://docs.github.com/actions/reference/workflow-commands has it. */
+/** Source: https://docs.github.com/actions/reference/workflow-commands */
 const escaped = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
-/** Sets an output of the step: a value, or a line for each. Throws `LocalError` when it cannot be written. */
+/** Sets an output of the step, a line per value. Throws `LocalError` when it cannot be written. */
 export async function setOutput(
   name: string | undefined,
   values: readonly string[],
@@ -42,7 +42,7 @@ export async function setOutput(
 ): Promise<void> {
   if (name === undefined) return;
   await maskInLog(values, io);
-  // Nothing in the values can end them.
+  // A delimiter that no value contains.
   const end = `lkm_${io.uuid()}`;
   try {
     appendFileSync(io.env.GITHUB_OUTPUT ?? '', `${name}<<${end}\n${values.join('\n')}\n${end}\n`);

@@ -5,7 +5,7 @@ import { count, typedDuration } from './words.ts';
 
 const CLEAR_LINE = '\r\u001b[K';
 
-/** Draws a line on stderr, and anew after each interval; returns what ends that and clears the line. */
+/** Draws a line on stderr and redraws it; the returned function stops that and clears the line. */
 export function keepDrawing(text: () => string, everyMs: number, { stderr }: Io): () => Promise<void> {
   let drawn = '';
   const draw = (): void => {
@@ -28,7 +28,7 @@ function drawBar(done: number, total: number): string {
   return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;
 }
 
-/** A bar on a terminal, which is gone in the end; elsewhere a line per part. Nothing with `-q` or in a JSON format. */
+/** A bar that is cleared at the end; where nothing may move, a line per part. */
 export function showProgress(settings: Settings, io: Io) {
   return {
     show: (part: string, done: number, total: number): void => {
@@ -44,7 +44,7 @@ const FRAME_MS = 100;
 const LINE_EVERY_MS = 10_000;
 
 interface Items {
-  /** What is done to them: `created`. */
+  /** `created`. */
   readonly word: string;
   readonly total: number;
   readonly settled: number;
@@ -52,8 +52,8 @@ interface Items {
 }
 
 /**
- * Shows on a terminal how far a work has come, how fast it goes and how long it will take:
- * `████░░░░ 312 of 500 created · 4 failed · 120/s · 2s left`. Where nothing may move, a line every ten seconds.
+ * Shows progress, speed and remaining time: `████░░░░ 312 of 500 created · 4 failed · 120/s · 2s left`. Where nothing may
+ * move, a line every ten seconds.
  */
 export function showBar(items: Items, settings: Settings, io: Io) {
   const { word, total } = items;

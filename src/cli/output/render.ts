@@ -14,11 +14,10 @@ export interface RenderContext {
 }
 
 interface Layout {
-  /** Whether JSON may take several lines. */
   readonly isIndented?: boolean;
-  /** Whether csv begins with the names of its columns: yes unless it goes on from an earlier part. */
+  /** Whether csv has a header; not in a later part. */
   readonly hasHeader?: boolean;
-  /** Gets the names of the columns that a table has no room for. */
+  /** Receives the names of columns that do not fit into a table. */
   readonly hidden?: Set<string>;
 }
 
@@ -26,7 +25,7 @@ export async function renderResult(result: WholeResult, context: RenderContext, 
   const { settings } = context;
   const own = result.kind === 'rows' ? result.fields : undefined;
   const fields = own ?? context.fields;
-  // Rows with fields of their own are not what the command's fields are computed from.
+  // The fields of the command are not computed from rows with fields of their own.
   const chosen =
     (own && context.chosen?.map(({ name }) => own.find((field) => field.name === name) ?? { name })) ?? context.chosen;
   const view = viewOf(context);
@@ -82,9 +81,9 @@ async function renderFields(result: Fielded, rendering: Rendering): Promise<stri
   if (rows.length === 0) return '';
   const draw = chosen === null && 'draw' in result ? result.draw : undefined;
   if (draw !== undefined) return await draw(view);
-  // Loaded late: most commands print one value, and counting columns takes a while to load.
+  // Loaded late: most commands print one value.
   const { renderRecord, renderTable } = await import('./table.ts');
-  // What was asked for by name is not left out.
+  // Fields of `--fields` are not left out.
   const kept = chosen === null ? shown : shown.map(({ drops: _, ...field }) => field);
   if (result.kind === 'rows') return renderTable(kept, rows, view, hidden);
   const record = rows.map((row) => renderRecord(shown, row, view, chosen !== null)).join('');
@@ -115,11 +114,11 @@ function pick(result: WholeResult, chosen: readonly Field[]): unknown {
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null;
 
-/** Tab-separated, without a header: for `cut`, `awk` and `while read`. */
+/** Without a header, for `cut`, `awk` and `while read`. */
 const renderTsv = (fields: readonly Field[], rows: readonly Row[]): string =>
   rows.map((row) => `${fields.map((field) => rawCell(field, row)).join('\t')}\n`).join('');
 
-/** Comma-separated with a header, quoted as in RFC 4180; a text that a spreadsheet would run gets an apostrophe. */
+/** RFC 4180 with a header; a text that a spreadsheet would run gets an apostrophe. */
 export async function renderCsv(
   fields: readonly Field[],
   rows: readonly Row[],
@@ -131,7 +130,7 @@ export async function renderCsv(
   return stringify([...header, ...lines], { escape_formulas: true });
 }
 
-/** Numbers stay numbers: a negative one is no formula. */
+/** A negative number is no formula. */
 function csvCell(field: Field, row: Row): string | number {
   const value = cellValue(field, row);
   return typeof value === 'number' ? value : rawCell(field, row);

@@ -9,40 +9,40 @@ export interface View {
   readonly paint: Paint;
 }
 
-/** A field of a result by the API's own name: a column, a property, what `--fields` may name. */
+/** A field of a result: a column, a property, a name for `--fields`. */
 export interface Field<Row = Record<string, unknown>> {
   readonly name: string;
   readonly label?: string;
   of?(row: Row): unknown;
   show?(value: unknown, now: number, row: Row): string;
   readonly isNumber?: boolean;
-  /** The color of what a terminal shows, which says the same without it. */
+  /** Color on a terminal; the text says the same without it. */
   color?(value: unknown): keyof Paint | null;
-  /** May be cut when a table is too wide; identifiers never are. */
+  /** Whether it may be cut in a narrow table; identifiers are never cut. */
   readonly cuts?: boolean;
-  /** May be left out of a table that is too wide; 1 goes first. */
+  /** Whether it may be left out of a narrow table; 1 goes first. */
   readonly drops?: number;
-  /** Only in a `table`, only elsewhere (`data`), or only when `--fields` names it (`chosen`); everywhere unless given. */
+  /** Only in a `table`, only in other formats (`data`), or only with `--fields` (`chosen`); default everywhere. */
   readonly shown?: 'table' | 'data' | 'chosen';
 }
 
 interface Common {
   readonly data: unknown;
-  /** What `-q` prints: bare identifiers. */
+  /** The identifiers that `-q` prints. */
   readonly quiet: readonly string[];
   readonly notes?: readonly Note[];
-  /** That of a program that the command ran can be any. */
+  /** Any number: it may be that of a program that the command ran. */
   readonly exitCode?: number;
   readonly secret?: boolean;
-  /** Keys and tokens in it, which the log of a CI job must not show. */
+  /** Keys and tokens that the log of a CI job must not show. */
   readonly secrets?: readonly string[];
-  /** The key of the change; the same command with this key prints the result again. */
+  /** The idempotency key of the change: the same command with it prints the result again. */
   readonly idempotencyKey?: string;
-  /** The file that it goes into, and its format, unless `-o` says otherwise. */
+  /** The default file and its format; `-o` overrides them. */
   readonly file?: { readonly path: string; readonly format: Format } | null;
-  /** Called with the text of the result before it goes into the file of `-o`. */
+  /** Called before the text is written to the file of `-o`. */
   readonly beforeFile?: (text: string) => Promise<void>;
-  /** Runs once the result is printed; the command ends with it. */
+  /** Runs after the result is printed; then the command ends. */
   readonly afterwards?: () => Promise<void>;
 }
 
@@ -53,33 +53,33 @@ export interface Part<Row = Record<string, unknown>> {
   readonly rows: readonly Row[];
 }
 
-/** What a command returns; the writer alone decides how it looks. */
+/** The result of a command; `write.ts` decides how it is printed. */
 export type CommandResult =
-  /** One value, printed bare, the same with and without a terminal. */
+  /** One bare value. */
   | (Common & { readonly kind: 'value'; readonly value: string; readonly data: Record<string, unknown> })
-  /** One object, a line per field in a table. */
+  /** One object, in a table a line per field. */
   | (Common & { readonly kind: 'record'; readonly row: Row; readonly parts?: readonly Part[]; readonly draw?: Draw })
-  /** A list of objects; `empty` is the message when there are none. */
+  /** `empty` is the message for an empty list. */
   | (Common & {
       readonly kind: 'rows';
       readonly rows: readonly Row[];
       readonly empty: string;
-      /** Where they are not those of the command. */
+      /** Default: the fields of the command. */
       readonly fields?: readonly Field[];
       readonly draw?: Draw;
     })
   | (Common & { readonly kind: 'file'; readonly content: string })
-  /** A text that the command renders itself; `rows` is what csv, env and `--fields` show of it. */
+  /** A text; `rows` are its objects for csv and `--fields`. */
   | (Common & { readonly kind: 'text'; readonly draw: Draw; readonly rows?: readonly Row[] })
-  /** Objects as they come, of a command that `streams`; it ends with them, with a signal, or when nobody reads. */
+  /** Objects from a command that `streams`; ends with the generator, a signal, or the reader. */
   | (Common & {
       readonly kind: 'stream';
       readonly stream: AsyncIterable<readonly Row[]>;
       quietOf(row: Row): string;
-      /** The line that a terminal shows of it; unless given, or where its fields are chosen, it is one of tabs. */
+      /** The line on a terminal; default, and with chosen fields: tabs. */
       lineOf?(row: Row, view: View): Promise<string>;
     })
-  /** A document of any length, as it comes; `-o` names the file it becomes. */
+  /** A document of any length. */
   | (Common & { readonly kind: 'chunks'; readonly chunks: AsyncIterable<string> })
   | (Common & { readonly kind: 'done' });
 
@@ -87,7 +87,7 @@ export type WholeResult = Exclude<CommandResult, { kind: 'stream' | 'chunks' }>;
 
 type Row = Record<string, unknown>;
 
-/** The fields that `--fields` names, in its order. Throws `UsageError`. */
+/** Throws `UsageError` for an unknown field. */
 export function chooseFields(names: readonly string[], fields: readonly Field[]): readonly Field[] {
   return names.map((name) => {
     const field = fields.find((one) => one.name === name);
@@ -99,7 +99,6 @@ export function chooseFields(names: readonly string[], fields: readonly Field[])
 
 export const cellValue = (field: Field, row: Row): unknown => (field.of ? field.of(row) : row[field.name]);
 
-/** A value as a terminal shows it. */
 export function shownCell(field: Field, row: Row, now: number): string {
   const value = cellValue(field, row);
   if (value === undefined) return nothing;
@@ -107,7 +106,7 @@ export function shownCell(field: Field, row: Row, now: number): string {
   return value === null || value === '' ? nothing : sanitise(plainText(value));
 }
 
-/** A value as a pipe carries it: nothing cut or rounded, null empty. */
+/** A value for a pipe: not shortened, null empty. */
 export const rawCell = (field: Field, row: Row): string => sanitise(plainText(cellValue(field, row)));
 
 function plainText(value: unknown): string {

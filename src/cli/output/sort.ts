@@ -1,7 +1,6 @@
 import { UsageError } from '../failure/errors.ts';
 import { type CommandResult, cellValue, chooseFields, type Field } from './result.ts';
 
-/** What rows are sorted by, and in which direction. */
 export interface Order {
   readonly field: Field;
   readonly isDescending: boolean;
@@ -18,7 +17,7 @@ export function readOrder(text: string, fields: readonly Field[]): Order {
   return { field, isDescending: direction === 'desc' };
 }
 
-/** Sorts the rows of a list, and what else it has for each of them; those without a value come last. */
+/** Sorts the rows of a list with all that belongs to them; missing values come last. */
 export function sortRows(result: CommandResult, { field, isDescending }: Order): CommandResult {
   if (result.kind !== 'rows') return result;
   const values = result.rows.map((row) => cellValue(field, row));
@@ -37,5 +36,5 @@ function compare(one: unknown, other: unknown, isDescending: boolean): number {
   return isDescending ? -difference : difference;
 }
 
-/** Names whatever their case and accents, and numbers in them by their value. */
+/** Ignores case and accents, and compares numbers in names by value. */
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });

@@ -5,25 +5,25 @@ import type { Io, Output } from '../io.ts';
 
 const FALLBACK_COLUMNS = 80;
 
-/** stdout or stderr, opened when it is used. What `reports` rejects with the errors of the system, but not when nobody reads. */
+/** stdout or stderr, opened at the first use. With `reports`, errors of the system are thrown, except for a closed pipe. */
 export function outputOf(fd: number, stream: () => WriteStream, { reports }: { readonly reports: boolean }): Output {
   const isTTY = isatty(fd);
   let opened: WriteStream | undefined;
-  // Each write reports its own error; an event without a listener would end the process instead.
+  // Each write reports its own error; without a listener, the event would end the process.
   const open = () => {
     opened ??= stream().on('error', () => {});
     return opened;
   };
   return {
     isTTY,
-    // Read anew each time: a window can be resized. A terminal that nobody gave a size says 0.
+    // Read each time: windows are resized. A terminal without a size reports 0.
     get columns() {
       return (isTTY && open().columns) || FALLBACK_COLUMNS;
     },
     fd,
     async write(text) {
       try {
-        // Where a full disk takes a part of a text only, a stream of Node.js says nothing.
+        // A stream of Node.js hides that a full disk took only a part of the text.
         if (isFile(fd)) writeFileSync(fd, text);
         else {
           await new Promise<void>((resolve, reject) => {
@@ -39,13 +39,13 @@ export function outputOf(fd: number, stream: () => WriteStream, { reports }: { r
   };
 }
 
-/** How to get what could not be written again. */
+/** How to obtain the text again. */
 export interface Repeat {
   readonly hints?: readonly Hint[];
   readonly idempotencyKey?: string;
 }
 
-/** Writes to stdout; resolves to whether it was taken. Throws `LocalError` when it cannot be written. */
+/** Writes to stdout; resolves to whether the reader took it. Throws `LocalError` when it cannot be written. */
 export async function print(text: string, io: Io, repeat: () => Repeat = () => ({})): Promise<boolean> {
   if (text === '') return true;
   try {
@@ -62,7 +62,7 @@ function isFile(fd: number): boolean {
   try {
     return fstatSync(fd).isFile();
   } catch {
-    // Windows has consoles of which it says nothing.
+    // Windows has consoles without stats.
     return false;
   }
 }

@@ -14,10 +14,10 @@ const noLines = {
   middle: ' '.repeat(GAP),
 };
 
-/** How many rows are laid out at once: the library takes four times as long for twice as many. */
+/** Rows per table: the library takes four times as long for twice as many. */
 const MAX_ROWS_AT_ONCE = 50;
 
-/** Cells in their columns, which stand side by side without lines between them: a line for each row. */
+/** Aligns cells in columns without lines between them; returns a line per row. */
 export function layOut(
   cells: readonly (readonly string[])[],
   widths: readonly number[] = widthsOf(cells),
@@ -39,7 +39,7 @@ const widthsOf = (cells: readonly (readonly string[])[]): number[] =>
 
 const labelOf = ({ label, name }: Field): string => label ?? name;
 
-/** Renders a record, a line for each field; without `keepsEmpty` only for those that have a value. */
+/** Renders a line per field; without `keepsEmpty` only fields with a value. */
 export function renderRecord(fields: readonly Field[], row: Row, { paint, now }: View, keepsEmpty = true): string {
   const cells = fields.map((field) => [field, shownCell(field, row, now)] as const);
   const kept = cells.filter(([, text]) => keepsEmpty || (text !== nothing && text !== ''));
@@ -52,8 +52,8 @@ function painted(text: string, field: Field, row: Row, paint: Paint): string {
 }
 
 /**
- * Renders rows below an upper-case header; where the identifiers do not fit, a record for each row. `hidden` gets the names
- * of the columns that there is no room for.
+ * Renders rows below an upper-case header, or a record per row if the identifiers do not fit. Adds the names of columns
+ * that do not fit to `hidden`.
  */
 export function renderTable(
   fields: readonly Field[],
@@ -78,7 +78,7 @@ export function renderTable(
 
 const linesOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-/** Cuts between characters as people count them, so that no accent and no part of an emoji is left alone. */
+/** Cuts between graphemes, so that no accent or part of an emoji stays alone. */
 export function cut(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let shown = '';
@@ -96,7 +96,7 @@ interface Column {
   readonly width: number;
 }
 
-/** Wider texts of a column that may be cut are cut before a column is left out. */
+/** Columns that may be cut are cut to this width before a column is left out. */
 const USUAL_WIDTH = 28;
 
 const MIN_WIDTH = 10;
@@ -107,7 +107,7 @@ function readColumn(field: Field, rows: readonly Row[], view: View): Column {
   return { field, label, cells, width: Math.max(...[label, ...cells].map((text) => stringWidth(text))) };
 }
 
-/** Columns with the width they get; some are left out. Null when not even that makes the identifiers fit. */
+/** Chooses columns and their widths; null if the identifiers do not fit. */
 function fitColumns(columns: readonly Column[], room: number): readonly Column[] | null {
   const dropped = columns.filter(({ field }) => field.drops !== undefined).toSorted(byDrops);
   let kept = columns;
@@ -121,7 +121,7 @@ function fitColumns(columns: readonly Column[], room: number): readonly Column[]
 
 const byDrops = (one: Column, other: Column): number => (one.field.drops ?? 0) - (other.field.drops ?? 0);
 
-/** The columns in as much room as there is, of which those that may be cut have `least` or more; null when they do not fit. */
+/** Distributes the width; columns that may be cut get at least `least`. Null if they do not fit. */
 function shrink(columns: readonly Column[], least: number, room: number): readonly Column[] | null {
   const leastOf = ({ field, width }: Column) => (field.cuts ? Math.min(width, least) : width);
   let left = room - columns.reduce((total, column) => total + leastOf(column) + GAP, -GAP);

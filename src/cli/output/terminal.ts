@@ -2,16 +2,15 @@ import { Chalk, type ChalkInstance } from 'chalk';
 import type { Io, Output } from '../io.ts';
 import { firstLower, wrap } from './words.ts';
 
-/** What is said on stderr once the result is printed. */
+/** A message on stderr. */
 export interface Note {
   readonly tone: 'done' | 'hint' | 'warning';
   readonly text: string;
 }
 
-/** Options of a command line that say which service it talks to: their names, and their values as words of a shell. */
+/** Options that name the service, with values quoted for a shell. */
 export type ServiceOptions = readonly (readonly [name: string, value: string])[];
 
-/** What of the settings decides what is said on stderr, and how. */
 interface TalkSettings {
   readonly quiet: boolean;
   readonly format: string;
@@ -19,7 +18,7 @@ interface TalkSettings {
   readonly serviceOptions: ServiceOptions;
 }
 
-/** Says something on stderr: never with `-q`, and in a JSON format warnings only. */
+/** Prints messages on stderr: none with `-q`, only warnings in a JSON format. */
 export async function talk(
   notes: readonly Note[],
   { quiet, format, color: colored, serviceOptions }: TalkSettings,
@@ -33,14 +32,14 @@ export async function talk(
   const lines = said.flatMap(({ tone, text }) =>
     asTyped(text, io.env, serviceOptions)
       .split('\n')
-      // A line that is indented is one to be typed, or a row.
+      // Indented lines are commands or rows.
       .flatMap((line) => (io.stderr.isTTY && !line.startsWith(' ') ? wrap(line, io.stderr.columns) : [line]))
       .map((line) => `${lead[tone]}${color[tone](sanitise(line))}\n`),
   );
   await io.stderr.write(lines.join(''));
 }
 
-/** Says what a change did; of a replayed response, that an earlier request had done it, in words of its own if given. */
+/** Reports a change; for a replayed response, that an earlier request made it. */
 export function doneNote(
   { replayed }: { readonly replayed: boolean },
   text: string,
@@ -55,24 +54,24 @@ export const warningNotes = ({ warning }: { readonly warning?: string | undefine
 const replayedText =
   'an earlier request with this idempotency key did it; this is its answer again, and the service changed nothing now';
 
-/** The first words of commands: of those that talk to a service, that work on a database itself, and of the others. */
+/** First words of commands that use a service, that work on a database itself, and of other commands. */
 const ofServices =
   'keys|find|devices|sessions|customers|products|plans|offline|tokens|stats|webhooks|events|audit|signing-keys|revocations|whoami|' +
-  'api|jobs|doctor';
-const ofDatabases = 'db|idempotency';
+  'api|doctor';
+const ofDatabases = 'db';
 const ofOthers = 'quickstart|serve|login|logout|auth|config|completion|explain|commands|version|help';
 
 const anyOf = (...words: readonly string[]): string => `(${words.join('|')})(?![\\w-])`;
 
-/** A command line inside a text: the name, and the first word of a command or an option. */
+/** `lkm` before the first word of a command, or before an option. */
 const commandLine = new RegExp(String.raw`(?<![\w./-])lkm(?= (?:-|${anyOf(ofServices, ofDatabases, ofOthers)}))`, 'g');
 
-/** A command line that is to be typed: the whole text, or its end. */
+/** `lkm` at the start of a command line to type. */
 const serviceLine = new RegExp(`(?<=^|[:;] |see |before )lkm(?= ${anyOf(ofServices, ofDatabases)})`, 'g');
 
 /**
- * A text with the command lines in it as they are typed here: with the options that say which service this command talks
- * to. In a checkout npx may fetch nothing: the name could be that of another package in the registry.
+ * Completes the command lines in a text with the options that name the service. In a checkout npx must not fetch a package
+ * of that name from the registry.
  */
 export function asTyped(
   text: string,
@@ -80,7 +79,7 @@ export function asTyped(
   serviceOptions: ServiceOptions = [],
 ): string {
   const isThere = (name: string) => text.includes(` ${name}`) || (name === '--profile' && text.includes(' -p '));
-  // A line that names a database names no other service.
+  // A line with `--db` names no other service.
   const missing = text.includes(' --db ') ? [] : serviceOptions.filter(([name]) => !isThere(name));
   const complete = text.replaceAll(serviceLine, (_, word: string) => {
     const taken = ofDatabases.split('|').includes(word) ? missing.filter(([name]) => name === '--db') : missing;
@@ -91,15 +90,15 @@ export function asTyped(
   return complete.replaceAll(commandLine, isFetched ? 'npx lkm' : 'npx --no-install lkm');
 }
 
-/** Controls, and the characters that reorder or hide what stands beside them. */
+/** Control characters, and characters that reorder or hide text. */
 const unsafe = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
-/** Makes what could move the cursor, colour or reorder text visible: `\u{1b}`. For one line of text. */
+/** Shows characters that could move the cursor, colour or reorder text as `\u{1b}`. For a line of text. */
 export function sanitise(text: string): string {
   return text.replaceAll(unsafe, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-/** The same inside JSON text, as JSON's own escapes: the data stays what it was. */
+/** Escapes the same characters in JSON text, whose value stays the same. */
 export function sanitiseJson(json: string): string {
   return json.replaceAll(unsafe, (character) =>
     character === '\n' ? character : [...units(character)].map((unit) => `\\u${unit}`).join(''),

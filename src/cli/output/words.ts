@@ -1,16 +1,14 @@
-/** How values read on a terminal. */
-
 export const nothing = '–';
 
 /** `2027-11-20 23:59 UTC`. */
 export const moment = (value: unknown): string =>
   typeof value === 'string' ? `${value.slice(0, 10)} ${value.slice(11, 16)} UTC` : nothing;
 
-/** The same without its day if that is today: `10:31 UTC`. */
+/** The same without the day if it is today: `10:31 UTC`. */
 export const shortMoment = (value: string, now: number): string =>
   moment(value).slice(value.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? 11 : 0);
 
-/** Rounds what is left up a little: a month that began an hour ago still ends in a month, not in 29 days. */
+/** Rounds up a little: a month that began an hour ago ends in a month, not in 29 days. */
 const ROUNDED_UP = 1.002;
 
 /** `3 months ago`, `in 2 hours`; months up to two years. */
@@ -33,7 +31,7 @@ const units = [
   ['minute', 60],
 ] as const;
 
-/** A day, UTC, that is past: `today`, `3 days ago`. */
+/** A past day: `today`, `3 days ago`. */
 export function dayInBrief(day: unknown, now: number): string {
   if (typeof day !== 'string') return nothing;
   return now - Date.parse(day) < 86_400_000 ? 'today' : relative(day, now);
@@ -49,19 +47,19 @@ export const expiry = (value: unknown, now: number): string =>
       ? `expired ${relative(value, now)}`
       : momentAndWhen(value, now);
 
-/** What is used of a limit: `1 of 3`. */
+/** `1 of 3`. */
 export const usage = (used: unknown, max: unknown): string =>
   max === null || max === undefined ? `${used} (unlimited)` : `${used} of ${max}`;
 
-/** An expiry in a column: `in 12 months`, `4 days ago`, `never`. */
+/** `in 12 months`, `4 days ago`, `never`. */
 export const expiryInBrief = (value: unknown, now: number): string => (value === null ? 'never' : relative(value, now));
 
-/** What is used of a limit, in a column: `1/3`, `1/∞`. */
+/** `1/3`, `1/∞`. */
 export const usageInBrief = (used: unknown, max: unknown): string => `${used}/${max ?? '∞'}`;
 
 export const yesNo = (value: unknown): string => (value ? 'yes' : 'no');
 
-/** A key as it is named where others may read: `…2BBF6`. */
+/** The end of a key, for places that others may read: `…2BBF6`. */
 export const keyEnd = (key: unknown): string => `…${String(key).slice(-5)}`;
 
 /** `1 device`, `2 devices`. */
@@ -70,13 +68,13 @@ export const count = (amount: number, noun: string): string => `${amount} ${noun
 export const thereAreMore = (limit: number | undefined): string =>
   `${limit === 1 ? 'this is the first one' : `these are the first ${limit}`}; there are more`;
 
-/** A duration in its largest whole unit: `30 days`. */
+/** In the largest whole unit: `30 days`. */
 export function duration(seconds: number): string {
   const [unit, size] = units.find(([, size]) => seconds >= size && seconds % size === 0) ?? (['second', 1] as const);
   return count(seconds / size, unit);
 }
 
-/** A duration as it is typed: `5m12s`. */
+/** As it is typed: `5m12s`. */
 export function typedDuration(seconds: number): string {
   const [hours, minutes, rest] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60), seconds % 60];
   const parts = [`${hours}h`, `${minutes}m`, `${rest}s`].filter((part) => !part.startsWith('0'));
@@ -85,17 +83,17 @@ export function typedDuration(seconds: number): string {
 
 export const firstLower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** Whether every shell takes a text for one word, in which nothing is expanded. */
+/** Whether every shell reads the text as one word without expansion. */
 export const isPlainWord = (text: string): boolean => /^[\w@%+=:,./-]+$/.test(text);
 
-/** A word as a shell reads it. */
+/** Quotes a word for a shell. */
 export const quote = (word: string): string => (isPlainWord(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
-/** A size in bytes: `340 kB`, `12.3 MB`. */
+/** `340 kB`, `12.3 MB`. */
 export const size = (bytes: number): string =>
   bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** The lines of a text that is broken between words. */
+/** Breaks a text between words. */
 export function wrap(text: string, columns: number): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {

@@ -12,12 +12,12 @@ export interface WriteContext extends RenderContext {
   rerun(idempotencyKey: string): string;
 }
 
-/** Writes a result, then its notes. Resolves to whether it was taken: false when the reader is gone. Throws `LocalError`. */
+/** Writes a result, then its notes. Resolves to false when the reader is gone. Throws `LocalError`. */
 export async function writeResult(result: CommandResult, context: WriteContext): Promise<boolean> {
   const { settings, io, destination, filter } = context;
   if (result.kind === 'stream') return writeStream(result, context);
   if (result.kind === 'chunks') return writeChunks(result, context);
-  // The document goes into the file; what is on stdout describes it.
+  // The document goes to the file; stdout describes it.
   const becomesFile = result.kind === 'file' && destination !== null;
   const isIndented = becomesFile || (destination === null && io.stdout.isTTY && result.afterwards === undefined);
   const hidden = new Set<string>();
@@ -39,7 +39,7 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   return isTaken;
 }
 
-/** Writes a document part by part: no more than one is in memory. */
+/** Keeps one part in memory. */
 async function writeChunks(
   result: Extract<CommandResult, { kind: 'chunks' }>,
   context: WriteContext,
@@ -47,11 +47,11 @@ async function writeChunks(
   const { settings, io, destination, filter } = context;
   const chunks = filter === null ? result.chunks : filteredWhole(result, filter);
   if (destination === null) {
-    // Chunks end with their lines.
+    // Chunks end at line ends.
     for await (const chunk of chunks) if (!(await print(printable(chunk, context), io))) return false;
   } else {
     await destination.write(chunks, { secret: result.secret ?? false }).catch((error: unknown) => {
-      // Others come from the service.
+      // Other errors come from the service.
       throw error instanceof Error && 'syscall' in error ? unwritable(String(settings.output), error) : error;
     });
   }
@@ -59,12 +59,11 @@ async function writeChunks(
   return true;
 }
 
-/** jq reads a document as a whole. */
 async function* filteredWhole(result: Extract<CommandResult, { kind: 'chunks' }>, filter: JsonFilter) {
   yield filter.apply((await Array.fromAsync(result.chunks)).join(''), result);
 }
 
-/** Writes objects as they come, a line for each: as JSON, as csv below its header, as a terminal shows it, else with tabs. */
+/** Writes a line per object: JSON, csv, the command's own line on a terminal, or tabs. */
 async function writeStream(
   result: Extract<CommandResult, { kind: 'stream' }>,
   context: WriteContext,
@@ -85,7 +84,7 @@ async function writeStream(
     }
     return true;
   }
-  // Not with the first row: whoever reads knows the columns while they wait for it.
+  // Immediately, so that the reader knows the columns while waiting for a row.
   if (!(await printRows([], true))) return false;
   for await (const rows of stream) if (!(await printRows(rows, false))) return false;
   return true;
@@ -96,7 +95,10 @@ function lineFormat(format: Format): Format {
   return format === 'csv' ? 'csv' : 'tsv';
 }
 
-/** A document, or what `--jq` gives: a terminal would obey what is in it, but tabs of `@tsv`; pipes and files get its exact content. */
+/**
+ * Protects a terminal from control characters in a document or in the output of `--jq` (tabs stay); pipes and files get the
+ * exact content.
+ */
 const printable = (text: string, { io, filter }: WriteContext): string =>
   io.stdout.isTTY ? text.replaceAll(filter === null ? /[^\n]+/g : /[^\n\t]+/g, (words) => sanitise(words)) : text;
 
@@ -109,7 +111,7 @@ function hiddenNote(hidden: ReadonlySet<string>): Note[] {
   return [{ tone: 'hint', text: `no room for ${[...hidden].join(', ')}; ${shows}` }];
 }
 
-/** How to get the response of a change that was made and could not be written; empty for a read. */
+/** How to get the response of a change whose output failed; empty for a read. */
 function howToRepeat({ idempotencyKey }: CommandResult, { rerun }: WriteContext, whereTo: string): Repeat {
   if (idempotencyKey === undefined) return {};
   const hint = `The service did its part. This gets the same response again, ${whereTo}:`;

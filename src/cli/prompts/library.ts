@@ -1,2 +1,2 @@
-/** The prompts that are used, by name: so the bundle leaves out the others, and the character tables of an editor. */
+/** By name, so that the bundle leaves out the other prompts and the character tables of the editor. */
 export { confirm, input, password, search, select } from '@inquirer/prompts';

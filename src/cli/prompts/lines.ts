@@ -1,18 +1,18 @@
 import { type Find, type Prompter, type Streams, waitForAnswer } from './prompt.ts';
 
-/** As many as a person who hears them keeps in mind. */
+/** As many as a person who hears them can remember. */
 const MAX_CHOICES = 20;
 
-/** The prompter of the accessible mode: questions are lines that stay as they are, and choices have numbers to type. */
+/** The prompter of the accessible mode: questions are plain lines, and choices have numbers. */
 export function linePrompter(streams: Streams, stop: AbortSignal): Prompter {
   const say = (text: string) => void streams.output.write(text);
 
   const read = (question: string, isHidden = false): Promise<string> =>
     waitForAnswer(streams, async ({ input, signal }) => {
       const { createInterface } = await import('node:readline/promises');
-      // It has no output, so nothing is drawn: the terminal itself shows what is typed, unless it is hidden.
+      // Without output nothing is redrawn: the terminal itself shows typed text, unless it is hidden.
       const lines = createInterface({ input, terminal: isHidden });
-      // Only now: what is typed sooner would be shown, and its Ctrl-D be lost.
+      // Only now: earlier input would be shown, and its Ctrl-D lost.
       say(`${question} `);
       let isShown = false;
       try {
@@ -21,7 +21,7 @@ export function linePrompter(streams: Streams, stop: AbortSignal): Prompter {
         return answer;
       } finally {
         lines.close();
-        // Enter that is not shown ends no line.
+        // A hidden Enter ends no line.
         if (!isShown) say('\n');
       }
     });

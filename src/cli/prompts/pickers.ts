@@ -9,7 +9,7 @@ import { sanitise } from '../output/terminal.ts';
 import { expiryInBrief, nothing, relative, usageInBrief } from '../output/words.ts';
 import type { Choice } from './prompt.ts';
 
-/** Something to pick: what names it, and what is shown of it, in columns. */
+/** An object to pick: the value that names it, and cells for the columns. */
 type Row = readonly [value: string, ...cells: string[]];
 
 type FindRows = (typed: string, signal: AbortSignal) => Promise<readonly Row[]>;
@@ -21,7 +21,7 @@ interface Picker {
   open(client: Client, context: CommandContext, values: Values): Promise<FindRows> | FindRows;
 }
 
-/** About as many as a terminal shows at once. */
+/** About a screenful. */
 const MAX_CHOICES = 20;
 
 const pickers: Readonly<Record<Pickable, Picker>> = {
@@ -85,7 +85,7 @@ const pickers: Readonly<Record<Pickable, Picker>> = {
   },
 };
 
-/** Lets a person pick an object; resolves to what names it, or null when there is nothing to pick. */
+/** Lets a person pick an object; null when there is none. */
 export async function pickObject(what: Pickable, context: CommandContext, values: Values): Promise<string | null> {
   const { io, settings } = context;
   const { question, open } = pickers[what];
@@ -99,7 +99,7 @@ export async function pickObject(what: Pickable, context: CommandContext, values
 
 const MARK_WIDTH = 2;
 
-/** Choices of a line each, with their cells in columns; a column that is empty everywhere is left out. */
+/** Aligns cells in columns; a column that is empty everywhere is left out. */
 function asChoices(rows: readonly Row[], columns: number): Choice[] {
   const cells = rows.map(([, ...shown]) => shown.map(sanitise));
   const lines = layOut(cells.map((shown) => shown.filter((_, at) => cells.some((other) => other[at] !== ''))));
@@ -110,16 +110,16 @@ function asChoices(rows: readonly Row[], columns: number): Choice[] {
   }));
 }
 
-/** Finds among rows that are all there, by any part of what they show. */
+/** Searches loaded rows. */
 const filtering =
   (rows: readonly Row[]): FindRows =>
   async (typed) =>
     rows.filter(([, ...cells]) => cells.join('  ').toLowerCase().includes(typed.trim().toLowerCase()));
 
-/** How long nothing more is typed before the service is asked. */
+/** A pause in typing after which the service is asked. */
 const PAUSE_MS = 150;
 
-/** Finds with the service, which is asked once a person pauses. */
+/** Searches with the service, after a pause in typing. */
 function searching(ask: (text: string | undefined) => Promise<readonly Row[]>): FindRows {
   return async (typed, signal) => {
     const text = typed.trim();
@@ -129,7 +129,7 @@ function searching(ask: (text: string | undefined) => Promise<readonly Row[]>): 
   };
 }
 
-/** The names of customers, as far as the token may see them. */
+/** The names of customers that the token may see. */
 async function namesOf(ids: ReadonlySet<string>, customers: Client['customers']): Promise<ReadonlyMap<string, string>> {
   const found = await Promise.allSettled(Array.from(ids, (customerId) => customers.get({ customerId })));
   return new Map(found.flatMap((one) => (one.status === 'fulfilled' ? [[one.value.id, one.value.name]] : [])));

@@ -1,20 +1,19 @@
 import { InterruptedError, NotConfirmedError } from '../failure/errors.ts';
 
-/** Asks the person at the terminal; draws on stderr. */
 export interface Prompter {
   confirm(question: string): Promise<boolean>;
   type(question: string): Promise<string>;
-  /** Asks for a text that is not shown while it is typed or pasted. */
+  /** Asks for a text without showing it. */
   secret(question: string): Promise<string>;
   choose(question: string, choices: readonly Choice[]): Promise<string>;
-  /** Asks for one of many choices, which are found by what is typed, and resolves to its value. */
+  /** Asks for one of many choices that match the typed text; resolves to its value. */
   search(question: string, find: Find): Promise<string>;
 }
 
-/** The choices for what was typed so far; empty at first. The signal says that more was typed meanwhile. */
+/** Returns the choices for the typed text. The signal reports further typing. */
 export type Find = (typed: string, signal: AbortSignal) => Promise<readonly Choice[]>;
 
-/** One of several choices: `name` is shown, and `short` once it was chosen; `value` is returned. */
+/** `name` is listed, `short` shown after the choice, `value` returned. */
 export interface Choice {
   readonly value: string;
   readonly name: string;
@@ -27,7 +26,7 @@ export type Streams = { readonly input: NodeJS.ReadableStream; readonly output: 
 
 type Context = Streams & { readonly signal: AbortSignal };
 
-/** The prompter of a real terminal. Ctrl-C ends the command with 130, and Ctrl-D with 3: nothing was confirmed. */
+/** The prompter of a terminal. Ctrl-C ends the command with 130, Ctrl-D with 3. */
 export function terminalPrompter(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Prompter {
   const ask = <T>(show: (prompts: Prompts, context: Context) => Promise<T>): Promise<T> =>
     waitForAnswer({ input, output }, async (context) => show(await import('./library.ts'), context));
@@ -43,10 +42,10 @@ export function terminalPrompter(input: NodeJS.ReadableStream, output: NodeJS.Wr
   };
 }
 
-/** Waits for an answer, or for the end of the input: a prompt by itself does not notice that, and waits for ever. */
+/** Waits for an answer or the end of the input, which a prompt alone would not notice. */
 export async function waitForAnswer<T>(streams: Streams, ask: (context: Context) => Promise<T>): Promise<T> {
   const closed = new AbortController();
-  // The line reader pauses its input when it closes: at Ctrl-D, at a hang-up, and after an answer, which is settled then.
+  // The line reader pauses its input when it closes: at Ctrl-D, at a hang-up, and after an answer that is then settled.
   const onClose = (): void => void setImmediate(() => closed.abort());
   const events = ['pause', 'end', 'close'];
   for (const event of events) streams.input.once(event, onClose);

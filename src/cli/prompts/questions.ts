@@ -4,15 +4,15 @@ import { sanitise } from '../output/terminal.ts';
 
 interface Question {
   readonly about: readonly string[];
-  /** A question for a yes or no, or a text that is to be typed. */
+  /** A yes-or-no question, or a text to type. */
   readonly question: string | { readonly typed: string };
-  /** What the error calls it when there is no terminal to ask on: `deleting cus_…`. */
+  /** Names the action in errors: `deleting cus_…`. */
   readonly action: string;
-  /** The option that confirms it; `--yes` unless given. */
+  /** The option that confirms it; default `--yes`. */
   readonly flag?: string;
 }
 
-/** Asks a person. Throws `NotConfirmedError` unless the answer is yes, or the very text. */
+/** Throws `NotConfirmedError` unless the person answers yes, or types the exact text. */
 export async function confirm({ settings, io }: CommandContext, asked: Question): Promise<void> {
   const { about, question, action, flag = '--yes' } = asked;
   if (!settings.interactive) {

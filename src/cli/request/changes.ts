@@ -12,19 +12,18 @@ import { type Begun, type Entry, findGiven, type PendingChanges, type RequestIde
 import { inProcessUrl } from './connection.ts';
 import type { Target } from './target.ts';
 
-/** One request that changes something, as data; its endpoint may be one that the contract does not have. */
+/** A request that changes something; its endpoint may be missing in the contract. */
 export interface Change<E extends AnyEndpoint = AnyEndpoint> {
   readonly endpoint: E;
   readonly input: unknown;
 }
 
-/** What a change is answered with. */
 export type ChangeAnswer<E> = Closed<PayloadOf<E>>;
 
 export interface Changed<T> {
   readonly answer: T;
   readonly idempotencyKey: string;
-  /** Whether an earlier request had made it: nothing was done twice. */
+  /** Whether the response is that of an earlier request. */
   readonly replayed: boolean;
 }
 
@@ -44,19 +43,18 @@ interface ChangesContext {
   readonly observation: { readonly replayed: boolean };
 }
 
-/** The changes of one command, each under its idempotency key. */
 export type Changes = ReturnType<typeof openChanges>;
 
 export function openChanges(context: ChangesContext) {
   const { io, givenKey, say } = context;
   const entries = new Set<Entry>();
-  /** Entries that may have been sent, and are not known to be answered. */
+  /** Entries that may have been sent and have no known response. */
   const open = new Set<Entry>();
   let pendingKey: string | null = null;
-  /** Whether a later run has to finish: then it needs the keys of all entries, also of those that were answered. */
+  /** Whether a later run has to finish the changes; then it needs the idempotency keys of all entries. */
   let isUnfinished = false;
 
-  /** Writes changes down before the first of them is sent. Throws `DryRun` in place of sending, where that is asked. */
+  /** Writes changes to disk before the first one is sent. Throws `DryRun` instead of sending with `--dry-run`. */
   async function prepare(changes: readonly Change[]): Promise<readonly PreparedChange[]> {
     const target = await context.target();
     const requests = changes.map((change) => requestOf(change, target));
@@ -64,7 +62,7 @@ export function openChanges(context: ChangesContext) {
       const { DryRun } = await import('./dry-run.ts');
       throw new DryRun(requests.map((request) => ({ request, idempotencyKey: givenKey ?? io.uuid() })));
     }
-    // Before it is written down: without a token nothing is sent.
+    // First the token: without it nothing is sent, so nothing is written.
     await context.caller();
     if (io.stop.aborted) throw new InterruptedError(io.stop.reason);
     const begun = await begin(requests);
@@ -77,7 +75,7 @@ export function openChanges(context: ChangesContext) {
     });
   }
 
-  /** Writes requests down before they are sent. A key that was given repeats them without that. */
+  /** Writes requests to disk; a given idempotency key repeats them without that. */
   async function begin(requests: readonly RequestIdentity[]): Promise<Begun> {
     if (givenKey === undefined) return (await context.pending()).begin(requests);
     try {
@@ -110,7 +108,7 @@ export function openChanges(context: ChangesContext) {
     }
   }
 
-  /** To be called when the reader has the answers, or the error instead: then the changes need not be repeated. */
+  /** Called when the reader has received the responses, or the error: the changes need not be repeated. */
   async function complete(): Promise<void> {
     if (isUnfinished) return;
     const done = [...entries].filter((entry) => !open.has(entry) && entry.files.length > 0);
@@ -126,16 +124,15 @@ export function openChanges(context: ChangesContext) {
   return { prepare, complete, pendingKey: () => pendingKey };
 }
 
-/** Whether an error ends a request for good: then nothing is left to repeat. */
+/** Whether an error is final, so that nothing is left to repeat. */
 const isSettledBy = (error: unknown, { repeats }: Entry): boolean =>
-  // An error from before the idempotency key is looked up says nothing of the earlier process's attempt.
+  // An error that occurs before the service looks the key up says nothing about the attempt of the earlier process.
   repeats ? isRefusal(error) : !outcomeUnknown(error);
 
-/** Whether an error is the service's last word on this one request; other requests may succeed. */
+/** Whether the service has refused this request finally; other requests may succeed. */
 export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && settles(error) && !outcomeUnknown(error);
 
-/** What is said of requests that were written down just now. */
 function notesOn({ repeated, tooOld }: Begun, io: Io): Note[] {
   const notes = tooOld.map(({ method, path, createdAt }): Note => {
     const call = `${method} ${path.replace(/\?.*/, '')}`;
@@ -150,20 +147,19 @@ function notesOn({ repeated, tooOld }: Begun, io: Io): Note[] {
   return [...notes, { tone: 'hint', text }];
 }
 
-/** A change as it would be sent. */
 export interface ChangeRequest extends RequestIdentity {
   readonly endpoint: AnyEndpoint;
   readonly url: string;
 }
 
-/** Checks and encodes a change. Throws `InputError` as the client does. */
+/** Checks and encodes a change. Throws `InputError`. */
 function requestOf({ endpoint, input }: Change, target: Target): ChangeRequest {
   const { search, body } = encodeInput(endpoint, input);
   const path = `${endpoint.path}${search}`;
   return { endpoint, origin: originOf(target), method: endpoint.method, url: `${hrefOf(target)}${path}`, path, body };
 }
 
-/** Which service or database it is, without a password. */
+/** Identifies the service or database, without a password. */
 export const originOf = (target: Target): string =>
   target.kind === 'database' ? withoutPassword(target.db) : hrefOf(target);
 

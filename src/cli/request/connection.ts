@@ -10,7 +10,7 @@ import type { Io } from '../io.ts';
 import type { RequestHooks } from './observe.ts';
 import type { Target } from './target.ts';
 
-/** A token, and where it came from in words for an error. */
+/** A token with its source, which errors name. */
 export interface TokenWithOrigin {
   readonly token: string;
   readonly from: string;
@@ -20,27 +20,25 @@ export interface Connection {
   readonly baseUrl: string;
   readonly fetch?: Fetch | undefined;
   readonly token: TokenWithOrigin | null;
-  /** How long a call is repeated at most while no connection can be made; as long as the client does unless given. */
+  /** How long a call is retried while no connection can be made; default: the client's limit. */
   readonly maxUnreachableMs?: number | undefined;
-  /** How long a call that fails is repeated, or waits, at most; as long as the client does unless given. */
+  /** How long a failing call is retried or waits; default: the client's limit. */
   readonly maxElapsedMs?: number | undefined;
-  /** The database behind it, where the profile is that of a server of this machine. */
+  /** The database of the server, if the profile belongs to a server on this machine. */
   readonly servedDb?: string | undefined;
-  /** Why the database in this process failed last, in words; null when it did not. */
+  /** The last error of the database in this process. */
   failure?(): Error | null;
   close(): Promise<void>;
 }
 
-/** The address of a database in this process; nothing listens there. */
+/** The base URL of a database in this process; nothing listens there. */
 export const inProcessUrl = 'http://127.0.0.1';
 
-/** What a command needs of a connection. */
 export interface ClientNeeds extends Pick<Connection, 'maxUnreachableMs'> {
-  /** Without it the service is called without a token. */
+  /** If false, requests carry no token. */
   readonly needsToken: boolean;
 }
 
-/** Opens the service of a target. */
 export async function openConnection(
   target: Target,
   { flags, io, needsToken, ...needs }: ClientNeeds & { readonly flags: GlobalFlags; readonly io: Io },
@@ -69,7 +67,7 @@ export async function openConnection(
   };
 }
 
-/** Who sends no token is the owner of the database that this process has opened. */
+/** Requests without a token are sent as the owner of the database. */
 function asOwner({ fetch, ownerToken }: Instance): Fetch {
   return (request) => {
     if (!request.headers.has('authorization')) request.headers.set('authorization', `Bearer ${ownerToken}`);
@@ -77,12 +75,12 @@ function asOwner({ fetch, ownerToken }: Instance): Fetch {
   };
 }
 
-/** A person at the machine of the service knows whether it runs, and is told soon when it does not. */
+/** A person on the machine of the service learns soon that it does not run. */
 const LOOPBACK_TIMEOUT_MS = 500;
 
 const isLoopback = (baseUrl: string): boolean => /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(baseUrl);
 
-/** A file is not restarted: what keeps it from being written passes soon, or needs a person. */
+/** What keeps a database file from being written either passes soon or needs a person. */
 const FILE_TIMEOUT_MS = 5_000;
 
 interface Invocation {
@@ -96,7 +94,7 @@ interface OpenOptions {
   readonly clock?: () => number;
 }
 
-/** Opens the service on a database, without a socket. Throws `LocalError` when there is none and none is to be made. */
+/** Opens the service on a database, without a socket. Throws `LocalError` for a missing database unless `create` is set. */
 export async function openInstance(db: string, { io, flags }: Invocation, how: OpenOptions): Promise<Instance> {
   if (!how.create) checkExists(db, [['A new one:', '--create']]);
   const masterKey = readMasterKey(io, flags);
@@ -104,7 +102,7 @@ export async function openInstance(db: string, { io, flags }: Invocation, how: O
   return server.openInstance({ db, masterKey, clock: io.now, ...how });
 }
 
-/** Runs work as the owner of a database in this process, past the settings and the observation of a command. */
+/** Runs work as the owner of a database in this process; settings and `-v` do not apply to its requests. */
 export async function asOwnerOf<T>(
   db: string,
   context: Invocation,
@@ -124,7 +122,6 @@ export async function asOwnerOf<T>(
   }
 }
 
-/** The options of a client on a connection, with the hooks that it calls. */
 export function clientOptions(
   { baseUrl, token, fetch, maxUnreachableMs, maxElapsedMs }: Connection,
   { onSend, onAttempt, onExchange, onNotice, onKeyLost }: RequestHooks,
@@ -151,7 +148,6 @@ export function clientOptions(
   };
 }
 
-/** Opens a caller, for requests that the contract does not have too. */
 export async function openCaller(...opening: Parameters<typeof clientOptions>): Promise<CallEndpoint> {
   const { createCallEndpoint } = await import('../../client/client.ts');
   return createCallEndpoint(clientOptions(...opening));

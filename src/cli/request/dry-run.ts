@@ -3,7 +3,7 @@ import type { CommandResult } from '../output/result.ts';
 import type { ChangeRequest } from './changes.ts';
 import { redacted, withoutSecretFields } from './redact.ts';
 
-/** Thrown in place of requests: what would have been sent, as the outcome of the command. */
+/** Thrown instead of sending; `outcome` shows the requests. */
 export class DryRun extends Error {
   override readonly name = 'DryRun';
   readonly outcome: CommandResult;

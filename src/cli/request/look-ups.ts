@@ -10,8 +10,8 @@ import type { PendingChanges } from '../state/pending.ts';
 import type { Pending } from '../state/pending-files.ts';
 
 /**
- * Finds the product of a key; of one that an earlier process deleted without an answer by its pending change, so that
- * the request can be repeated. Throws `UsageError` for a token that may not look a key up.
+ * Finds the product of a key. A key that an earlier process deleted without a response is found by its pending change, so
+ * that the request can be repeated. Throws `UsageError` if the token must not look keys up.
  */
 export async function findProductOfKey(
   client: Client,
@@ -40,13 +40,13 @@ export async function findProductOfKey(
   }
 }
 
-/** The texts of a request's query and body, by their names. */
+/** The fields of a request, from its query and its body. */
 function addressIn({ path, body }: Pending): ReadonlyMap<string, unknown> {
   const sent: object = body === null ? {} : JSON.parse(body);
   return new Map<string, unknown>([...new URLSearchParams(path.split('?')[1]), ...Object.entries(sent)]);
 }
 
-/** The key that ends so, as a list shows it: `…2BBF6`. Throws `NotFoundError`, or `UsageError` where several do. */
+/** Finds the key with an end such as `…2BBF6`. Throws `NotFoundError`, or `UsageError` for several keys. */
 async function findKeyByEnd(client: Client, end: string): Promise<string> {
   const { items } = await client.search.find({ text: end, limit: NEAREST });
   const [found, ...others] = items.filter(({ by }) => by === 'key');
@@ -63,7 +63,7 @@ async function findKeyByEnd(client: Client, end: string): Promise<string> {
   ]);
 }
 
-/** The customer with an e-mail address, in any case. Throws `NotFoundError`. */
+/** Finds a customer by e-mail address, in any case. Throws `NotFoundError`. */
 export async function findCustomerByEmail(client: Client, email: string): Promise<Customer> {
   const wanted = emailKey(email);
   for await (const customer of client.customers.list({ email })) {
@@ -72,7 +72,10 @@ export async function findCustomerByEmail(client: Client, email: string): Promis
   throw new NotFoundError('there is no customer with this e-mail address', [['See them:', 'lkm customers list']]);
 }
 
-/** The id of the customer of an e-mail address, an id or a name. Throws `NotFoundError`, or `UsageError` for a name of several. */
+/**
+ * Finds a customer by e-mail address, id or name. Throws `NotFoundError`, or `UsageError` for several customers of that
+ * name.
+ */
 export async function findCustomer(client: Client, named: string): Promise<string> {
   if (named.includes('@')) return (await findCustomerByEmail(client, named)).id;
   const known = await unlessRefused('customerNotFound', client.customers.get({ customerId: named }));
@@ -81,11 +84,10 @@ export async function findCustomer(client: Client, named: string): Promise<strin
   return only('customer', named, items);
 }
 
-/** The id of the product of a name. Throws as {@link findCustomer}. */
 export const findProduct = async (client: Client, name: string): Promise<string> =>
   only('product', name, (await client.products.list()).items);
 
-/** The id of the token of a name, of those that are not revoked. Throws as {@link findCustomer}. */
+/** Finds a token that is not revoked. */
 const findToken = async (client: Client, name: string): Promise<string> =>
   only(
     'token',
@@ -93,7 +95,7 @@ const findToken = async (client: Client, name: string): Promise<string> =>
     (await client.tokens.list()).items.filter(({ revokedAt }) => revokedAt === null),
   );
 
-/** The id of the plan of a name, among those of a product where one is named. Throws as {@link findCustomer}. */
+/** Finds a plan, only of the product if one is given. */
 const findPlan = async (client: Client, name: string, productId: string | undefined): Promise<string> =>
   only('plan', name, (await client.plans.list({ productId })).items);
 
@@ -104,7 +106,7 @@ const finders: Readonly<Record<string, typeof findPlan>> = {
   tokenId: findToken,
 };
 
-/** Finds the id of a name, or the key of an end. Throws as {@link findCustomer}. */
+/** Finds the id of an object by its name, or a key by its end. Throws as {@link findCustomer}. */
 export function findByName(
   client: Client,
   { field = '', pick }: Pick<OptionSpec, 'field' | 'pick'>,
@@ -115,7 +117,7 @@ export function findByName(
   return find(client, name, productId);
 }
 
-/** The names of products by their ids, for a table; none in another format, and for a token that may not list them. */
+/** The names of products by their ids, for a table; empty for other formats and for tokens that may not list products. */
 export async function productNames(
   client: Client,
   { fileFormat, quiet }: Pick<Settings, 'fileFormat' | 'quiet'>,
@@ -125,12 +127,12 @@ export async function productNames(
   return new Map(products?.items.map(({ id, name }) => [id, name]));
 }
 
-/** So many are told that are called in a similar way. */
+/** How many objects with similar names an error lists. */
 const NEAREST = 5;
 
 type Named = { readonly id: string; readonly name: string; readonly slug?: string | null | undefined };
 
-/** Those of a name, of a slug or of an id: as it is written, else without regard to case. */
+/** Objects with a name, slug or id; without regard to case only if none matches exactly. */
 function calledSo<T extends Named>(name: string, all: readonly T[]): readonly T[] {
   const exact = all.filter((one) => one.name === name || one.id === name || one.slug === name);
   const alike = (text: string) => text.toLowerCase() === name.toLowerCase();
@@ -149,8 +151,8 @@ function only(kind: 'product' | 'customer' | 'plan' | 'token', name: string, all
 }
 
 /**
- * Throws the refusal of a product or customer that does not exist: a script must not take it for one without keys. One that
- * the token may not see counts as known.
+ * Throws the service's error for a product or customer that does not exist: a script must not mistake it for one without
+ * keys. An object that the token must not see counts as existing.
  */
 export async function checkFiltersExist(
   client: Client,
@@ -160,7 +162,7 @@ export async function checkFiltersExist(
   if (customerId !== undefined) await unlessRefused('scopeMissing', client.customers.get({ customerId }));
 }
 
-/** The id that was found; null where there is none. */
+/** Resolves to null instead of rejecting with `NotFoundError`. */
 export async function orNull(found: Promise<string>): Promise<string | null> {
   try {
     return await found;
@@ -170,7 +172,7 @@ export async function orNull(found: Promise<string>): Promise<string | null> {
   }
 }
 
-/** What the service answers; null when it refuses for this reason. */
+/** Resolves to null instead of rejecting with this error of the service. */
 export async function unlessRefused<T>(reason: ApiError['reason'], asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;

@@ -4,11 +4,10 @@ import type { ArgumentSpec, Declaration, OptionSpec } from '../command.ts';
 
 export interface NeededScope {
   readonly scope: Scope;
-  /** What it is needed for. */
   readonly purpose: string;
 }
 
-/** The scopes that a command can need, that of its operation first. */
+/** The scopes that a command may need, the scope of its operation first. */
 export function neededScopes(command: Declaration): readonly NeededScope[] {
   const { operation, arguments: positional, options, alsoNeeds = {} } = command;
   const own = listEndpoints().find(({ name }) => name === operation)?.endpoint.scope;

@@ -5,10 +5,9 @@ import { keepDrawing } from '../output/progress.ts';
 import { sanitise, talk } from '../output/terminal.ts';
 import { redacted, withoutAddresses, withoutSecretFields, withoutSecretTexts } from './redact.ts';
 
-/** What the client calls as it sends requests. */
 export type RequestHooks = Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice' | 'onKeyLost'>;
 
-/** Says a line for each request with `-v`, all but secrets with `--debug`, and what the service is retiring. */
+/** Prints a line per request with `-v`, headers and bodies without secrets with `--debug`, and warnings of the service. */
 export function traced({ verbose, debug, ...settings }: Settings, io: Io) {
   const { stderr } = io;
   let isKeyLost = false;
@@ -32,12 +31,12 @@ export function traced({ verbose, debug, ...settings }: Settings, io: Io) {
 }
 
 const TICK_MS = 1_000;
-/** A request that takes longer than this is worth a line. */
+/** A longer request is reported. */
 const SILENCE_MS = 2_000;
-/** Shorter waits are not worth a line. */
+/** Shorter waits are not reported. */
 const MIN_SHOWN_MS = 500;
 
-/** Says what `traced` does, and on a terminal what is waited for. */
+/** Does the same, and shows on a terminal what the command waits for. */
 export function observe(settings: Settings, io: Io): RequestHooks & { readonly replayed: boolean; end(): void } {
   const trace = traced(settings, io);
   let replayed = false;
@@ -45,7 +44,7 @@ export function observe(settings: Settings, io: Io): RequestHooks & { readonly r
   const clearAll = (): void => clear();
   io.stop.addEventListener('abort', clearAll);
 
-  /** Shows a text that changes with the seconds that have passed, or says its first form where nothing may move. */
+  /** Shows a text that counts seconds; where nothing may move, prints it once. */
   function show(textAfter: (seconds: number) => string): void {
     if (!settings.draws) return void talk([{ tone: 'hint', text: textAfter(0) }], settings, io);
     let passed = 0;
@@ -58,7 +57,7 @@ export function observe(settings: Settings, io: Io): RequestHooks & { readonly r
 
   return {
     ...trace,
-    /** Whether the last response was that of an earlier request with the same idempotency key, not of a retry. */
+    /** Whether the last response is that of an earlier request with the same idempotency key. */
     get replayed() {
       return replayed;
     },
@@ -100,12 +99,12 @@ function describeAttempt(event: AttemptEvent): string {
   ].join('  ');
 }
 
-/** Whoever knows an idempotency key can open the response that is stored under it. */
+/** An idempotency key opens the response that is stored under it. */
 const secretHeaders = ['authorization', 'idempotency-key'];
 const requestHeaders = ['content-type', 'user-agent'];
 const responseHeaders = ['content-type', 'x-request-id', 'idempotency-replayed', 'retry-after', 'location', 'server'];
 
-/** A request and its response, without secrets: `>` what was sent, `<` what came back. */
+/** A request (`>`) and its response (`<`), without secrets. */
 export function describeExchange({ request: { method, url, headers, body }, response }: Exchange): string {
   const shownHeaders = (names: readonly string[], find: (name: string) => string | null | undefined) =>
     names.flatMap((name) => {
@@ -132,14 +131,14 @@ export function describeExchange({ request: { method, url, headers, body }, resp
   return `${withoutSecretTexts(withoutAddresses(text))}\n`;
 }
 
-/** Longer bodies say no more about what went wrong. */
+/** Longer bodies do not help to find an error. */
 const MAX_SHOWN_LENGTH = 4_000;
 
-/** A text that is not JSON may hold any secret: only its length is shown. */
+/** Text that is not JSON may contain any secret: only its length is shown. */
 function shownBody(text: string | null): string {
   if (text === null) return 'a body that is too long';
   try {
-    // Masked before it is cut: the half of a key that a cut leaves is found by no pattern.
+    // Masked before the cut: no pattern recognises half a key.
     const shown = withoutSecretTexts(JSON.stringify(redacted(JSON.parse(text)), null, 2));
     const more = shown.length - MAX_SHOWN_LENGTH;
     return more > 0 ? `${shown.slice(0, MAX_SHOWN_LENGTH)}\n… ${more} more characters` : shown;

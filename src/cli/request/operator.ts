@@ -3,12 +3,11 @@ import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { chooseDatabase } from './target.ts';
 
-/** What an operator does to a database itself, past the service. */
 export type Operator = typeof import('../../operator/index.ts');
 
 export const loadOperator = (): Promise<Operator> => import('../../operator/index.ts');
 
-/** The database that an operator's command names, which must be there, and what can be done to it. */
+/** The database of an operator's command, which must exist, and the functions for it. */
 export async function operateOn({ flags, io }: { readonly flags: GlobalFlags; readonly io: Io }) {
   const db = chooseDatabase(flags, io);
   checkExists(db);

@@ -9,23 +9,22 @@ import type { CommandContext } from '../context.ts';
 import type { Io } from '../io.ts';
 import { originOf } from './changes.ts';
 
-/** What a service publishes for those who verify licence files, and when it was fetched. */
+/** The public keys and the revocation list of a service, with the time when they were fetched. */
 const Published = z.object({ at: z.iso.datetime(), keys: z.array(Jwk), revocations: z.string() });
 type Published = z.output<typeof Published>;
 
-/** How long they are kept: as long as a revocation list lasts. Decision 0007. */
+/** How long they are kept: the lifetime of a revocation list. Decision 0007. */
 const MAX_AGE_MS = 30 * 86_400_000;
 
-/** How long a service that cannot be reached is tried again where its keys are kept. */
+/** How long an unreachable service is retried if its keys are kept. */
 const MAX_UNREACHABLE_MS = 2_000;
 
 /**
- * The public keys and the revocation list of the service. When it cannot be reached, those that were kept when it could, with
- * its host and the instant; what it answers stands, also a refusal.
+ * Fetches public keys and revocation list. If the service cannot be reached, returns the kept ones with its host and the
+ * time when they were fetched. An error response of the service is not replaced.
  */
 export async function publishedKeys({ io, target, client }: CommandContext) {
   const service = await target();
-  // A database in this process needs no network.
   const origin = service.kind === 'remote' ? originOf(service) : null;
   const last = origin && readKept(origin, io);
   const { revocations, signingKeys } = await client({
@@ -33,7 +32,7 @@ export async function publishedKeys({ io, target, client }: CommandContext) {
     ...(last && { maxUnreachableMs: MAX_UNREACHABLE_MS }),
   });
   try {
-    // The list before the keys: a new key that has signed it is then among them.
+    // The list first: the keys then contain a new key that has signed it.
     const published = { revocations: await revocations.export(), keys: (await signingKeys.jwks()).keys };
     if (origin) keep(origin, { at: toInstant(io.now()), ...published }, io);
     return { ...published, kept: null };
@@ -45,7 +44,10 @@ export async function publishedKeys({ io, target, client }: CommandContext) {
 
 const fileOf = (origin: string, io: Io): string => join(stateDir(io), `keys-${encodeURIComponent(origin)}.json`);
 
-/** What was kept of a service; null for nothing, for what is too old or of the future, and where others may have written. */
+/**
+ * Reads the kept keys; null for none, for a file that is too old or dated in the future, and for a folder that others can
+ * write to.
+ */
 function readKept(origin: string, io: Io): Published | null {
   try {
     if (!isPrivateFolder(stateDir(io), io)) return null;
@@ -57,12 +59,12 @@ function readKept(origin: string, io: Io): Published | null {
   }
 }
 
-/** Writes down what was fetched, unless the state cannot be written: this verdict does not depend on it. */
+/** Keeps the keys if possible: the current verdict does not depend on it. */
 function keep(origin: string, published: Published, io: Io): void {
   try {
     mkdirSync(stateDir(io), { recursive: true, mode: 0o700 });
     writeAtomically(fileOf(origin, io), JSON.stringify(published), 0o600, io);
   } catch {
-    // It is kept the next time, perhaps.
+    // The next run tries again.
   }
 }

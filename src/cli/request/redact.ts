@@ -4,7 +4,7 @@ const secretName = /^(key|licenseKey|token|secret|nonce|sessionSecret|nextNonce|
 
 const hidden = '[redacted]';
 
-/** A body as it may be shown: keys, tokens, secrets and licence files are left out, wherever they stand. */
+/** A body without keys, tokens, secrets and licence files, at any depth. */
 export function redacted(value: unknown, name = ''): unknown {
   if (typeof value === 'string') return secretName.test(name) || isSecretText(value) ? hidden : value;
   if (Array.isArray(value)) return value.map((one) => redacted(one, name));
@@ -14,15 +14,13 @@ export function redacted(value: unknown, name = ''): unknown {
 
 const isSecretText = (text: string): boolean => /^(lkm_|whsec_)/.test(text) || hasKeyShape(text);
 
-/** A field or query without what must not be shown. */
 export const withoutSecretFields = (word: string): string =>
   word.replaceAll(/\b(licenseKey|secret|nonce|token)=[^&]*/g, '$1=…');
 
-/** A text without the e-mail addresses in it. */
 export const withoutAddresses = (text: string): string =>
   text.replaceAll(/[^\s"<>=&?/,:]+(?:@|%40)[^\s"<>&,]+/g, '[redacted]');
 
-/** A text without the tokens, secrets of webhooks, keys made here and licence files in it: a message may repeat one. */
+/** A text without tokens, webhook secrets, keys made here and licence files. */
 export const withoutSecretTexts = (text: string): string =>
   text.replaceAll(
     /\b(?:(?:lkm|whsec)_[\w+/=-]+|eyJ[\w-]*\.[\w-]+\.[\w-]+|[\da-z]{5}(?:-[\da-z]{5}){4}(?![\da-z-]))/gi,

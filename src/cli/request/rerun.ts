@@ -5,7 +5,7 @@ import { quote } from '../output/words.ts';
 import type { RunState } from '../run-state.ts';
 import { withoutSecretFields } from './redact.ts';
 
-/** The command line that repeats a change under its idempotency key, or with another option, ready to paste into a shell. */
+/** The command line that repeats a change with its idempotency key or with another option, quoted for a shell. */
 export function rerunLine(
   { argv, io, parsed, context }: RunState,
   value: string,
@@ -23,12 +23,12 @@ export function rerunLine(
     ...(db === undefined ? [] : [`LKM_DB='${withoutPassword(db).replace('@', ':***@')}'`]),
     'lkm',
     ...shown,
-    // One key stands for one request: a command that makes several finds the key of each in its file.
+    // An idempotency key stands for one request; a command with several finds their keys in its files.
     ...(makesSeveral(parsed.written) ? [] : [option, quote(value)]),
   ].join(' ');
 }
 
-/** Texts of secret arguments; `-` and `@FILE` only say where the secret is. */
+/** Texts of secret arguments, except `-` and `@FILE`. */
 function secretTexts({ command, written }: ParsedCommand): string[] {
   return Object.entries(command.arguments)
     .filter(([, spec]) => spec.secret)
@@ -40,13 +40,12 @@ const makesSeveral = (written: Written): boolean =>
   isBulk(written.options) ||
   Object.values(written.arguments).some((texts) => typeof texts === 'object' && texts.length > 1);
 
-/** An address with a password belongs in the environment, which others on the machine cannot read. */
+/** An address with a password belongs in the environment: other users can read a command line. */
 function withoutSecretDatabase(argv: readonly string[]): { words: readonly string[]; db?: string } {
   const { words, value } = withoutOption(argv, '--db');
   return value !== undefined && hasPassword(value) ? { words, db: value } : { words: argv };
 }
 
-/** The words without an option, and its last value. */
 function withoutOption(argv: readonly string[], name: string): { words: string[]; value?: string | undefined } {
   const words: string[] = [];
   let value: string | undefined;

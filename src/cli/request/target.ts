@@ -12,18 +12,18 @@ export interface RemoteTarget {
   readonly profile: NamedProfile | null;
 }
 
-/** Where a change is made, for who is asked whether to make it: `https://licensing.example.com, profile prod`. */
+/** The service as a confirmation shows it: `https://licensing.example.com, profile prod`. */
 export function placeOf(target: Target): string {
   if (target.kind === 'database') return withoutPassword(target.db);
   const { baseUrl, profile } = target;
   return profile === null ? baseUrl : `${baseUrl}, profile ${profile.name}`;
 }
 
-/** Chooses the service: flags, then the environment, then the profile. Throws `UsageError` when there is none. */
+/** Chooses the service by flags, then variables, then the profile. Throws `UsageError` if none names a service. */
 export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> {
   const db = namedDatabase(flags, io);
   if (db !== null) return { kind: 'database', db };
-  // Loaded late: a database needs no configuration.
+  // Loaded late: `--db` needs no configuration.
   const { chooseProfile, hasEnded, serverEnded } = await import('../config/profiles.ts');
   const profile = await chooseProfile(flags, io);
   const given = flags.baseUrl ?? (flags.profile ? undefined : io.env.LKM_BASE_URL);
@@ -43,8 +43,8 @@ export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> 
 }
 
 /**
- * The database that is named, or null. A flag goes before the variable of another, but two flags, or two variables, name two
- * services, which throws `UsageError`: decision 0035.
+ * The named database, or null. A flag wins over the variable of another option; two flags or two variables name two
+ * services, which throws `UsageError`. Decision 0035.
  */
 function namedDatabase({ db, baseUrl, profile }: GlobalFlags, io: Io): string | null {
   if (db && baseUrl) throw new UsageError('--db and --base-url name two services; give one of them');
@@ -54,9 +54,9 @@ function namedDatabase({ db, baseUrl, profile }: GlobalFlags, io: Io): string | 
   return named ? locate(named, io) : null;
 }
 
-/** The database of an operator's command: `--db` or `LKM_DB`. Throws `UsageError` for a service, or nothing. */
+/** The database of an operator's command. Throws `UsageError` if a service is named, or nothing. */
 export function chooseDatabase(flags: GlobalFlags, io: Io): string {
-  // An empty `--db`, as of a variable that is not set, is not LKM_DB: what is done here may replace a database.
+  // An empty `--db` (an unset variable) does not fall back to LKM_DB: the command may replace a database.
   const db = flags.db === '' ? null : namedDatabase(flags, io);
   if (db !== null) return db;
   const named = flags.baseUrl ? '--base-url' : flags.profile ? '--profile' : undefined;
@@ -67,7 +67,7 @@ export function chooseDatabase(flags: GlobalFlags, io: Io): string {
   ]);
 }
 
-/** An address with its scheme: `lkm.example:8443` is meant as https, one of this machine as http. */
+/** Adds the scheme to an address: https to `lkm.example:8443`, http to an address of this machine. */
 export function withScheme(address: string, from: string): string {
   if (/^https?:\/\//i.test(address)) return address;
   if (!/^[a-z\d][\w.-]*(:\d+)?(\/[\w./-]*)?$|^\[[\da-f:]+\](:\d+)?(\/[\w./-]*)?$/i.test(address)) {

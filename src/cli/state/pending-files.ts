@@ -25,24 +25,23 @@ const Pending = z.object({
 });
 export type Pending = z.output<typeof Pending>;
 
-/** A file of a change; `owner` is the name of the lock that the process which wrote it holds while it runs. */
+/** `owner` is the name of the lock that the writing process holds while it runs. */
 const PendingFile = z.object({ owner: z.string(), value: Pending });
 export type PendingFile = z.output<typeof PendingFile> & { readonly name: string };
 
 const FOLDER = 'pending';
 
-/** Whether anything was ever written down. */
 export function hasPending(io: Io): boolean {
   const state = findStateDir(io);
   return state !== null && existsSync(join(state, FOLDER));
 }
 
-/** The files of changes in the state folder, which commands of this user leave for later commands. */
+/** The files of pending changes, which commands leave for later commands of the same user. */
 export function openPendingFiles(io: Io) {
   const path = join(stateDir(io), FOLDER);
   let own: { readonly name: string; readonly lock: Lock } | null = null;
 
-  /** Runs work that reads and changes the files while no other process does. Throws `LocalError` when they cannot be written. */
+  /** Runs `work` while no other process reads or writes the files. Throws `LocalError` if they cannot be written. */
   function exclusively<R>(work: () => R, meaning = NOTHING_SENT): R {
     try {
       mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -54,7 +53,7 @@ export function openPendingFiles(io: Io) {
     }
   }
 
-  /** All files, sorted by name. Throws `LocalError` for a file that is damaged. */
+  /** Sorted by name. Throws `LocalError` for a damaged file. */
   const list = (): PendingFile[] =>
     readdirSync(path)
       .filter((name) => name.endsWith('.json'))
@@ -79,16 +78,16 @@ export function openPendingFiles(io: Io) {
     }
   }
 
-  /** Writes a file of this process. It is on the disk when this returns. */
+  /** Writes a file of this process durably. */
   function write(name: string, value: Pending): void {
     writeAtomically(join(path, name), JSON.stringify({ owner: owner(), value }), 0o600, io);
     syncFolder(path);
   }
 
-  /** The name of this process, whose lock it holds until it closes the files or ends. */
+  /** The name of this process, whose lock is held until the files are closed or the process ends. */
   function owner(): string {
     if (own !== null) return own.name;
-    // What processes left that were killed: locks, and files that they had not put in their place.
+    // Locks and temporary files of processes that were killed.
     for (const name of readdirSync(path)) {
       const isLeft = name.endsWith('.lock') ? !isLocked(join(path, name)) : name.endsWith('.tmp');
       if (isLeft) rmSync(join(path, name), { force: true });
@@ -100,7 +99,7 @@ export function openPendingFiles(io: Io) {
     return name;
   }
 
-  /** Removes the lock of this process, while no other process tries to take it. */
+  /** Removes the lock of this process while no other process can take it. */
   function close(): void {
     const held = own;
     if (held === null) return;
@@ -110,7 +109,7 @@ export function openPendingFiles(io: Io) {
         rmSync(join(path, `${held.name}.lock`), { force: true });
       });
     } catch {
-      // The next command removes it.
+      // The next command removes the lock.
     }
   }
 
@@ -120,16 +119,15 @@ export function openPendingFiles(io: Io) {
     list,
     write,
     remove: (name: string): void => rmSync(join(path, name), { force: true }),
-    /** Whether another process owns a file, and still runs. */
+    /** Whether another, running process owns a file. */
     isRunning: ({ owner }: Pick<PendingFile, 'owner'>): boolean =>
       owner !== own?.name && /^[\w-]+$/.test(owner) && isLocked(join(path, `${owner}.lock`)),
-    /** Whether this process owns a file. */
     isOwn: ({ owner }: Pick<PendingFile, 'owner'>): boolean => owner === own?.name,
     close,
   };
 }
 
-/** The error for something in the state folder that cannot be written; an error of the command itself as it is. */
+/** Explains an error of the system while writing to the state folder; returns errors of the command unchanged. */
 export function explainUnwritable(error: unknown, path: string, meaning: string): unknown {
   if (error instanceof CommandError) return error;
   const way = ways.get(String(codeOf(error))) ?? 'set LKM_STATE_DIR to a folder that can be written to';

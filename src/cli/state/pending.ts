@@ -3,49 +3,48 @@ import { toInstant } from '../../domain/time.ts';
 import type { Io } from '../io.ts';
 import { openPendingFiles, type Pending, type PendingFile } from './pending-files.ts';
 
-/** What tells a request from others. `origin` is a base URL, the path of a database file, or its address without a password. */
+/** Identifies a request. `origin` is a base URL, the path of a database file, or its address without a password. */
 export type RequestIdentity = Pick<Pending, 'origin' | 'method' | 'path' | 'body'>;
 
-/** A request with the idempotency key that it is sent under. */
 export interface Entry {
   readonly idempotencyKey: string;
   /** Whether an earlier process may have sent the request under this key. */
   readonly repeats: boolean;
-  /** The names of the files that are removed with it: none where the key was given and no file has it. */
+  /** The files to remove with the entry; none for a given key that no file has. */
   readonly files: readonly string[];
 }
 
 export interface Begun {
   readonly entries: readonly Entry[];
-  /** Changes of processes that have ended, which are now repeated. */
+  /** Changes that ended processes left, which are now repeated. */
   readonly repeated: readonly Pending[];
-  /** Changes of which the service may have forgotten the answer. They are removed. */
+  /** Changes whose stored response the service may have deleted. Their files are removed. */
   readonly tooOld: readonly Pending[];
 }
 
 const HOUR_MS = 3_600_000;
 
-/** How long a request is repeated: as long as the service keeps its response, less an hour for clocks that differ. */
+/** The service keeps responses for 24 hours; an hour less, for clocks that differ. */
 const REPEATABLE_MS = 23 * HOUR_MS;
 
 /**
- * Whether what was begun at an instant can be repeated now, under the same keys, without being done a second time. What is
- * dated in the future cannot: the clock was set back since, so that its age is not known.
+ * Whether a change from this instant can be repeated under the same key without running twice. A date in the future cannot
+ * be trusted: the clock was set back.
  */
 export function isRepeatable(startedAt: string, now: number): boolean {
   return startedAt >= toInstant(now - REPEATABLE_MS) && startedAt <= toInstant(now + HOUR_MS);
 }
 
-/** A change that is this much older than the newest one is removed without a message. */
+/** Older files, counted from the newest one, are removed without a message. */
 const KEPT_MS = 30 * 24 * HOUR_MS;
 
 export type PendingChanges = ReturnType<typeof openPending>;
 
-/** The changes of this user that have no acknowledged answer yet: a file for each, `pending/<hash of the request>.json`. */
+/** The pending changes of this user, each in the file `pending/<hash of the request>.json`. */
 export function openPending(io: Io) {
   const files = openPendingFiles(io);
 
-  /** Writes a request down under a new key, in the first file of its hash that is free. */
+  /** Writes a request under a new key into the first free file of its hash. */
   function add(request: RequestIdentity, taken: Set<string>): Entry {
     const hashed = hashOf(request);
     let name = `${hashed}.json`;
@@ -59,8 +58,8 @@ export function openPending(io: Io) {
   return {
     folder: files.path,
     /**
-     * Writes requests down before they are sent, each with the key of the same request of a process that has ended without
-     * an answer, or a new one. Throws `LocalError`.
+     * Writes requests to disk before they are sent. A request that an ended process left without a response keeps its key;
+     * others get a new one. Throws `LocalError`.
      */
     begin: (requests: readonly RequestIdentity[]): Begun =>
       files.exclusively(() => {
@@ -87,7 +86,7 @@ export function openPending(io: Io) {
         });
         return { entries, repeated, tooOld };
       }),
-    /** Removes changes whose answers the reader has. */
+    /** Removes changes whose responses the reader has received. */
     complete: (entries: readonly Entry[]): void =>
       files.exclusively(() => {
         for (const name of entries.flatMap((entry) => entry.files)) files.remove(name);
@@ -97,7 +96,7 @@ export function openPending(io: Io) {
   };
 }
 
-/** The entries of requests whose key the caller has given: nothing is written down, only the caller repeats them. */
+/** Entries for a key that the caller gave: nothing is written, only the caller repeats them. */
 export function findGiven(
   known: PendingChanges | null,
   requests: readonly RequestIdentity[],
@@ -118,13 +117,13 @@ const identityOf = ({ origin, method, path, body }: RequestIdentity) => ({ origi
 const hashOf = (request: RequestIdentity): string =>
   hash('sha256', JSON.stringify(Object.values(identityOf(request)))).slice(0, 32);
 
-/** The oldest first; of one instant the one that was written first. */
+/** Oldest first; within an instant in the order of writing. */
 function byAge(a: PendingFile, b: PendingFile): number {
   if (a.value.createdAt !== b.value.createdAt) return a.value.createdAt < b.value.createdAt ? -1 : 1;
   return a.name.length - b.name.length || (a.name < b.name ? -1 : 1);
 }
 
-/** The files that are much older than the newest one; one that a wrong clock dated in the future is not the newest. */
+/** Files that are much older than the newest one. A date in the future, from a wrong clock, does not count as newest. */
 function outdated(all: readonly PendingFile[], now: number): readonly PendingFile[] {
   const newest = all.findLast(({ value }) => value.createdAt <= toInstant(now))?.value.createdAt;
   if (newest === undefined) return [];

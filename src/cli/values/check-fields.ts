@@ -12,7 +12,7 @@ import { parseSeconds } from './duration.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Checks each value that is a field of the contract, before anything is sent. Throws `UsageError` and names the option. */
+/** Checks the values against the schemas of their fields. Throws `UsageError` that names the option. */
 export function checkFields(command: Command, values: Values): void {
   for (const [name, spec] of specsOf(command)) {
     const field = fieldOf(command, name, spec);
@@ -25,8 +25,8 @@ export function checkFields(command: Command, values: Values): void {
 }
 
 /**
- * The request of a command: its values by the fields of the contract that they fill. Entries, as `--metadata` gives them,
- * become members. Throws `UsageError` where two of them fill one field.
+ * The request of a command: its values by the fields of the contract. Entries such as those of `--metadata` become members.
+ * Throws `UsageError` if two values fill one field.
  */
 export function inputOf(command: Declaration, values: Values): Readonly<Record<string, unknown>> {
   const input: Record<string, unknown> = {};
@@ -53,7 +53,7 @@ export function inputOf(command: Declaration, values: Values): Readonly<Record<s
   return input;
 }
 
-/** Fields of a request as they are on the wire. One that the contract refuses stays as it is: its rows are checked later. */
+/** Encodes fields for JSON. A value that the contract refuses stays as it is; its rows are checked later. */
 export const encodeFields = (operation: string, input: Values): Values =>
   Object.fromEntries(
     Object.entries(input).map(([name, value]) => [
@@ -62,11 +62,11 @@ export const encodeFields = (operation: string, input: Values): Values =>
     ]),
   );
 
-/** Checks a request of a command as a whole, before anything is sent. Throws `UsageError`, which names the options. */
+/** Checks the whole request. Throws `UsageError` that names the options. */
 export function checkInput(command: Declaration, input: Values): void {
   const endpoint = endpointOf(command.operation ?? '');
   try {
-    // The product of a key may still have to be found.
+    // The product of a key may be looked up later.
     if (endpoint) encodeInput(endpoint, 'licenseKey' in input ? { productId: '0'.repeat(22), ...input } : input);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -74,7 +74,7 @@ export function checkInput(command: Declaration, input: Values): void {
   }
 }
 
-/** A text of the contract with the options in the place of its fields. */
+/** Replaces the fields in a message of the contract by the options. */
 function inOptions(text: string, command: Declaration): string {
   const filling = specsOf(command).flatMap(([name, spec]) => {
     const field = fieldOf(command, name, spec);
@@ -95,12 +95,12 @@ const isSwitch = (spec: Spec): spec is OptionSpec => 'kind' in spec && spec.kind
 const meaningOf = (spec: OptionSpec, isOn: unknown): unknown =>
   isOn === true ? ('means' in spec ? spec.means : true) : undefined;
 
-/** The field that a value fills. `limit` counts what is shown, in however many parts it is read. */
+/** The field that a value fills. `limit` is no field: it limits what is shown. */
 export function fieldOf({ operation = '' }: Pick<Declaration, 'operation'>, name: string, { field }: Spec) {
   return field ?? (name !== 'limit' && findSchema(operation, name) ? name : undefined);
 }
 
-/** The schema of a field of an operation; throws when the contract has no such field. */
+/** Throws an `Error` if the contract has no such field. */
 export function fieldSchema(operation: string, field: string): z.ZodType {
   const found = findSchema(operation, field);
   if (found) return found;
@@ -126,7 +126,7 @@ function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodTy
   return inner instanceof z.ZodObject ? inner.shape : undefined;
 }
 
-/** The schema of the value itself: inside of what makes it optional, and behind what counts or decodes it first. */
+/** The schema inside optional, nullable and codec. */
 function unwrap(schema: unknown): z.ZodType | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrap(schema.unwrap());
   if (schema instanceof z.ZodPipe) return unwrap(schema.out);
@@ -146,7 +146,7 @@ function isEntries(schema: z.ZodType, value: unknown): value is readonly (readon
 function checkField(schema: z.ZodType, spec: Spec, field: string, given: unknown): void {
   const name = nameOf(spec);
   if (field === 'customerId' && typeof given === 'string' && given.includes('@')) {
-    // The service would find no customer, and a list would be empty. An address stays out of logs.
+    // The service would find no customer and return an empty list. Addresses stay out of logs.
     throw new UsageError(`${name} is the id of a customer, not an e-mail address`, [
       ['Its id:', 'lkm customers get ADDRESS -q'],
     ]);
@@ -166,7 +166,7 @@ function checkField(schema: z.ZodType, spec: Spec, field: string, given: unknown
 const { nameLength, depth } = METADATA_LIMITS;
 const metadataBounds = `a name has 1 to ${nameLength} characters, and a value up to ${depth} levels of JSON, whose texts print`;
 
-/** What is wrong, in words: the schema's own for its own rules, never its library's. `write` shows a bound of a number. */
+/** Describes an issue: the contract's own messages, never those of zod. `write` shows a bound. */
 export function explainIssue(issue: z.core.$ZodIssue | undefined, write: (bound: number) => string = String): string {
   switch (issue?.code) {
     case 'custom':

@@ -1,19 +1,16 @@
-/** In which order people write day, month and year: `31.12.2027`, `12/31/2027`, `2027/12/31`; or the time since 1970. */
+/** The order of day, month and year: `31.12.2027`, `12/31/2027`, `2027/12/31`; or the time since 1970. */
 export const dateFormats = ['dmy', 'mdy', 'ymd', 'epoch'] as const;
 
 export type DateFormat = (typeof dateFormats)[number];
 
-/** Three numbers, with a time of day and a zone behind them; UTC unless there is one. */
+/** Three numbers, optionally with time of day and zone; default UTC. */
 const written =
   /^(\d{1,4})[./-](\d{1,2})[./-](\d{1,4})(?:(?:T|,?\s+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([ap])\.?m\.?)?\s*(Z|(?:UTC|GMT)?(?:[+-]\d{2}(?::?\d{2})?)?))?$/i;
 
-/** Smaller numbers are seconds since 1970, others milliseconds. */
+/** Smaller numbers are seconds. */
 const FIRST_MILLISECONDS = 1e11;
 
-/**
- * A date as ISO 8601 writes it, an instant in UTC; null for a text that is no date of that format. The year has four digits.
- * Midnight without a zone is the day.
- */
+/** A date in ISO 8601, an instant in UTC; null for other text. The year has four digits. Midnight without a zone is the day. */
 export function isoDate(text: string, format: DateFormat): string | null {
   if (format === 'epoch') return epochDate(text);
   const parts = written.exec(text.trim()) ?? [];
@@ -45,7 +42,7 @@ function toIso(ms: number): string | null {
   return iso.length === 24 ? iso.replace('.000Z', 'Z') : null;
 }
 
-/** The formats in which all of these are dates. A short number is none that anybody means by seconds. */
+/** The formats that fit all of these dates. Nobody means seconds by a short number. */
 export const formatsOf = (texts: readonly string[]): readonly DateFormat[] =>
   dateFormats.filter(
     (format) =>
@@ -53,7 +50,7 @@ export const formatsOf = (texts: readonly string[]): readonly DateFormat[] =>
       texts.every((text) => isoDate(text, format) !== null && (format !== 'epoch' || text.length >= 9)),
   );
 
-/** Whether there is such a day: `Date` reads 31 February as 3 March. */
+/** `Date` reads 31 February as 3 March. */
 function isDay(date: string): boolean {
   const ms = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);

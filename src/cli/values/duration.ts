@@ -10,10 +10,10 @@ const shape =
 const isoShape =
   /^P(?=.)(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?$/;
 
-/** A duration as it is written on the command line, or in ISO 8601 (`P1Y`); null for any other text. */
+/** Reads `1y6mo` or ISO 8601 (`P1Y`); null for other text. */
 export function readDuration(written: string): Duration | null {
   const text = plainDuration(written);
-  // Straight after years, `m` is months.
+  // After years, `m` means months.
   const found = isoShape.exec(text) ?? shape.exec(text.replace(/^(\d+y\d+)m(?![oi])/, '$1mo'));
   if (found === null) return null;
   const amounts = found.slice(1).map((amount = '0') => Number(amount));
@@ -21,7 +21,7 @@ export function readDuration(written: string): Duration | null {
   return { years, months, weeks, days, hours, minutes, seconds };
 }
 
-/** A duration such as `90s` or `1y6mo`, in milliseconds. `m` is minutes, except after years. Throws `UsageError`. */
+/** In milliseconds. `m` means minutes, except after years. Throws `UsageError`. */
 export function parseDuration(text: string): number {
   const duration = readDuration(text);
   if (duration === null) {
@@ -36,10 +36,10 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
-/** A duration as {@link parseDuration} reads it, in seconds. Throws `UsageError`. */
+/** In seconds. Throws `UsageError`. */
 export const parseSeconds = (text: string): number => parseDuration(text) / 1_000;
 
-/** A length of time by the calendar: `P1Y`, `1y`, `2w`; a bare `6m` is refused. Throws `UsageError`. */
+/** By the calendar: `P1Y`, `1y`, `2w`. Throws `UsageError`, also for the ambiguous `6m`. */
 export function parseCalendarDuration(text: string): Duration {
   refuseAmbiguous(text);
   const duration = readDuration(text);
@@ -63,7 +63,7 @@ const units: readonly (readonly [word: RegExp, letter: string])[] = [
   [/^seconds?$|^secs?$/, 's'],
 ];
 
-/** A length of time in words, as `1 year` or `in 2 weeks`, in letters: `1y`, `2w`; any other text as it is. */
+/** Turns words (`1 year`, `in 2 weeks`) into letters (`1y`, `2w`); returns other text unchanged. */
 function plainDuration(text: string): string {
   const words = text
     .toLowerCase()

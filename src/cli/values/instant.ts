@@ -13,9 +13,9 @@ const day = z.iso.date();
 const instant = /^(.{10})T([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * When something that is still to come expires: a day (its last moment, UTC), an instant, a duration from now, or
- * `never`, which is null. A duration without hours, minutes and seconds ends with its day too, so that the same command
- * makes the same request all day; its years and months are those of the calendar. Throws `UsageError`.
+ * A future expiry: a day (its last moment, UTC), an instant, a duration from now, or `never` (null). A duration of days or
+ * longer units also ends with its day, so that the same command makes the same request all day; years and months follow the
+ * calendar. Throws `UsageError`.
  */
 export function parseExpiry(text: string, { now }: Pick<Io, 'now'>): Instant | null {
   if (/^(never|forever)$/i.test(text)) return null;
@@ -31,20 +31,19 @@ export function parseExpiry(text: string, { now }: Pick<Io, 'now'>): Instant | n
   return toInstant(end);
 }
 
-/** The same for an option: a day may be written in other ways too, as `31.12.2027` and `tomorrow`. */
+/** For an option: a day may be written in other ways, such as `31.12.2027` and `tomorrow`. */
 export const readExpiry = (text: string, io: Pick<Io, 'now'>): Instant | null =>
   parseExpiry(plainDate(text, io.now), io);
 
-/** When something begins or has begun, for an option. */
 export const readStart = (text: string, { now }: Pick<Io, 'now'>): Instant => parseStart(plainDate(text, now));
 
-/** When something ends or has ended: a day (its last moment, UTC) or an instant. Throws `UsageError`. */
+/** The end: a day (its last moment, UTC) or an instant. Throws `UsageError`. */
 export const parseAnyEnd = (text: string): Instant => parseDayOr(text, endOfDay);
 
-/** When something begins or has begun: a day (its first moment, UTC) or an instant. Throws `UsageError`. */
+/** The start: a day (its first moment, UTC) or an instant. Throws `UsageError`. */
 export const parseStart = (text: string): Instant => parseDayOr(text, startOfDay);
 
-/** When something began or happened: no later than now, and not before 1970. Throws `UsageError`. */
+/** A past instant, not before 1970. Throws `UsageError`. */
 export function parsePast(text: string, { now }: Pick<Io, 'now'>): Instant {
   const at = parseStart(text);
   if (Date.parse(at) > now())
@@ -53,15 +52,15 @@ export function parsePast(text: string, { now }: Pick<Io, 'now'>): Instant {
   return at;
 }
 
-/** Since when: a day (its first moment, UTC), an instant, or how long ago: `7d`. Throws `UsageError`. */
+/** The start: a day (its first moment, UTC), an instant, or how long ago (`7d`). Throws `UsageError`. */
 export const parseSince = (text: string, io: Pick<Io, 'now'>): Instant =>
   readDuration(text) === null ? parsePast(text, io) : toInstant(io.now() - parseDuration(text));
 
-/** Until when: a day (its last moment, UTC), an instant, or how long ago. Throws `UsageError`. */
+/** The end: a day (its last moment, UTC), an instant, or how long ago. Throws `UsageError`. */
 export const parseUntil = (text: string, { now }: Pick<Io, 'now'>): Instant =>
   readDuration(text) === null ? parseAnyEnd(text) : toInstant(now() - parseDuration(text));
 
-/** A day, or how long before today it was: `90d`. Throws `UsageError`. */
+/** A day, or how long ago (`90d`). Throws `UsageError`. */
 export function parseDayAgo(text: string, { now }: Pick<Io, 'now'>): string {
   const at = readDuration(text) === null ? Date.parse(parsePast(text, { now })) : now() - parseDuration(text);
   return dayOf(toInstant(at));
@@ -83,10 +82,9 @@ function parseDayOr(text: string, readDay: (text: string) => number): Instant {
   return toInstant(at);
 }
 
-/** More years than a `Date` can hold. */
 const TOO_MANY_MONTHS = 12 * 9_999;
 
-/** The end of a duration; null for another text. */
+/** Null for text that is no duration. */
 function endAfter(text: string, now: number): number | null {
   const duration = readDuration(text);
   if (duration === null) return null;
@@ -97,7 +95,7 @@ function endAfter(text: string, now: number): number | null {
   return isExact ? end : Math.floor(end / DAY_MS) * DAY_MS + DAY_MS - 1_000;
 }
 
-/** NaN for what is neither, and for a day that does not exist: `Date.parse` alone reads 31 February as 3 March. */
+/** NaN for other text and for days that do not exist: `Date.parse` reads 31 February as 3 March. */
 const readTime = (text: string, readDay: (text: string) => number): number =>
   day.safeParse(text).success ? readDay(text) : readInstant(text);
 

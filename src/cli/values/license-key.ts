@@ -11,13 +11,12 @@ const describeKey = 'the licence key, - for stdin, or @FILE';
 const describeKeys = 'the licence keys, each as it is; - for stdin, or @FILE, with one on each line';
 const licenseKeys = { ...licenseKey, parse: parseLicenseKeys } as const;
 
-/** The KEY argument of a command: the key itself, `-` for stdin or `@FILE`, which stay out of the shell's history. */
+/** `-` and `@FILE` keep the key out of the shell's history. */
 export const licenseKeyArgument = argument('<KEY>', describeKey, licenseKey);
 
-/** The same for a command that can also take keys from a file. */
 export const keyUnlessFile = argument('[KEY]', describeKey, unlessFile);
 export const keysUnlessFile = argument('[KEY...]', describeKeys, { ...licenseKeys, neededUnless: 'file' });
-/** The same where other arguments follow: several only from stdin or a file. */
+/** With arguments behind it, several keys come from stdin or a file only. */
 export const keysOfLine = argument('[KEY]', 'the licence key; - for stdin, or @FILE, with one on each line', {
   ...licenseKeys,
   neededUnless: 'file',
@@ -27,12 +26,12 @@ export const keysUnlessCustomer = argument('[KEY...]', describeKeys, {
   neededUnless: ['file', 'fromCustomer'],
 });
 
-/** The option beside that argument: without its check, a key that only looks like ours is sent as it is given. */
+/** Without the check, a key that only looks like ours is sent unchanged. */
 export const keyCheck = negation('--no-key-check', 'send the key exactly as given, without looking for typos', {
   env: 'LKM_KEY_CHECK',
 });
 
-/** Reads a licence key: the key itself, `-` for stdin or `@FILE`. Throws `UsageError` for one with a typo. */
+/** Throws `UsageError` for a key with a typo. */
 export async function parseLicenseKey(
   text: string,
   io: Io,
@@ -41,7 +40,7 @@ export async function parseLicenseKey(
   return checkKey(await readReference(text, io), options);
 }
 
-/** Reads licence keys: one, or with `-` and `@FILE` one from each line that is not empty. */
+/** One key per line of `-` and `@FILE`. */
 async function parseLicenseKeys(text: string, io: Io, options: Readonly<Record<string, unknown>>): Promise<string[]> {
   const lines = (await readReference(text, io)).split(/\r\n|\r|\n/).map((line) => line.trim());
   return lines.filter(Boolean).map((line) => checkKey(line, options));
@@ -61,19 +60,19 @@ function checkKey(given: string, { keyCheck }: Readonly<Record<string, unknown>>
   return key;
 }
 
-/** Stands in front of the end of a key, by which the key is looked up before a command runs. */
+/** Marks the end of a key, which is looked up before the command runs. */
 export const END_MARK = '…';
 
-/** What a masked key shows, or its last characters, which no whole key is as short as; null for anything else. */
+/** The visible end of a masked key, or the last characters of a key; whole keys are longer. Null for other text. */
 const shownEndOf = (text: string): string | null =>
   /^(?:…|\.{3}|(?:\*+-?)+)?([^\s*.…-]{4,5})$/u.exec(text.trim())?.[1] ?? null;
 
-/** A key in a file: as it is stored where it is one of ours, as it is otherwise. Throws `UsageError` for a masked one. */
+/** A key in a file, normalised if it is one of ours. Throws `UsageError` for a masked key. */
 export const readKeyCell = (text: string): string => readWholeKey(isTypo(text) ? text : normaliseWrittenKey(text));
 
 /**
- * The key as it is stored, also when a mail or a text program has changed its separators: spaces, other dashes, or none.
- * Such a text is one of ours only when its check character says so: keys of another format are left as they are.
+ * Restores separators that a mail or text program changed to spaces, other dashes or nothing, if the check character
+ * confirms that the key is ours. Other keys stay unchanged.
  */
 function normaliseWrittenKey(text: string): string {
   const symbols = text.replaceAll(/[\s\p{Dash}\p{Cf}]/gu, '');
@@ -81,7 +80,7 @@ function normaliseWrittenKey(text: string): string {
   return normaliseKey(hasKeyShape(key) && !isTypo(key) ? key : text);
 }
 
-/** Keys as the service lists them, for a change. Throws `UsageError` where it lists them masked. */
+/** Throws `UsageError` if the service masks the keys. */
 export function wholeKeys(keys: readonly string[]): readonly string[] {
   if (!keys.some(isMaskedKey)) return keys;
   throw new UsageError('the keys are masked: the token lacks license:reveal', ['Nothing was sent.']);

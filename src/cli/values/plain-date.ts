@@ -9,8 +9,8 @@ const relativeDays: Readonly<Record<string, number>> = { yesterday: -1, today: 0
 const monthNames = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 
 /**
- * The day that people write in another way, as ISO 8601 writes it: `31.12.2027`, `2027/12/31`, `20271231`, `31 Dec 2027`,
- * `tomorrow`; any other text as it is. Throws `UsageError` for a text with two readings: `03/04/2027`.
+ * Turns `31.12.2027`, `2027/12/31`, `20271231`, `31 Dec 2027` and `tomorrow` into ISO 8601; returns other text unchanged.
+ * Throws `UsageError` for an ambiguous text: `03/04/2027`.
  */
 export function plainDate(text: string, now: () => number): string {
   const days = relativeDays[text.toLowerCase()];

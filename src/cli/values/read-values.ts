@@ -5,19 +5,19 @@ import { type Hint, UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';
 import { moment } from '../output/words.ts';
 
-/** The values of a command, and the words that would have given those that were picked on the terminal. */
+/** `pickedWords` would have given the values that were picked on the terminal. */
 export interface ReadValues {
   readonly values: Readonly<Record<string, unknown>>;
   readonly pickedWords: readonly string[];
 }
 
-/** Turns what was written into the values the command receives. Throws `UsageError` and names the option. */
+/** Reads and checks the values of a command. Throws `UsageError` that names the option. */
 export async function readValues(command: Command, written: Written, context: CommandContext): Promise<ReadValues> {
   const { io, settings } = context;
   const values: Record<string, unknown> = {};
   const pickedWords: string[] = [];
 
-  /** Asks for a value on the terminal; undefined where nobody can be asked, or where there is nothing to pick. */
+  /** Asks for a value on the terminal; undefined if nobody can be asked or nothing can be picked. */
   async function pickValue(what: Pickable | undefined): Promise<string | undefined> {
     if (what === undefined || !settings.interactive) return undefined;
     const { pickObject } = await import('../prompts/pickers.ts');
@@ -51,13 +51,12 @@ export async function readValues(command: Command, written: Written, context: Co
     return typeof text === 'object' ? Promise.all(text.map(parse)) : parse(String(text));
   }
 
-  /** Says which instant a date in other words than those of ISO 8601 was taken for. */
+  /** Reports the instant of a date that is not written in ISO 8601. */
   async function sayReading(where: string, text: string, value: unknown): Promise<void> {
     if (typeof value !== 'string' || !/^\d{4}-.*T.*Z$/.test(value) || /^(\d{4}-|\d+[a-z]|P)/.test(text)) return;
     await context.say({ tone: 'hint', text: `${where}: '${text}' is ${moment(value)}` });
   }
 
-  /** What was given for the options narrows the choice down. */
   async function readArgument(name: string, spec: ArgumentSpec): Promise<unknown> {
     const given = written.arguments[name];
     const isMissing = given === undefined || (typeof given === 'object' && given.length === 0);
@@ -71,7 +70,7 @@ export async function readValues(command: Command, written: Written, context: Co
     if (isBlank(text)) throw emptyValue(nameOf(spec.usage));
     const parse = (one: string) => spec.parse(one, io, values);
     const isSeveral = spec.usage.includes('...') || typeof text === 'object';
-    // A file can hold several of them.
+    // A file may contain several values.
     return isSeveral ? (await Promise.all([text].flat().map(parse))).flat() : parse(text);
   }
 
@@ -83,20 +82,19 @@ export async function readValues(command: Command, written: Written, context: Co
     return spec.kind === 'required' && isNeeded(spec, written) && !isGiven && !isPicked ? [spec] : [];
   });
   if (missing.length > 0) throw missingOptions(missing);
-  // An argument is picked among those that fit the options, and a device among those of the argument.
+  // An argument is picked among objects that fit the options, and a device among those of the argument.
   for (const [name, spec] of options) if (spec.pick !== 'device') values[name] = await readOption(name, spec);
   for (const [name, spec] of Object.entries(command.arguments)) values[name] = await readArgument(name, spec);
   for (const [name, spec] of options) if (spec.pick === 'device') values[name] = await readOption(name, spec);
   return { values, pickedWords };
 }
 
-/** Whether a value has to be given, or picked: nothing else was given in its place. */
+/** Whether a value must be given or picked. */
 const isNeeded = (spec: OptionSpec | ArgumentSpec, { options, arguments: positional }: Written): boolean =>
   spec.neededUnless === undefined
     ? 'kind' in spec && spec.kind === 'required'
     : [spec.neededUnless].flat().every((other) => options[other] === undefined && positional[other] === undefined);
 
-/** Whether one of the texts is empty. */
 const isBlank = (text: string | boolean | readonly string[] | undefined): boolean =>
   [text].flat().some((one) => typeof one === 'string' && one.trim() === '');
 

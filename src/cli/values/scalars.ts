@@ -4,13 +4,13 @@ import { parseDuration } from './duration.ts';
 
 const MAX_COUNT = 999_999_999;
 
-/** A whole number of a range. Throws `UsageError`. */
+/** Throws `UsageError`. */
 export function parseWhole(text: string, least: number, most = MAX_COUNT): number {
   if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
   throw new UsageError(`'${text}' is not a whole number from ${least} to ${most}`);
 }
 
-/** The same from 1 on, or a word that stands for null. */
+/** From 1, or a word for null. */
 function parseWholeOr(word: string, text: string): number | null {
   if (text === word) return null;
   if (/^\d{1,9}$/.test(text) && Number(text) >= 1) return Number(text);
@@ -32,14 +32,14 @@ export function parseListenAddress(text: string): { readonly host: string; reado
   return { host: bracketed ?? plain ?? '127.0.0.1', port: parsePort(port) };
 }
 
-/** The number of a seed; an option without one is `true`. */
+/** An option without a number is `true`. */
 export const parseSeed = (text: string): number => (text === 'true' ? 1 : parseWhole(text, 0));
 
 export const parseLimit = (text: string): number | null => parseWholeOr('unlimited', text);
 
 export const parseRateLimit = (text: string): number | null => parseWholeOr('off', text);
 
-/** For what may be cleared: `none` is null. */
+/** `none` is null. */
 export const orNone =
   <T>(parse: (text: string) => T) =>
   (text: string): T | null =>
@@ -47,7 +47,7 @@ export const orNone =
 
 export const textOrNone = orNone((text) => text);
 
-/** In milliseconds: with no time at all, no attempt would succeed. */
+/** In milliseconds, more than 0: otherwise no attempt could succeed. */
 export function parseTimeout(text: string): number {
   const ms = parseDuration(text);
   if (ms <= 0) throw new UsageError(`'${text}' is no time to wait: give 1s or more`);
@@ -57,14 +57,13 @@ export function parseTimeout(text: string): number {
 const onWords = ['1', 'true', 'yes', 'on'];
 export const offWords = ['0', 'false', 'no', 'off', ''];
 
-/** Whether a variable or a setting switches something on. */
 export function parseSwitch(text: string): boolean {
   const value = text.toLowerCase();
   if (onWords.includes(value) || offWords.includes(value)) return onWords.includes(value);
   throw new UsageError(`'${text}' is not one of ${onWords.join(', ')} or ${offWords.slice(0, -1).join(', ')}`);
 }
 
-/** One of several words, whatever its case. */
+/** Ignores case. */
 export function parseChoice(text: string, choices: readonly string[]): string {
   const chosen = choices.find((one) => one.toLowerCase() === text.toLowerCase());
   if (chosen !== undefined) return chosen;
@@ -84,20 +83,19 @@ export function parseFeature(text: string): Feature {
   return [name, value === undefined ? true : readValue(value)];
 }
 
-/** A text as the value of a feature: true, false or a number where it is one. */
+/** A text as true, false or a number, where it is one. */
 export function readValue(text: string): boolean | number | string {
   if (text === 'true' || text === 'false') return text === 'true';
   return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text;
 }
 
-/** An entry of free metadata, `NAME=VALUE`. Its value stays text: an order number may begin with 0. */
+/** `NAME=VALUE` of free metadata. The value stays text: an order number may begin with 0. */
 export function parseMetadata(text: string): readonly [name: string, value: string] {
   const [name, value] = parseComponent(text);
   checkFree(name, { features: '--feature', is_trial: '--trial' });
   return [name, value];
 }
 
-/** A component of a fingerprint, `NAME=VALUE`. */
 export function parseComponent(text: string): readonly [name: string, value: string] {
   const [name, value] = splitEntry(text, 'NAME=VALUE');
   if (value === undefined) throw new UsageError(`'${name.slice(0, 40)}' has no value; write NAME=VALUE`);
@@ -109,7 +107,7 @@ export function parseMetadataName(name: string): string {
   return name;
 }
 
-/** Throws `UsageError` for the parts of metadata that have options of their own. */
+/** Throws `UsageError` for members of metadata that have options of their own. */
 function checkFree(name: string, options: Readonly<Record<string, string>>): void {
   if (Object.hasOwn(options, name)) throw new UsageError(`${name} has an option of its own: ${options[name]}`);
 }
@@ -117,7 +115,7 @@ function checkFree(name: string, options: Readonly<Record<string, string>>): voi
 function splitEntry(text: string, form: string): [name: string, value: string | undefined] {
   const [, name = '', value] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   if (name === '') throw new UsageError(`'${text.slice(0, 40)}' has no name; write ${form}`);
-  // A record of JSON cannot hold it.
+  // A JSON record cannot contain it.
   if (name === '__proto__') throw new UsageError(`nothing can be called ${name}`);
   return [name, value];
 }

@@ -9,7 +9,7 @@ import { type Destination, openDestination } from '../output/destination.ts';
 import { unwritable } from '../output/standard-output.ts';
 import { readText } from './files.ts';
 
-/** The argument of commands that speak for a session. Its secret stays in the file, out of the shell's history. */
+/** The file keeps the secret of the session out of the shell's history. */
 export const sessionFileArgument = argument('<FILE>', 'what keys checkout --json -o FILE wrote, - for stdin');
 
 const SessionFile = z.looseObject({
@@ -23,14 +23,14 @@ const SessionFile = z.looseObject({
 export interface FiledSession extends SessionKeys {
   readonly productId: string;
   readonly licenseKey: string;
-  /** Makes sure, before anything is sent, that the session can be written back. Throws `LocalError`. */
+  /** Checks that the session can be written back, before a request is sent. Throws `LocalError`. */
   prepareUpdate(): Promise<Pick<Destination, 'discard'> & { readonly write: WriteSession }>;
 }
 
-/** Writes the session back with these changes; nowhere when it came from stdin or another pipe. */
+/** Writes the changed session back; does nothing for stdin or another pipe. */
 type WriteSession = (changes: { readonly nextNonce: string; readonly expiresAt: string }) => Promise<void>;
 
-/** Reads the file of a session. Throws `LocalError` when it is none. */
+/** Throws `LocalError` if the file holds no session. */
 export async function readSession(path: string, io: Io): Promise<FiledSession> {
   if (/^ses_\w+$/.test(path)) {
     throw new UsageError(`${path} is the id of a session, and this takes the file with its secret`, [
@@ -44,7 +44,7 @@ export async function readSession(path: string, io: Io): Promise<FiledSession> {
     prepareUpdate: async () => {
       const full = resolve(io.cwd, path);
       if (path === '-' || !statSync(full).isFile()) return { write: async () => {}, discard: () => {} };
-      // Behind a link the file itself is replaced.
+      // The file behind a link is replaced.
       const destination = openDestination(realpathSync(full), true, io);
       const write: WriteSession = async (changes) => {
         const text = `${JSON.stringify({ ...session, ...changes }, null, 2)}\n`;

@@ -9,9 +9,9 @@ const formula = /^['=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 const needsGuard = (text: string): boolean => formula.test(text) || trimmed(text) !== text;
 
-/** A text as a cell that no spreadsheet runs. */
+/** A cell that no spreadsheet runs. */
 export const guard = (text: string): string => (needsGuard(text) ? `'${text}` : text);
 
-/** The text of a cell, without the apostrophe of `guard` and without blanks at its ends. */
+/** The text of a cell, without the apostrophe of `guard` and surrounding blanks. */
 export const readCell = (cell: string): string =>
   cell.startsWith("'") && needsGuard(cell.slice(1)) ? cell.slice(1) : trimmed(cell);

@@ -1,27 +1,27 @@
 import { UsageError } from '../failure/errors.ts';
 
-/** White space of any kind, marks of direction and byte order, and other characters without a width. */
+/** White space, marks of direction and byte order, and other characters without width. */
 const BLANK = String.raw`[\s\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069]+`;
 const ends = new RegExp(`^${BLANK}|${BLANK}$`, 'g');
 
-/** A text without what nobody sees at its ends. */
+/** Removes invisible characters at both ends. */
 export const trimmed = (text: string): string => text.replace(ends, '');
 
 interface Options {
-  /** The encoding of text without a byte order mark; UTF-8 unless given. */
+  /** The encoding of text without a byte order mark; default UTF-8. */
   readonly encoding?: string | undefined;
-  /** Whether UTF-16 and Windows-1252 are recognised by their bytes, where no encoding is given. */
+  /** Whether to recognise UTF-16 and Windows-1252 by their bytes if no encoding is given. */
   readonly guesses?: boolean;
 }
 
 /**
- * Decodes text that comes in parts: as its byte order mark says, else in the given encoding. Throws `UsageError` for bytes that
- * are no such text, with their line.
+ * Decodes text in parts: by its byte order mark, else in the given encoding. Throws `UsageError` with the line of
+ * undecodable bytes.
  */
 export function openDecoder(path: string, { encoding, guesses = false }: Options = {}) {
   let decoder: InstanceType<typeof TextDecoder> | undefined;
   let isMarked = false;
-  /** The bytes of the start, then those that the decoder has kept of a character that is not complete. */
+  /** The first bytes, later the bytes of an incomplete character. */
   let held = Buffer.alloc(0);
   let line = 1;
   let isAscii = true;
@@ -86,9 +86,9 @@ export function openDecoder(path: string, { encoding, guesses = false }: Options
 
   return {
     decode,
-    /** The encoding that was recognised by the bytes; null where a mark or an option says it, or it is UTF-8. */
+    /** The encoding that was recognised by bytes; otherwise null. */
     guessed: (): string | null => guessed,
-    /** Whether a program that reads the text as UTF-8 without a mark would take it for another encoding. */
+    /** Whether the text needs a byte order mark to be read as UTF-8 by other programs. */
     needsMark: (): boolean => isMarked || guessed !== null || (encoding ?? 'utf-8') !== 'utf-8',
   };
 }
@@ -104,21 +104,21 @@ function markedEncoding([first, second, third]: Uint8Array): string | null {
   return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : null;
 }
 
-/** UTF-16 without a mark whose first two characters are of ASCII: text in another encoding has no zero bytes. */
+/** UTF-16 without a mark, beginning with two ASCII characters: other encodings have no zero bytes. */
 function utf16Without([a, b, c, d]: Uint8Array): string | null {
   if (a !== 0 && b === 0 && c !== 0 && d === 0) return 'utf-16le';
   return a === 0 && b !== 0 && c === 0 && d !== 0 ? 'utf-16be' : null;
 }
 
 /**
- * Whether text that was read as Windows-1252 can be nothing else: letters of western languages, of which no three stand in a row as
- * in Cyrillic or Greek, and signs that do not stand between letters as those of DOS and Macintosh would.
+ * Whether text decoded as Windows-1252 can be nothing else: western letters, never three in a row as in Cyrillic or Greek,
+ * and no signs between letters as from DOS or Macintosh.
  */
 const isWestern = (text: string): boolean =>
   /^[\0-\x7f\u00a0¡£§©«®°´·»¿À-ÁÄ-ÏÑ-ÖØ-ÜßÀàáâäåæçèéêëìíîïñòóôöøùúûüÿŒœ€‚„“”‘’–—•…™]*$/.test(text) &&
   !/[^\0-\x7f€‚„“”‘’–—•…™]{3}|\p{L}[€‚„“”‘–—•…™]\p{L}/u.test(text);
 
-/** The name of an encoding as `TextDecoder` knows it. Throws `UsageError`. */
+/** Throws `UsageError` for an unknown encoding. */
 export function parseEncoding(name: string): string {
   try {
     return new TextDecoder(name).encoding;
