@@ -82,7 +82,7 @@ export function asTyped(
   // A line with `--db` names no other service.
   const missing = text.includes(' --db ') ? [] : serviceOptions.filter(([name]) => !isThere(name));
   const complete = text.replaceAll(serviceLine, (_, word: string) => {
-    const taken = ofDatabases.split('|').includes(word) ? missing.filter(([name]) => name === '--db') : missing;
+    const taken = word === ofDatabases ? missing.filter(([name]) => name === '--db') : missing;
     return ['lkm', ...taken.flat()].join(' ');
   });
   if (npmCommand !== 'exec') return complete;

@@ -167,7 +167,7 @@ describe('a file of another system', () => {
     const { code, stderr } = await shop.at(['keys', 'import', '-f', 'old.csv', '-y']);
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/^error: several products are called 'engine pro': give the id of one\n  prod_/),
+      expect.stringMatching(/^error: several products are called 'engine pro': give the id of one\n {2}prod_/),
     ]);
   });
 });
