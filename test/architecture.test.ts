@@ -72,7 +72,7 @@ const onRealTime: Readonly<Record<string, string>> = {
   'receivers.test.ts': 'programs in other languages that read the clock of the machine',
   'server/connections.test.ts': 'a socket that reads slowly',
   'server/standby.test.ts': 'a PostgreSQL server that is slow, and refusals that are not',
-  'support/postgres-guard.ts': 'a PostgreSQL server that cannot start yet',
+  'support/postgres-server.ts': 'a PostgreSQL server that cannot start yet',
   'verifiers.test.ts': 'programs in other languages that read the clock of the machine',
 };
 

@@ -7,7 +7,7 @@ import { createClient } from '../src/index.ts';
 import { type ActivationVerdict, verifyActivation } from '../src/license-file.ts';
 import { openInstance } from '../src/server/runtime.ts';
 import { hasProgram } from './support/terminal.ts';
-import { type ActivationCheck, type Check, missingTools, run, verifiers } from './support/verifiers.ts';
+import { type ActivationCheck, type Check, missingTools, run, verifiers } from './verifiers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lkm-verifiers-'));
 const DAY = 86_400;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createTestClock } from '../../src/server/test-clock.ts';
-import { chromium, openTab, type Tab } from '../support/chromium.ts';
 import { startTestServer } from '../support/server.ts';
+import { chromium, openTab, type Tab } from './chromium.ts';
 
 const FRENCH = { title: 'Vos licences', of: 'Licences de {customer}', free: 'Libérer cet appareil' };
 

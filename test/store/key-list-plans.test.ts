@@ -74,6 +74,15 @@ describe.each(engines)('the plan of a list of keys on $name', (engine) => {
           expect(plan, `${name}\n${plan}`).not.toMatch(fullScan);
         }
       }
+      // PostgreSQL may find it cheaper to look at all keys once.
+      if (opened.engine === 'SQLite') {
+        for (const [at, [name, filter]] of filters.entries()) {
+          for (const [other, more] of filters.slice(at + 1)) {
+            const plan = await planOf(opened, { productIds: null, ...filter, ...more }, undefined);
+            expect(plan, `${name} + ${other}\n${plan}`).not.toMatch(fullScan);
+          }
+        }
+      }
       // A whole key has one index on both engines, and with it the end of one.
       const wholeKey = /licenses_key\b.*\blicense_key ?=/s;
       const key = license.key;

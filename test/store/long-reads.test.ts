@@ -6,12 +6,8 @@ import { connect, createPrepare } from '../../src/store/engine/postgres/connecti
 import { openPool } from '../../src/store/engine/postgres/pool.ts';
 import { raw } from '../../src/store/engine/sql.ts';
 import { ReadTooBroad } from '../../src/store/errors.ts';
-import type { Repositories } from '../../src/store/store.ts';
-import { eventRepository } from '../../src/store/tables/record/events.ts';
-import { recordHeadRepository } from '../../src/store/tables/record/heads.ts';
 import { engineOf, engines, type TestDatabase } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
-import { openMeter } from '../support/row-meter.ts';
 import { accountId, insertLicense } from '../support/store-fixture.ts';
 
 describe('a read that would take for ever', () => {
@@ -59,24 +55,7 @@ async function insertEvents({ store, query }: TestDatabase): Promise<void> {
 describe('events of a rare type', () => {
   const caller = { accountId, kind: 'admin', scopes: new Set() } as unknown as Caller;
 
-  it.each([
-    { name: 'of an account', filters: rare },
-    { name: 'of one licence', filters: ofLicense },
-  ])('$name are sought part by part, each of which reads a bounded number of rows', async ({ filters }) => {
-    await using database = await engineOf('SQLite').createDatabase();
-    await insertEvents(database);
-    const meter = await openMeter(database.location);
-    try {
-      const rows = await meter.rowsOf((connection) => {
-        const repositories = { events: eventRepository(connection), recordHeads: recordHeadRepository(connection) };
-        return listEvents({ repositories: repositories as unknown as Repositories, caller }, filters);
-      });
-      expect(rows).toBeLessThan(45_000);
-    } finally {
-      await meter.close();
-    }
-  });
-
+  // So that each reads a bounded number of rows.
   it.each(
     engines.flatMap((engine) => [
       { engine, of: 'an account', filters: rare },

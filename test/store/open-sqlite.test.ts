@@ -8,8 +8,8 @@ import { StartupError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
-import { kill, spawnOwner } from '../support/processes.ts';
 import { insertLicense } from '../support/store-fixture.ts';
+import { kill, spawnOwner } from './processes.ts';
 
 describe('a database file', () => {
   it.each([

@@ -7,7 +7,7 @@ import { StartupError } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createFolder } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
-import { spawnOwner, spawnTool } from '../support/processes.ts';
+import { spawnOwner, spawnTool } from './processes.ts';
 
 const account = { id: 'acc_1', name: 'acme', createdAt: '2026-11-21T10:00:00.000Z' };
 

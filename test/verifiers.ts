@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasProgram } from './terminal.ts';
+import { hasProgram } from './support/terminal.ts';
 
 /** A program that verifies licence files. */
 export interface Verifier {
@@ -36,7 +36,7 @@ export interface Check {
   readonly revocations?: string | undefined;
 }
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '..');
 const example = (name: string): string => join(root, 'examples/verify', name);
 const inOrder = ({ file, jwks, host, product, watermark, revocations }: Check) => [
   ...[file, jwks, host, product, watermark],

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createFolder } from './engines.ts';
+import { createFolder } from '../support/engines.ts';
 
 /** Chromium as Debian packs it, or what `LKM_TEST_CHROMIUM` names; null where there is none. */
 export const chromium: string | null =
