@@ -16,8 +16,11 @@ interface Described {
   readonly field?: string;
   readonly choices?: readonly string[];
   readonly pick?: Pickable;
-  /** Whether a name or an e-mail address may stand for the id of a customer, plan or token, which is then looked up. */
-  readonly takesName?: boolean;
+  /**
+   * Whether a name or an e-mail address may stand for the id of a customer, plan or token, which is then looked up. With `orId`
+   * a text without a match is sent as the id: an earlier request may have removed what it names.
+   */
+  readonly takesName?: boolean | 'orId';
 }
 
 export type Pickable = 'product' | 'customer' | 'key' | 'device' | 'token' | 'session';

@@ -2,7 +2,7 @@ import { isProductName } from '../contract/limits.ts';
 import { type ArgumentSpec, type Command, type OptionSpec, type ParsedCommand, productFilter } from './command.ts';
 import type { Settings } from './config/settings.ts';
 import { type CommandContext, openContext } from './context.ts';
-import { exitCodes, UsageError } from './failure/errors.ts';
+import { exitCodes, NotFoundError, UsageError } from './failure/errors.ts';
 import { openDestination } from './output/destination.ts';
 import { maskInLog } from './output/github.ts';
 import { type CommandResult, chooseFields } from './output/result.ts';
@@ -29,7 +29,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const read = await readValues(command, written, context);
   const { pickedWords } = read;
   state.argv = [...argv, ...pickedWords];
-  const values = await resolveNames(command, read.values, context);
+  const values = await resolveNames(command, read.values, context, state);
   const isNarrowed = command.options.product === productFilter && written.fromEnvironment.includes('product');
   if (isNarrowed && values.product !== undefined && io.stderr.isTTY) {
     await context.say({ tone: 'hint', text: `only product ${values.product}, set by LKM_PRODUCT or lkm config` });
@@ -68,8 +68,16 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   return result.exitCode ?? exitCodes.ok;
 }
 
-/** Replaces names of products, plans, tokens and customers by their ids, and ends of keys by the keys. */
-async function resolveNames(command: Command, values: ReadValues['values'], context: CommandContext) {
+/**
+ * Replaces names of products, plans, tokens and customers by their ids, and ends of keys by the keys. The command line that
+ * repeats a change has the ids too, since a name may be gone with what it named.
+ */
+async function resolveNames(
+  command: Command,
+  values: ReadValues['values'],
+  context: CommandContext,
+  state: Pick<RunState, 'argv'>,
+) {
   const specs = Object.entries({ ...command.arguments, ...command.options });
   const named = specs.filter(([name, spec]) => [values[name]].flat().some((value) => isName(spec, value)));
   if (named.length === 0) return values;
@@ -81,7 +89,10 @@ async function resolveNames(command: Command, values: ReadValues['values'], cont
     const found: unknown[] = [];
     for (const value of [values[name]].flat()) {
       const product = resolved.product as string | undefined;
-      found.push(isName(spec, value) ? await findByName(client, spec, value, product) : value);
+      const id = isName(spec, value) ? await findByName(client, spec, value, product).catch(orId(spec, value)) : value;
+      found.push(id);
+      // A whole key stands in no command line.
+      if (spec.pick !== 'key') state.argv = state.argv.map(replacing(spec, value, id));
     }
     resolved[name] = Array.isArray(values[name]) ? found : found[0];
   }
@@ -90,6 +101,21 @@ async function resolveNames(command: Command, values: ReadValues['values'], cont
 
 type Spec = ArgumentSpec | OptionSpec;
 
+/** Handles a failed look-up: returns the text itself where it may be the id of what was removed. */
+const orId = (spec: Spec, text: string) => (error: unknown) => {
+  if (spec.takesName === 'orId' && error instanceof NotFoundError) return text;
+  throw error;
+};
+
+/** Replaces a word where it is the value of an option or argument: after the option, or not after any. */
+const replacing =
+  (spec: Spec, value: unknown, id: unknown) =>
+  (word: string, at: number, words: readonly string[]): string => {
+    const previous = words[at - 1] ?? '';
+    const isValue = 'flags' in spec ? spec.flags.split(/,? /).includes(previous) : !previous.startsWith('-');
+    return isValue && word === value ? String(id) : word;
+  };
+
 const isOfProduct = ({ field = '' }: Spec): boolean => ['productId', 'productIds'].includes(field);
 
 /** Whether a value has to be looked up. The name of a customer may look like an id that it had elsewhere. */
@@ -97,7 +123,7 @@ function isName(spec: Spec, value: unknown): value is string {
   if (typeof value !== 'string') return false;
   if (spec.pick === 'key') return value.startsWith(END_MARK);
   if (isOfProduct(spec)) return isProductName(value);
-  return spec.takesName === true && !value.startsWith(idPrefixes[spec.field ?? ''] ?? 'cus_');
+  return spec.takesName !== undefined && !value.startsWith(idPrefixes[spec.field ?? ''] ?? 'cus_');
 }
 
 /** How ids begin, by their fields; default: ids of customers. */

@@ -77,8 +77,7 @@ describe('lkm __complete', () => {
     ['keys list --customer Twin', ''],
     ['keys list --customer Ada', ''],
     ['keys list --customer $', ''],
-    // It takes no name.
-    ['customers delete Bo', ''],
+    ['customers delete Bo', 'Bob\tcus_2\n'],
   ])('offers a name in the place of an id: %s', async (line, expected) => {
     const all = [
       customer('cus_1', 'Ada Ltd', 'it@ada.example'),

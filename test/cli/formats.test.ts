@@ -137,7 +137,10 @@ describe('a command that creates one thing', () => {
   it.each([[{}], [{ terminal: true }]])('prints its id alone, as a value, with %j', async (surroundings) => {
     const times = { createdAt: '2026-08-14T09:12:44.031Z', updatedAt: '2026-08-14T09:12:44.031Z' };
     const product = { id: PRODUCT, name: 'Engine', active: true, ...times };
-    const answers: Scripted[] = [[200, { action: 'products.create', status: true, data: product, code: 0 }]];
+    const answers: Scripted[] = [
+      [200, { action: 'products.list', status: true, data: [], code: 0 }],
+      [200, { action: 'products.create', status: true, data: product, code: 0 }],
+    ];
     const create = (options = '') =>
       against(`products create --name Engine${options}`, answers, { env: { NO_COLOR: '1' }, ...surroundings });
     expect(await create()).toMatchObject({ code: 0, stdout: `${PRODUCT}\n`, stderr: 'created Engine\n' });

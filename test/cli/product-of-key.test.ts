@@ -46,7 +46,7 @@ describe('without a product, the key is enough', () => {
 
   it.each([
     ['keys why KEY --host-id pc-1', ['GET /key', 'GET /key/why']],
-    ['keys history KEY', ['GET /key', 'GET /event/list', 'GET /event/list', 'GET /token']],
+    ['keys history KEY', ['GET /key', 'GET /event/list', 'GET /event/list']],
     ['devices list KEY', ['GET /key']],
   ])('%s', async (line, paths) => {
     await using here = await shop();

@@ -56,7 +56,7 @@ describe.each<Asking>([
     about: [ada, threeKeys],
     done: deleted,
     answer: 'cus_1',
-    question: 'type cus_1 to confirm:',
+    question: 'type cus_1 or Ada Ltd to confirm:',
     shown:
       'this deletes the customer for ever, at https://licensing.example.com:\n  cus_1  Ada Ltd <it@ada.example>\n' +
       'keys that lose their customer: 3\ndeleted cus_1\n',

@@ -161,11 +161,23 @@ export const customersDelete = command({
   about:
     'Deletes customers for ever. Their keys stay valid, without a customer; those of an inactive customer are blocked.',
   operation: 'customers.delete',
-  arguments: { ids: argument('<ID...>', 'the customers to delete', { field: 'customerId' }) },
-  options: { confirm: option('--confirm <ID>', 'the id once more, instead of typing it when asked'), yes, ...change },
+  arguments: {
+    ids: argument('<ID|EMAIL|NAME...>', 'the customers, by their ids, e-mail addresses or whole names', {
+      field: 'customerId',
+      takesName: 'orId',
+    }),
+  },
+  options: {
+    confirm: option('--confirm <ID|EMAIL|NAME>', 'the customer once more, instead of typing it when asked', {
+      field: 'customerId',
+      takesName: 'orId',
+    }),
+    yes,
+    ...change,
+  },
   fields: ['id', 'deleted', 'error', { name: 'idempotencyKey', shown: 'chosen' }],
   examples: [
-    ['lkm customers delete cus_…', 'shows the customer and asks for its id'],
+    ['lkm customers delete "Ada Ltd"', 'shows the customer and asks for its id or name'],
     ['lkm customers delete cus_… --confirm cus_…', 'in a script'],
   ],
 
@@ -173,21 +185,24 @@ export const customersDelete = command({
     if (confirm !== undefined && ids.join() !== confirm) {
       throw new UsageError(`--confirm ${confirm} is not the one customer to delete`, ['Nothing was sent.']);
     }
+    const names = new Map<string, string>();
     return changeEach(context, {
       ...{ noun: 'customer', done: 'deleted', ids, nameOf: String },
       changeOf: async (customerId) => ({ endpoint: customers.delete, input: { customerId } }),
       columns: ['id', 'deleted'],
-      ...(!yes && confirm === undefined && { describe: describeCustomer }),
+      ...(!yes && confirm === undefined && { describe: (client, id) => describeCustomer(client, id, names) }),
+      calledAlso: (id) => names.get(id),
       confirmFlag: (id) => (ids.length === 1 ? `--confirm ${id}` : '--yes'),
     });
   },
 });
 
 /** Who it is, how many keys lose their customer, and whether they go on, as far as the token may know. */
-async function describeCustomer(client: Client, customerId: string): Promise<string[]> {
+async function describeCustomer(client: Client, customerId: string, names: Map<string, string>): Promise<string[]> {
   const customer = await unlessRefused('customerNotFound', client.customers.get({ customerId }));
   if (customer === null) return ['no customer that the service knows'];
   const { name, email, active } = customer;
+  names.set(customerId, name);
   const found = await unlessRefused('scopeMissing', client.customers.keys({ customerId, limit: 1 }));
   const total = found?.meta.total ?? 0;
   const keys = active

@@ -1,6 +1,9 @@
 import { argument, flag, option, productOption, required } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 import type { Field } from '../output/result.ts';
 import { nothing, relative, yesNo } from '../output/words.ts';
+import { confirm } from '../prompts/questions.ts';
+import { calledSo, unlessRefused } from '../request/look-ups.ts';
 import { textOrNone } from '../values/scalars.ts';
 import { changeCommand, showCommand } from './forms.ts';
 import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
@@ -49,14 +52,40 @@ export const productsCreate = changeCommand({
     name: required('--name <NAME>', 'its name', { neededUnless: 'givenName' }),
     slug: option('--slug <SLUG>', 'a short name for scripts, as engine-pro'),
     id: option('--id <ID>', 'the id that it had elsewhere; a new one unless given'),
+    allowSameName: flag('--allow-same-name', 'do not ask when a product is called so already'),
   },
   fields: productFields,
   examples: [
     ['ID=$(lkm products create "Engine Pro")', 'a new product, and keep its id'],
     ['lkm products create --name "Engine Pro" --id acme-engine-pro-2019-0001', 'one that moves in with its id'],
   ],
+  async prepare({ givenName, name = givenName, allowSameName, dryRun }, context) {
+    if (name !== undefined && !allowSameName && !dryRun) await askForSameName(name, context);
+    return undefined;
+  },
   outcome: (product) => created(product, product.name),
 });
+
+/** Asks before a second product of a name: no command can be told by the name then which of them is meant. */
+async function askForSameName(name: string, context: CommandContext): Promise<void> {
+  const client = await context.client();
+  const products = await unlessRefused('scopeMissing', client.products.list());
+  const [known] = calledSo(name, products?.items ?? []);
+  if (known === undefined || (await isRepeated(name, context))) return;
+  await confirm(context, {
+    about: [`${known.id} is called ${known.name} already; commands then take both by their ids only`],
+    question: 'make a second one?',
+    action: `making a second product called '${name}'`,
+    flag: '--allow-same-name',
+  });
+}
+
+/** Whether an earlier request may have made the product: then it is that one which has the name. */
+async function isRepeated(name: string, { written, pending }: CommandContext): Promise<boolean> {
+  if (written.idempotencyKey !== undefined) return true;
+  const changes = (await pending()).list().map(({ value }) => value);
+  return changes.some(({ path, body }) => path === '/product' && JSON.parse(body ?? '{}').name === name);
+}
 
 export const productsUpdate = changeCommand({
   about: 'Renames a product, or stops or resumes the issue of its keys. What is not given stays as it is.',

@@ -28,6 +28,8 @@ interface Several {
   readonly columns: readonly [name: string, isDone: string];
   /** Of a change that cannot be taken back: what is shown before the name is to be typed. Nothing is asked without it. */
   describe?(client: Client, id: string): Promise<readonly string[]>;
+  /** What may be typed in place of its name, once it was described. */
+  calledAlso?(id: string): string | undefined;
   /** The flag that confirms it in a script. */
   confirmFlag?(id: string): string;
 }
@@ -100,7 +102,7 @@ const howMany = (rows: readonly Row[], { done, ids, noun }: Several): string =>
 /** Shows what each is, and has the name typed, or of several how many they are. */
 async function confirmAll(
   context: CommandContext,
-  { noun, done, ids, nameOf, describe, confirmFlag }: Several & Required<Pick<Several, 'describe'>>,
+  { noun, done, ids, nameOf, describe, calledAlso, confirmFlag }: Several & Required<Pick<Several, 'describe'>>,
 ): Promise<void> {
   const isOne = ids.length === 1;
   const [id = ''] = ids;
@@ -112,7 +114,7 @@ async function confirmAll(
   }
   const ends = `this ${done.slice(0, -1)}s ${isOne ? `the ${noun}` : what} for ever`;
   await confirm(context, {
-    question: { typed: isOne ? what.replace('…', '') : String(ids.length) },
+    question: { typed: isOne ? what.replace('…', '') : String(ids.length), or: isOne ? calledAlso?.(id) : undefined },
     about: [`${ends}, at ${placeOf(await context.target())}:`, ...described],
     action: `${done.slice(0, -2)}ing ${what}`,
     flag: (isOne && confirmFlag?.(id)) || '--yes',

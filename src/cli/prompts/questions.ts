@@ -4,8 +4,8 @@ import { sanitise } from '../output/terminal.ts';
 
 interface Question {
   readonly about: readonly string[];
-  /** A yes-or-no question, or a text to type. */
-  readonly question: string | { readonly typed: string };
+  /** A yes-or-no question, or a text to type, with another one that confirms as well. */
+  readonly question: string | { readonly typed: string; readonly or?: string | undefined };
   /** Names the action in errors: `deleting cus_…`. */
   readonly action: string;
   /** The option that confirms it; default `--yes`. */
@@ -20,9 +20,14 @@ export async function confirm({ settings, io }: CommandContext, asked: Question)
     throw new NotConfirmedError(why, [['Nothing was sent. Run it again with:', flag]]);
   }
   await io.stderr.write(about.map((line) => `${sanitise(line)}\n`).join(''));
+  const prompter = io.prompter(settings);
+  async function isTyped(...texts: readonly string[]): Promise<boolean> {
+    const typed = await prompter.type(`type ${texts.map(sanitise).join(' or ')} to confirm:`);
+    return texts.includes(typed.trim());
+  }
   const isConfirmed =
     typeof question === 'string'
-      ? await io.prompter(settings).confirm(sanitise(question))
-      : (await io.prompter(settings).type(`type ${sanitise(question.typed)} to confirm:`)).trim() === question.typed;
+      ? await prompter.confirm(sanitise(question))
+      : await isTyped(question.typed, ...[question.or ?? []].flat());
   if (!isConfirmed) throw new NotConfirmedError(`${action} was not confirmed`, ['Nothing was sent.']);
 }

@@ -133,7 +133,7 @@ const NEAREST = 5;
 type Named = { readonly id: string; readonly name: string; readonly slug?: string | null | undefined };
 
 /** Objects with a name, slug or id; without regard to case only if none matches exactly. */
-function calledSo<T extends Named>(name: string, all: readonly T[]): readonly T[] {
+export function calledSo<T extends Named>(name: string, all: readonly T[]): readonly T[] {
   const exact = all.filter((one) => one.name === name || one.id === name || one.slug === name);
   const alike = (text: string) => text.toLowerCase() === name.toLowerCase();
   return exact.length > 0 ? exact : all.filter((one) => alike(one.name) || alike(one.id));

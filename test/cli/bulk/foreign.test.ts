@@ -162,7 +162,7 @@ describe('a file of another system', () => {
 
   it('is asked for an id where several products have the name', async () => {
     await using shop = await bulkShop();
-    await shop.at(['products', 'create', '--name', 'Engine Pro']);
+    await shop.at(['products', 'create', '--name', 'Engine Pro', '--allow-same-name']);
     shop.write('old.csv', 'key,product\nACME-0001-AAAA-BBBB-CCCC-0001,Engine Pro\n');
     const { code, stderr } = await shop.at(['keys', 'import', '-f', 'old.csv', '-y']);
     expect([code, stderr]).toEqual([
