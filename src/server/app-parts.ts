@@ -2,12 +2,12 @@ import type { Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
 import type { Door } from '../service/record.ts';
 import type { AddressOf } from './http/client-address.ts';
-import type { ConcurrencyLimit } from './http/concurrency-limit.ts';
 import type { AuthorizedRead, ReadResult } from './http/execute.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import type { Logger } from './log.ts';
 import type { ObservedRequest } from './metrics.ts';
 import type { PageSettings } from './pages/customer/settings.ts';
+import type { Places } from './places.ts';
 import type { Base } from './runtime.ts';
 
 /** The parts of the service. The base brings the clock and random numbers. */
@@ -19,8 +19,8 @@ export interface AppParts extends Omit<Base['parts'], 'realTime'> {
   noteUse?(caller: Caller, now: Instant): void;
   /** Called after each commit with recorded entries, which may not be numbered yet. */
   onRecorded?(): void;
-  /** Limits the requests that run at one time; absent: no limit. */
-  readonly concurrencyLimit?: ConcurrencyLimit;
+  /** The places of requests that run at one time; absent: no limit. */
+  readonly places?: Places;
   /** The thread for reads of many rows; absent: such reads run on the main thread. */
   readonly reading?: { read(request: AuthorizedRead, input: unknown): Promise<ReadResult> } | undefined;
   /** The page of customers; absent where no server runs. */

@@ -4,9 +4,9 @@ import type { Instant } from '../contract/scalars.ts';
 import { readEventContent } from '../service/numbering.ts';
 import { type Commit, commits } from '../store/engine/driver.ts';
 import type { Store } from '../store/store.ts';
-import type { ConcurrencyLimit } from './http/concurrency-limit.ts';
 import { type Address, bind } from './http/transport/bind.ts';
 import type { JobHealth } from './jobs/job.ts';
+import type { Places } from './places.ts';
 import type { ObservedAttempt } from './webhooks/deliver.ts';
 
 /** A request that has its response. The route is that of the contract: the path itself may contain a key. */
@@ -19,7 +19,7 @@ export interface ObservedRequest {
 
 export interface MetricsSources {
   readonly store: Pick<Store, 'repositories'>;
-  readonly concurrencyLimit: Pick<ConcurrencyLimit, 'load'>;
+  readonly places: Pick<Places, 'load'>;
   now(): Instant;
   jobHealth(): readonly JobHealth[];
 }
@@ -65,7 +65,7 @@ export async function serveMetrics(address: Address, sources: MetricsSources, on
 }
 
 /** The metrics of one server. They name no token, key, webhook or address: routes, methods, status codes and counts only. */
-export function createMetrics({ store, concurrencyLimit, now, jobHealth }: MetricsSources) {
+export function createMetrics({ store, places, now, jobHealth }: MetricsSources) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -100,7 +100,7 @@ export function createMetrics({ store, concurrencyLimit, now, jobHealth }: Metri
   const events = gauge('lkm_webhook_events', 'Events that wait until an active webhook has accepted them.');
 
   function readServer(): void {
-    const load = concurrencyLimit.load();
+    const load = places.load();
     running.set(load.running);
     waiting.set(load.waiting);
     jobRuns.reset();

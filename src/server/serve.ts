@@ -5,7 +5,6 @@ import { StartupError } from '../store/errors.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
-import { createConcurrencyLimit, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/concurrency-limit.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE, type RateLimiter } from './http/rate-limit.ts';
 import { type Address, isLoopback, onlyLoopbackHosts } from './http/transport/bind.ts';
@@ -22,6 +21,7 @@ import type { Logger } from './log.ts';
 import { type LogFormat, type LogSink, openLog } from './log.ts';
 import type { MetricsSources } from './metrics.ts';
 import { type PageOptions, readPageOptions } from './pages/customer/settings.ts';
+import { createPlaces, type PlaceLimits } from './places.ts';
 import { createReadingThread, hasReadingThread } from './reading/reading-thread.ts';
 import { type Base, type Clock, openBase } from './runtime.ts';
 import { createTokenUses } from './token-uses.ts';
@@ -53,7 +53,7 @@ export interface ServeOptions extends Address {
   /** Look-ups per minute of keys that do not exist, by one token at one address; null is without limit. */
   readonly lookupLimit?: number | null;
   readonly connections?: Partial<ConnectionLimits>;
-  readonly requests?: Partial<RequestLimits>;
+  readonly requests?: Partial<PlaceLimits>;
   /** How webhooks are sent; by default to public addresses over HTTPS only. */
   readonly webhooks?: WebhookOptions;
   /** How long requests in flight may take when the server stops, in milliseconds (10 000). */
@@ -92,6 +92,9 @@ export interface RunningServer {
   /** Finishes what is in flight, as long as `drainMs`; then closes all connections, the jobs and the database. */
   close(): Promise<void>;
 }
+
+/** Together more than a server has connections by default (decision 0012). */
+const REQUEST_LIMITS: PlaceLimits = { maxRunning: 256, maxWaiting: 1_024 };
 
 /** Starts the service on a database; resolves once it listens. Throws StartupError when it cannot. */
 export async function startServer(options: ServeOptions): Promise<RunningServer> {
@@ -151,8 +154,8 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   const reading = store.file && hasReadingThread() ? createReadingThread(store.file, masterKey) : undefined;
   if (reading !== undefined) opened.defer(reading.close);
   const recording = { ...parts, onRecorded, log, reading };
-  const concurrencyLimit = createConcurrencyLimit({ ...DEFAULT_REQUEST_LIMITS, ...options.requests });
-  const metrics = await openMetrics(options, { store, concurrencyLimit, now: parts.now, jobHealth: jobs.health }, log);
+  const places = createPlaces('requests', { ...REQUEST_LIMITS, ...options.requests });
+  const metrics = await openMetrics(options, { store, places, now: parts.now, jobHealth: jobs.health }, log);
   opened.defer(() => metrics?.close());
 
   const sender = createSender({ allowPrivate, ...sending });
@@ -167,7 +170,7 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   const page = readPageOptions(options.page ?? {}, () => ownUrl);
   const app = createApp({
     ...recording,
-    concurrencyLimit,
+    places,
     onRequest: metrics?.countRequest,
     addressOf: trustProxies(behindProxy),
     limiter: limiterOf(base, options, log),

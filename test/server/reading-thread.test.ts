@@ -7,8 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, expect, it, vi } from 'vitest';
 import { findThread } from '../../faults/process.ts';
 import type { Caller } from '../../src/domain/access.ts';
-import { createPlaces } from '../../src/server/reading/places.ts';
-import { createReadingThread } from '../../src/server/reading/reading-thread.ts';
+import { createPlacesOfReads, createReadingThread } from '../../src/server/reading/reading-thread.ts';
 import { createFolder } from '../support/engines.ts';
 import { openConnection } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
@@ -143,7 +142,7 @@ it('a caller who hangs up is not read for: neither in the queue, nor in the midd
 });
 
 it('of one token two are read at a time, and 32 wait; another token has places of its own', async () => {
-  const places = createPlaces();
+  const places = createPlacesOfReads();
   const held = Promise.withResolvers<void>();
   const begun: string[] = [];
   const run = (token: string, onClose?: (work: () => void) => void) =>
@@ -169,7 +168,7 @@ it('of one token two are read at a time, and 32 wait; another token has places o
 });
 
 it('eight are read at a time, and 128 wait, whoever asks', async () => {
-  const places = createPlaces();
+  const places = createPlacesOfReads();
   const held = Promise.withResolvers<void>();
   let begun = 0;
   const run = (token: number) =>
@@ -187,7 +186,7 @@ it('eight are read at a time, and 128 wait, whoever asks', async () => {
 });
 
 it('a caller who hangs up leaves the queue, and nobody else does', async () => {
-  const places = createPlaces();
+  const places = createPlacesOfReads();
   const held = Promise.withResolvers<string>();
   const running = [1, 2].map(() => places.run('one', () => held.promise));
   const closed: (() => void)[] = [];

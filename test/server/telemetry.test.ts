@@ -73,7 +73,7 @@ describe('metrics', () => {
     const repositories = { outbox: { count: gone }, sessions: { countAllLive: gone }, deliveries: { backlog: gone } };
     const own = createMetrics({
       store: { repositories: repositories as never },
-      concurrencyLimit: { load: () => ({ running: 1, waiting: 0 }) },
+      places: { load: () => ({ running: 1, waiting: 0 }) },
       now: () => '2026-11-21T12:00:00.000Z' as Instant,
       jobHealth: () => [{ name: 'cleanup', runs: ++runs, failures: 0 }] as never,
     });

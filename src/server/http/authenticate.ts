@@ -52,23 +52,23 @@ const NO_BYTES = new Uint8Array();
  * while the request waited.
  */
 export async function withBody<T>(
-  parts: Validating & Pick<AppParts, 'monotonic' | 'concurrencyLimit'>,
+  parts: Validating & Pick<AppParts, 'monotonic' | 'places'>,
   request: Authenticated & { readonly route: { readonly endpoint: Pick<AnyEndpoint, 'method'> } },
   work: (bytes: Uint8Array) => Promise<T>,
 ): Promise<T> {
-  const { concurrencyLimit, monotonic } = parts;
+  const { places, monotonic } = parts;
   const authenticated = monotonic();
   const bytes = request.route.endpoint.method === 'GET' ? NO_BYTES : await request.httpRequest.readBody();
-  const place = concurrencyLimit?.enter();
-  if (place !== undefined) await place;
-  try {
+  const workIfValid = async () => {
     const isTrusted = monotonic() - authenticated < TRUSTED_MS || (await isStillValid(parts, request));
     if (!isTrusted) throw apiError('invalidToken');
-    return await work(bytes);
-  } finally {
-    concurrencyLimit?.leave();
-  }
+    return work(bytes);
+  };
+  return places === undefined ? workIfValid() : places.run(ANYONE, workIfValid);
 }
+
+/** Stands for all callers: the places among the running requests are nobody's own. */
+const ANYONE = '';
 
 interface Validating {
   readonly store: Pick<Store, 'repositories'>;

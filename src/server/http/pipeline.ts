@@ -6,7 +6,7 @@ import type { AppParts } from '../app-parts.ts';
 import { errorFields } from '../error-fields.ts';
 import type { ExecutionResult } from '../idempotency/exactly-once.ts';
 import { hasIdempotencyKey, seenKeyHeader } from '../idempotency/idempotency-key.ts';
-import { Overload } from '../overload.ts';
+import { Overload } from '../places.ts';
 import { authenticate } from './authenticate.ts';
 import { type AuthorizedRequest, type ReadResult, refuse } from './execute.ts';
 import type { HttpRequest, HttpResponse } from './messages.ts';

@@ -8,11 +8,15 @@ import type { SqliteFileInUse } from '../../store/engine/driver.ts';
 import { StorageError } from '../../store/errors.ts';
 import type { MasterKey } from '../../store/secret-box.ts';
 import type { AuthorizedRead, ReadResult } from '../http/execute.ts';
+import { createPlaces } from '../places.ts';
 import { type Answer, type Message, type Part, partOf, type ReadJob, type ThreadData } from './job.ts';
-import { createPlaces } from './places.ts';
 
 /** The name in lists of the system, which shows 15 characters. */
 const THREAD_NAME = 'lkm-reader';
+
+/** Limits how many parts of responses are read at one time; fewer wait than requests may run. */
+export const createPlacesOfReads = () =>
+  createPlaces('reads of many rows', { maxRunning: 8, maxWaiting: 128 }, { maxRunning: 2, maxWaiting: 32 });
 
 /** How long a read waits for the log to begin anew, and how often it looks whether it has, in milliseconds. */
 const [MAX_PAUSE_MS, PAUSE_MS] = [100, 5];
@@ -25,7 +29,7 @@ const [MAX_PAUSE_MS, PAUSE_MS] = [100, 5];
  * waits until it has begun anew, or for a moment, if nobody writes.
  */
 export function createReadingThread(file: SqliteFileInUse, masterKey: MasterKey | null) {
-  const places = createPlaces();
+  const places = createPlacesOfReads();
   const asked = new Map<number, PromiseWithResolvers<Answer>>();
   let worker: Worker | null = null;
   let reads = 0;

@@ -1,36 +1,36 @@
 import { expect, it } from 'vitest';
 import type { AppParts } from '../../src/server/app-parts.ts';
 import { withBody } from '../../src/server/http/authenticate.ts';
-import { createConcurrencyLimit } from '../../src/server/http/concurrency-limit.ts';
 import type { AuthorizedRequest } from '../../src/server/http/execute.ts';
+import { createPlaces } from '../../src/server/places.ts';
 import { engineOf } from '../support/engines.ts';
 import { openConnection, postHead } from '../support/raw-http.ts';
 import { startTestServer } from '../support/server.ts';
 
 it('so many run, the others after them in the order of their arrival, and one more than may wait is refused', async () => {
-  const limit = createConcurrencyLimit({ maxRunning: 2, maxWaiting: 3 });
+  const places = createPlaces('requests', { maxRunning: 2, maxWaiting: 3 });
   const begun: number[] = [];
   const works = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
-  const taken = works.map(async ({ promise }, index) => {
-    await limit.enter();
-    begun.push(index);
-    await promise;
-    limit.leave();
-  });
+  const taken = works.map(({ promise }, index) =>
+    places.run('', () => {
+      begun.push(index);
+      return promise;
+    }),
+  );
   await new Promise(setImmediate);
-  expect(() => limit.enter()).toThrow(expect.objectContaining({ reason: 'unavailable' }));
-  expect([begun, limit.load()]).toEqual([[0, 1], { running: 2, waiting: 3 }]);
+  await expect(places.run('', async () => {})).rejects.toMatchObject({ reason: 'unavailable' });
+  expect([begun, places.load()]).toEqual([[0, 1], { running: 2, waiting: 3 }]);
   works[1]?.resolve();
   await taken[1];
   await new Promise(setImmediate);
   expect(begun).toEqual([0, 1, 2]);
   for (const { resolve } of works) resolve();
   await Promise.all(taken);
-  expect([begun, limit.load()]).toEqual([[0, 1, 2, 3, 4], { running: 0, waiting: 0 }]);
+  expect([begun, places.load()]).toEqual([[0, 1, 2, 3, 4], { running: 0, waiting: 0 }]);
 });
 
 it('a request does nothing before it has a place', async () => {
-  const parts = { concurrencyLimit: createConcurrencyLimit({ maxRunning: 1, maxWaiting: 1 }), monotonic: () => 0 };
+  const parts = { places: createPlaces('requests', { maxRunning: 1, maxWaiting: 1 }), monotonic: () => 0 };
   const request = { route: { endpoint: { method: 'GET' } } };
   const begun: number[] = [];
   const held = Promise.withResolvers<void>();
