@@ -1,6 +1,6 @@
 import { FIRST_HASH, linkOf } from '../src/domain/audit-chain.ts';
 import { readAuditRow, readEventContent } from '../src/service/numbering.ts';
-import type { OutboxEntry } from '../src/store/tables/record/outbox.ts';
+import type { OutboxEntry } from '../src/store/outbox-record.ts';
 import { fail, type Report } from './report.ts';
 import type { Snapshot } from './snapshot.ts';
 

@@ -1,14 +1,14 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { Caller } from '../domain/access.ts';
 import type { Door } from '../service/record.ts';
+import type { Base } from './base.ts';
+import type { AuthorizedRead, ReadResult } from './http/authorized-request.ts';
 import type { AddressOf } from './http/client-address.ts';
-import type { AuthorizedRead, ReadResult } from './http/execute.ts';
 import type { RateLimiter } from './http/rate-limit.ts';
 import type { Logger } from './log.ts';
 import type { ObservedRequest } from './metrics.ts';
 import type { PageSettings } from './pages/customer/settings.ts';
 import type { Places } from './places.ts';
-import type { Base } from './runtime.ts';
 
 /** The parts of the service. The base brings the clock and random numbers. */
 export interface AppParts extends Omit<Base['parts'], 'realTime'> {

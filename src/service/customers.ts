@@ -7,7 +7,8 @@ import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 import { readList } from './lists.ts';
 import { anyone, type Operations, ofWholeAccount, orThrow, replayToAnyone } from './operation.ts';
-import { eventOf, refuseStale, rightsRefusal, writeChanges } from './record.ts';
+import { eventOf, rightsRefusal } from './record.ts';
+import { refuseStale, writeChanges } from './write-changes.ts';
 
 /** Refuses a caller that is limited to products: the customer may have keys of other products by now. */
 async function ofAllProducts({ caller }: Context, { customerId }: { readonly customerId: string }): Promise<void> {

@@ -2,11 +2,11 @@ import { apiVersion } from '../contract/index.ts';
 import type { AccountId } from '../contract/scalars.ts';
 import { contentOf, FIRST_HASH, linkOf } from '../domain/audit-chain.ts';
 import { canonicalJson, inOrder } from '../domain/canonical-json.ts';
+import type { OutboxRecord } from '../store/outbox-record.ts';
 import type { Repositories } from '../store/store.ts';
 import type { AuditRecord } from '../store/tables/record/audit.ts';
 import type { EventRecord } from '../store/tables/record/events.ts';
 import type { RecordHead } from '../store/tables/record/heads.ts';
-import type { OutboxRecord } from '../store/tables/record/outbox.ts';
 
 /** An audit row as it was hashed; with `stored_otherwise` if the stored text was altered. */
 export type AuditContent = ReturnType<typeof toAudit> & { readonly stored_otherwise?: true };

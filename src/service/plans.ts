@@ -11,7 +11,8 @@ import type { Context } from './context.ts';
 import { productsOf } from './keys/lists.ts';
 import { readList } from './lists.ts';
 import { anyone, type Operations, ofWholeAccount, onProduct, orThrow, replayToAnyone } from './operation.ts';
-import { eventOf, writeChanges } from './record.ts';
+import { eventOf } from './record.ts';
+import { writeChanges } from './write-changes.ts';
 
 export const planOperations: Operations<Contract['plans']> = {
   list: {

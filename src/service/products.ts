@@ -5,7 +5,8 @@ import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 import { readAll, readList } from './lists.ts';
 import { anyone, type Operations, ofWholeAccount, onProduct, orThrow, replayToAnyone } from './operation.ts';
-import { eventOf, writeChanges } from './record.ts';
+import { eventOf } from './record.ts';
+import { writeChanges } from './write-changes.ts';
 
 export const productOperations: Operations<Contract['products']> = {
   list: {

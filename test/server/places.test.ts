@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AppParts } from '../../src/server/app-parts.ts';
 import { withBody } from '../../src/server/http/authenticate.ts';
-import type { AuthorizedRequest } from '../../src/server/http/execute.ts';
+import type { AuthorizedRequest } from '../../src/server/http/authorized-request.ts';
 import { createPlaces } from '../../src/server/places.ts';
 import { engineOf } from '../support/engines.ts';
 import { openConnection, postHead } from '../support/raw-http.ts';

@@ -1,8 +1,5 @@
 import { mutates } from '../../contract/endpoint.ts';
 import { ApiError, apiError, apiErrors, type Reason } from '../../contract/errors.ts';
-import type { Instant } from '../../contract/scalars.ts';
-import type { Caller } from '../../domain/access.ts';
-import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Context } from '../../service/context.ts';
 import { actorOf, RecordedRefusal, rightsReasons, type UseCaseEvent } from '../../service/record.ts';
 import type { StoredResponse } from '../../store/response-sealing.ts';
@@ -12,33 +9,10 @@ import type { ExecutionResult, IdempotencyClaim } from '../idempotency/exactly-o
 import { fingerprintOf } from '../idempotency/fingerprint.ts';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.ts';
 import { withBody } from './authenticate.ts';
+import type { AuthorizedRequest, ReadResult } from './authorized-request.ts';
 import { isUnreadable, readInput } from './input.ts';
-import type { HttpRequest } from './messages.ts';
 import { budgetHeader, errorBody, invalidFieldsHeader, JSON_TYPE, startBody, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
-
-/** A request after authentication, rate limit and scope check, which public endpoints skip. */
-export interface AuthorizedRequest<R = Route> {
-  readonly route: R;
-  readonly httpRequest: HttpRequest;
-  readonly requestId: string;
-  readonly caller: Caller;
-  readonly now: Instant;
-  readonly ipAddress: IpAddress;
-  /** The headers of the response, of a success or a refusal. */
-  readonly headers: Record<string, string>;
-  /** How many keys the caller's token may still issue, if this request has counted keys. */
-  budget?: number | undefined;
-}
-
-export interface ReadResult {
-  readonly status: number;
-  readonly body: string | AsyncIterable<string>;
-  readonly replayed: false;
-}
-
-/** An authorised request that only reads. */
-export type AuthorizedRead = Pick<AuthorizedRequest, 'route' | 'httpRequest' | 'caller' | 'now' | 'ipAddress'>;
 
 /** Performs a read of durable rows within the concurrency limit; reads of many rows run in the reading thread, if there is one. */
 export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {

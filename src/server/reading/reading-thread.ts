@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import type { SqliteFileInUse } from '../../store/engine/driver.ts';
 import { StorageError } from '../../store/errors.ts';
 import type { MasterKey } from '../../store/secret-box.ts';
-import type { AuthorizedRead, ReadResult } from '../http/execute.ts';
+import type { AuthorizedRead, ReadResult } from '../http/authorized-request.ts';
 import { createPlaces } from '../places.ts';
 import { type Answer, type Message, type Part, partOf, type ReadJob, type ThreadData } from './job.ts';
 

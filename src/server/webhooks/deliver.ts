@@ -10,8 +10,8 @@ import { type Payload, renderEvent } from '../../service/webhooks/deliveries.ts'
 import type { Repositories } from '../../store/store.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
+import type { Base } from '../base.ts';
 import type { Logger } from '../log.ts';
-import type { Base } from '../runtime.ts';
 import { type Due, nextBatch } from './batch.ts';
 import type { Sender, SendResult } from './send.ts';
 

@@ -20,8 +20,9 @@ import { holdOrAddCustomer } from '../customers.ts';
 import { type Operation, type Operations, onProduct, replayToAnyone } from '../operation.ts';
 import { usablePlan } from '../plans.ts';
 import { checkVersion } from '../products.ts';
-import { licenseEvent, refuseStale, sessionEvent, type UseCaseEvent, writeChanges } from '../record.ts';
+import { licenseEvent, sessionEvent, type UseCaseEvent } from '../record.ts';
 import { settleSlots } from '../slots.ts';
+import { refuseStale, writeChanges } from '../write-changes.ts';
 import { byKey, foundByKey } from './find.ts';
 import { linksOf, showLicense } from './show.ts';
 

@@ -11,7 +11,8 @@ import type { Context } from '../context.ts';
 import { seqBefore } from '../events.ts';
 import { readList } from '../lists.ts';
 import { type Operations, ofWholeAccount, orThrow, replayToAnyone } from '../operation.ts';
-import { eventOf, rightsRefusal, type UseCaseEvent, writeChanges } from '../record.ts';
+import { eventOf, rightsRefusal, type UseCaseEvent } from '../record.ts';
+import { writeChanges } from '../write-changes.ts';
 
 /** How many webhooks an account may have: each event is sent to all of them. */
 const MAX_WEBHOOKS = 100;

@@ -1,5 +1,5 @@
 import { tracingChannel } from 'node:diagnostics_channel';
-import type { OutboxRecord } from '../tables/record/outbox.ts';
+import type { OutboxRecord } from '../outbox-record.ts';
 import type { Sql } from './sql.ts';
 
 /** Runs statements, in a transaction or on the reader. Each method throws StorageError when the database fails. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ConstraintError, StorageError } from '../../errors.ts';
+import type { OutboxRecord } from '../../outbox-record.ts';
 import type { Row } from '../../table.ts';
-import type { OutboxRecord } from '../../tables/record/outbox.ts';
 import type { Connection } from '../driver.ts';
 import { identity, prepareOnce, type Sql, type SqlValue, write } from '../sql.ts';
 import { codesOf } from './file.ts';

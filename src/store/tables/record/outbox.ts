@@ -1,30 +1,8 @@
-import type { EventType, JsonObject, ResourceType } from '../../../contract/events.ts';
 import type { AccountId, Instant } from '../../../contract/scalars.ts';
-import type { IpAddress } from '../../../domain/ip-address.ts';
 import type { Connection } from '../../engine/driver.ts';
 import { sql } from '../../engine/sql.ts';
-import { countOf, json, type RecordOf, tableOf, text } from '../../table.ts';
-
-/** A mutation with its events, before they have their numbers. */
-export interface OutboxEntry {
-  readonly actor: { readonly type: string; readonly id: string };
-  readonly address: IpAddress | null;
-  /** Random, base64url; null where there is no address to hide. */
-  readonly salt: string | null;
-  /** How the request came in: `http`, `db` or `job`. */
-  readonly door: string;
-  readonly requestId: string | null;
-  readonly operation: string;
-  readonly outcome: string;
-  readonly resource: { readonly type: string; readonly id: string } | null;
-  readonly details: JsonObject;
-  readonly events: readonly {
-    readonly id: string;
-    readonly type: EventType;
-    readonly resource: { readonly type: ResourceType; readonly id: string };
-    readonly data: JsonObject;
-  }[];
-}
+import type { OutboxEntry, OutboxRecord } from '../../outbox-record.ts';
+import { countOf, json, tableOf, text } from '../../table.ts';
 
 const outbox = tableOf('outbox', {
   accountId: text<AccountId>('account_id'),
@@ -32,9 +10,6 @@ const outbox = tableOf('outbox', {
   at: text<Instant>('created_at'),
   entry: json<OutboxEntry>('entry'),
 });
-
-/** A staged entry. */
-export type OutboxRecord = RecordOf<typeof outbox.columns>;
 
 /** How many entries one transaction numbers, which bounds how long other writes wait. */
 const BATCH_SIZE = 500;
