@@ -17,13 +17,13 @@ interface Described {
   readonly choices?: readonly string[];
   readonly pick?: Pickable;
   /**
-   * Whether a name or an e-mail address may stand for the id of a customer, plan or token, which is then looked up. With `orId`
-   * a text without a match is sent as the id: an earlier request may have removed what it names.
+   * Whether a name or an e-mail address may stand for the id, which is then looked up. With `orId` a text without a match is
+   * sent as the id: an earlier request may have removed what it names.
    */
   readonly takesName?: boolean | 'orId';
 }
 
-export type Pickable = 'product' | 'customer' | 'key' | 'device' | 'token' | 'session';
+export type Pickable = 'product' | 'customer' | 'key' | 'device' | 'plan' | 'token' | 'session' | 'webhook';
 
 interface Conditional {
   /** Options or arguments of which one makes this one unnecessary. */
@@ -66,6 +66,8 @@ export interface CommandSpec<A, O> {
   readonly alsoNeeds?: Readonly<Partial<Record<Scope, string>>>;
   readonly arguments?: A;
   readonly options?: O;
+  /** Whether it works without the service, on a device. */
+  readonly isLocal?: boolean;
   readonly terms?: { readonly title: string; readonly rows: readonly (readonly [term: string, meaning: string])[] };
   /** The fields of its result, which `--fields` may name; of a value or a document the fields of `data`. */
   readonly fields?: readonly (Field | string)[];

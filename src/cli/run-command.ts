@@ -1,8 +1,7 @@
-import { isProductName } from '../contract/limits.ts';
-import { type ArgumentSpec, type Command, type OptionSpec, type ParsedCommand, productFilter } from './command.ts';
+import { type Command, type ParsedCommand, productFilter } from './command.ts';
 import type { Settings } from './config/settings.ts';
-import { type CommandContext, openContext } from './context.ts';
-import { exitCodes, NotFoundError, UsageError } from './failure/errors.ts';
+import { openContext } from './context.ts';
+import { exitCodes, UsageError } from './failure/errors.ts';
 import { openDestination } from './output/destination.ts';
 import { maskInLog } from './output/github.ts';
 import { type CommandResult, chooseFields } from './output/result.ts';
@@ -11,8 +10,8 @@ import { quote } from './output/words.ts';
 import { writeResult } from './output/write.ts';
 import { rerunLine } from './request/rerun.ts';
 import type { RunState } from './run-state.ts';
-import { END_MARK } from './values/license-key.ts';
-import { type ReadValues, readValues } from './values/read-values.ts';
+import { readValues } from './values/read-values.ts';
+import { resolveObjects } from './values/resolve-objects.ts';
 
 /** Runs a command and writes its result; resolves to the exit code. */
 export async function runCommand(parsed: ParsedCommand, settings: Settings, state: RunState): Promise<number> {
@@ -29,7 +28,7 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   const read = await readValues(command, written, context);
   const { pickedWords } = read;
   state.argv = [...argv, ...pickedWords];
-  const values = await resolveNames(command, read.values, context, state);
+  const values = await resolveObjects(command, read.values, context, state);
   const isNarrowed = command.options.product === productFilter && written.fromEnvironment.includes('product');
   if (isNarrowed && values.product !== undefined && io.stderr.isTTY) {
     await context.say({ tone: 'hint', text: `only product ${values.product}, set by LKM_PRODUCT or lkm config` });
@@ -67,67 +66,6 @@ export async function runCommand(parsed: ParsedCommand, settings: Settings, stat
   if (filter?.failure) throw filter.failure;
   return result.exitCode ?? exitCodes.ok;
 }
-
-/**
- * Replaces names of products, plans, tokens and customers by their ids, and ends of keys by the keys. The command line that
- * repeats a change has the ids too, since a name may be gone with what it named.
- */
-async function resolveNames(
-  command: Command,
-  values: ReadValues['values'],
-  context: CommandContext,
-  state: Pick<RunState, 'argv'>,
-) {
-  const specs = Object.entries({ ...command.arguments, ...command.options });
-  const named = specs.filter(([name, spec]) => [values[name]].flat().some((value) => isName(spec, value)));
-  if (named.length === 0) return values;
-  const { findByName } = await import('./request/look-ups.ts');
-  const client = await context.client();
-  const resolved: Record<string, unknown> = { ...values };
-  // The product first: a plan is looked up among those of the product.
-  for (const [name, spec] of named.toSorted(([, a], [, b]) => Number(isOfProduct(b)) - Number(isOfProduct(a)))) {
-    const found: unknown[] = [];
-    for (const value of [values[name]].flat()) {
-      const product = resolved.product as string | undefined;
-      const id = isName(spec, value) ? await findByName(client, spec, value, product).catch(orId(spec, value)) : value;
-      found.push(id);
-      // A whole key stands in no command line.
-      if (spec.pick !== 'key') state.argv = state.argv.map(replacing(spec, value, id));
-    }
-    resolved[name] = Array.isArray(values[name]) ? found : found[0];
-  }
-  return resolved;
-}
-
-type Spec = ArgumentSpec | OptionSpec;
-
-/** Handles a failed look-up: returns the text itself where it may be the id of what was removed. */
-const orId = (spec: Spec, text: string) => (error: unknown) => {
-  if (spec.takesName === 'orId' && error instanceof NotFoundError) return text;
-  throw error;
-};
-
-/** Replaces a word where it is the value of an option or argument: after the option, or not after any. */
-const replacing =
-  (spec: Spec, value: unknown, id: unknown) =>
-  (word: string, at: number, words: readonly string[]): string => {
-    const previous = words[at - 1] ?? '';
-    const isValue = 'flags' in spec ? spec.flags.split(/,? /).includes(previous) : !previous.startsWith('-');
-    return isValue && word === value ? String(id) : word;
-  };
-
-const isOfProduct = ({ field = '' }: Spec): boolean => ['productId', 'productIds'].includes(field);
-
-/** Whether a value has to be looked up. The name of a customer may look like an id that it had elsewhere. */
-function isName(spec: Spec, value: unknown): value is string {
-  if (typeof value !== 'string') return false;
-  if (spec.pick === 'key') return value.startsWith(END_MARK);
-  if (isOfProduct(spec)) return isProductName(value);
-  return spec.takesName !== undefined && !value.startsWith(idPrefixes[spec.field ?? ''] ?? 'cus_');
-}
-
-/** How ids begin, by their fields; default: ids of customers. */
-const idPrefixes: Readonly<Record<string, string>> = { planId: 'plan_', tokenId: 'tok_' };
 
 function checkCanStream({ path }: Command, { output }: Settings): void {
   if (output !== null) {

@@ -31,11 +31,12 @@ describe.each(commandEntries)('lkm $path', ({ path, load }) => {
     for (const field of fields) expect(fieldSchema(operation, field)).toBeDefined();
   });
 
-  it('says in its usage where a name may stand for the id of a customer, a plan or a token', async () => {
+  it('says in its usage where a name may stand for an id', async () => {
     const { arguments: positional, options } = await load();
     const named = [...Object.values(positional), ...Object.values(options)].filter(({ takesName }) => takesName);
     for (const spec of named) {
-      const names = ['planId', 'tokenId'].includes(spec.field ?? '') ? '<ID|NAME' : '<ID|EMAIL|NAME';
+      const own = { planId: 'NAME', tokenId: 'NAME', sessionId: 'HOST|USER', webhookId: 'URL' };
+      const names = `<ID|${new Map(Object.entries(own)).get(spec.field ?? '') ?? 'EMAIL|NAME'}`;
       expect('flags' in spec ? spec.flags : spec.usage).toContain(names);
     }
   });

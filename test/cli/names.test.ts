@@ -33,6 +33,22 @@ describe('a name in the place of an id', () => {
     expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining("several tokens are called 'shop'")]);
   });
 
+  it('names a webhook by its URL, and a session by its device or user', async () => {
+    const { at, answer, json } = await openShop();
+    await answer('webhooks create https://shop.example/hook');
+    expect(await json('webhooks get https://shop.example/HOOK')).toMatchObject({ url: 'https://shop.example/hook' });
+    const key = await answer('keys create -P engine --type floating --max-sessions 3');
+    for (const host of ['pc-1', 'pc-2', 'pc-2']) await at(`keys checkout ${key} --host-id ${host} --user ${host}-user`);
+    expect(await at('sessions release pc-1')).toMatchObject({ code: 0 });
+    const several = await at('sessions release pc-2-user');
+    expect([several.code, several.stderr]).toEqual([
+      2,
+      expect.stringContaining("several sessions are called 'pc-2-user'"),
+    ]);
+    const other = await at('sessions release pc-9');
+    expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('lkm sessions list')]);
+  });
+
   it('is told what is called in a similar way, and asked for an id where several are called so', async () => {
     const { at, json, ids } = await shopWith('ADA_LTD', 'Ada', 'Ada');
     const nobody = await at('keys list --customer Ad');

@@ -87,10 +87,28 @@ describe('at a terminal', () => {
     expect(texts).toEqual([null, 'ada', 'ada', null]);
   });
 
+  it('a part of a name is asked about, and so is the device of a key that is given by its end', async () => {
+    const { names, at, answer } = await filled();
+    const asked: string[] = [];
+    const prompter = person({
+      search: async (question, find) => {
+        asked.push(question);
+        return (await find('', new AbortController().signal))[0]?.value ?? '';
+      },
+    });
+    const shown = await at('customers get Ad', { terminal: true, prompter });
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining(`${names.ADA}`) });
+    const key = await answer('keys create --customer ADA -q');
+    await at(`keys activate ${key} --host-id pc-1`);
+    expect(await at(`keys deactivate ${key.slice(-5)}`, { terminal: true, prompter })).toMatchObject({ code: 0 });
+    expect(asked).toEqual(["no customer is called 'Ad': which is meant?", 'which device?']);
+    expect(await at('customers get Ad')).toMatchObject({ code: 6 });
+  });
+
   it('a list that has nothing to pick is no question', async () => {
     const { at } = await filled();
     for (const [line, says] of [
-      ['sessions release', "missing required argument 'ID'"],
+      ['sessions release', "missing required argument 'ID|HOST|USER'"],
       ['keys deactivate BOBS', 'this key has no device: none was activated, or all were freed'],
     ] as const) {
       expect(await at(line, { terminal: true })).toMatchObject({ code: 2, stderr: expect.stringContaining(says) });

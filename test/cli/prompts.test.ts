@@ -178,7 +178,7 @@ describe('a product that is not given', () => {
   it('is in the line that repeats the command', async () => {
     const lost = refusal(500, 1, 'Server error');
     const { prompter } = answering(PRODUCT);
-    const { code, stderr } = await against(create, [products, lost], { terminal: true, prompter });
+    const { code, stderr } = await against(create, [products, lost], { terminal: true, columns: 200, prompter });
     expect(code).toBe(8);
     expect(stderr).toContain(`lkm keys create --max-retries 0 --product ${PRODUCT} --idempotency-key `);
   });

@@ -147,7 +147,7 @@ describe('keys why', () => {
   });
 
   it('says why not, and what would help, to be pasted', async () => {
-    const { names, at, product } = await floating();
+    const { names, at } = await floating();
     await at('keys activate KEY --host-id pc-1');
     const { code, stdout, stderr } = await at('keys why KEY --host-id pc-2', { terminal: true });
     expect(code).toBe(1);
@@ -155,8 +155,9 @@ describe('keys why', () => {
     expect(stderr).toBe(
       [
         'activate would be refused at 2026-11-21 12:00 UTC',
-        `  See its devices:  lkm devices list ${names.KEY} -P ${product}`,
-        `  Free a slot:      lkm keys deactivate ${names.KEY} -P ${product} --host-id DEVICE`,
+        `  See its devices:  lkm devices list ${names.KEY}`,
+        '  Free a slot:',
+        `    lkm keys deactivate ${names.KEY} --host-id DEVICE`,
         '',
       ].join('\n'),
     );
@@ -168,7 +169,7 @@ describe('keys why', () => {
     const { stderr } = await at('keys why KEY --host-id pc-2', { terminal: true });
     const [verdict, ...fixes] = stderr.trimEnd().split('\n');
     expect(verdict).toBe('activate would be refused at 2026-11-21 12:00 UTC');
-    expect(fixes).toEqual([`  It stays revoked; issue another:  lkm keys create -P ${product}`]);
+    expect(fixes).toEqual(['  It stays revoked; issue another:', `    lkm keys create -P ${product}`]);
   });
 
   it('repeats no key where it may be logged, and names the command as it is typed here', async () => {
@@ -176,7 +177,7 @@ describe('keys why', () => {
     const env = { npm_command: 'exec' };
     const { stderr } = await at('keys why KEY --host-id pc-2 --action deactivate', { env });
     expect(stderr).not.toContain(names.KEY);
-    expect(stderr).toContain('  npx --no-install lkm keys activate "$KEY" -P prod_');
+    expect(stderr).toContain('  npx --no-install lkm keys activate "$KEY" --host-id pc-2');
   });
 
   it('looks at another instant', async () => {

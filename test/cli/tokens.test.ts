@@ -82,7 +82,7 @@ describe('tokens', () => {
     const maker = (await service.call('POST', '/token', make)).body.data;
     const old = (await service.call('POST', '/token', { name: 'old', kind: 'client' })).body.data;
     const env = { LKM_BASE_URL: service.server.url, LKM_TOKEN: maker.token };
-    const at = (words: readonly string[]) => lkm(words, { cwd, env, terminal: true });
+    const at = (words: readonly string[]) => lkm(words, { cwd, env, terminal: true, columns: 200 });
     const refused = await at(['tokens', ...line.replace('ID', old.id).split(' ')]);
     expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('2099-01-01T00:00:00.000Z at the')]);
     expect(refused.stderr).not.toContain('--scope');

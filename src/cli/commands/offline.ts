@@ -17,6 +17,7 @@ export const offlineRequest = command({
     'On a device without a network: writes a request for a licence file, to be carried to where the service is. Makes the ' +
     'key of the device, which stays on it, unless there is one.',
   operation: 'keys.sign',
+  isLocal: true,
   arguments: { key: licenseKeyArgument },
   options: {
     product: option('-P, --product <ID>', 'its product, if the device knows it', { env: 'LKM_PRODUCT' }),
@@ -65,6 +66,7 @@ export const offlineRelease = command({
     'On a device without a network: signs that it gives up its licence file, with the key that this was asked for with. The ' +
     'proof is to be carried to where the service is.',
   operation: 'keys.deactivateOffline',
+  isLocal: true,
   arguments: { file: argument('<FILE>', 'the licence file') },
   options: { deviceKey: deviceKey('the key of the device') },
   fields: ['proof', 'path'],

@@ -28,7 +28,11 @@ const describeFeatures = (features: Readonly<Record<string, unknown>>): string =
     .map(([name, set]) => (set === true ? name : `${name}=${set}`))
     .join(', ') || nothing;
 
-const planArgument = argument('<ID|NAME>', 'the plan', { field: 'planId', takesName: true });
+const planArgument = argument('<ID|NAME>', 'the plan, by its id or name', {
+  field: 'planId',
+  pick: 'plan',
+  takesName: true,
+});
 
 /** What a plan says of its keys. */
 const terms = {

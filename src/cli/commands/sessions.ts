@@ -57,7 +57,13 @@ export const sessionsList = readCommand({
 export const sessionsRelease = changeCommand({
   about: 'Ends a session, whoever holds it: its seat is free at once, and its next heartbeat is refused.',
   operation: 'sessions.delete',
-  arguments: { id: argument('<ID>', 'the session', { field: 'sessionId', pick: 'session' }) },
+  arguments: {
+    id: argument('<ID|HOST|USER>', 'the session, by its id, or by its device or user', {
+      field: 'sessionId',
+      pick: 'session',
+      takesName: true,
+    }),
+  },
   options: {
     product: option('-P, --product <ID>', 'the product of its key; needed by tokens for some products', {
       field: 'productId',

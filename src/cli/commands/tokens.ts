@@ -43,10 +43,16 @@ export const tokensList = readCommand({
   },
 });
 
+const tokenArgument = argument('<ID|NAME>', 'the token, by its id or name', {
+  field: 'tokenId',
+  pick: 'token',
+  takesName: true,
+});
+
 export const tokensShow = showCommand({
   about: 'Shows one token: what it may do, from where and for how long, and when it was used last. Never its secret.',
   operation: 'tokens.get',
-  arguments: { id: argument('<ID>', 'the token, by its id', { field: 'tokenId' }) },
+  arguments: { id: tokenArgument },
   fields: tokenFields.map(({ drops: _, shown, ...field }) => {
     if (shown === 'data') return { ...field, shown };
     return field.name === 'expiresAt' ? { ...field, show: expiry } : field;
@@ -150,7 +156,7 @@ export const tokensRotate = changeCommand({
     'valid for a day, or as long as --overlap says. Both spend one budget of keys.',
   operation: 'tokens.rotate',
   arguments: {
-    id: argument('<ID|NAME>', 'the token to replace, by its id or name', { field: 'tokenId', takesName: true }),
+    id: tokenArgument,
   },
   options: {
     overlap: option(
@@ -173,7 +179,7 @@ export const tokensRevoke = changeCommand({
   about: 'Revokes a token for ever: its next request is refused. Shows the token and asks first.',
   operation: 'tokens.revoke',
   arguments: {
-    id: argument('<ID|NAME>', 'the token, by its id or name', { field: 'tokenId', pick: 'token', takesName: true }),
+    id: tokenArgument,
   },
   options: {
     lastAdmin: flag('--last-admin', 'revoke it even if it is the last admin token of the account', { field: 'force' }),

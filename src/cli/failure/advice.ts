@@ -2,6 +2,7 @@ import type { ApiError, Reason } from '../../contract/errors.ts';
 import { listEndpoints } from '../../contract/index.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import type { Token } from '../../contract/tokens.ts';
+import { type RoleName, roleNames, type TokenRole, tokenRoles } from '../commands/token-roles.ts';
 import { firstLower, moment, quote, typedDuration } from '../output/words.ts';
 import type { CommandError, Hint } from './errors.ts';
 
@@ -35,7 +36,10 @@ export function adviseOn(error: ApiError, situation: Situation): Pick<CommandErr
   }
   const message = (reason && messages[reason]) ?? firstLower(error.message);
   if (status === 429) return { message, hints: [waitHint(error, situation)] };
-  if (reason === 'invalidParams') return { message, hints: [paramsHint(error)] };
+  if (reason === 'invalidParams') {
+    const isKey = error.fields.length === 1 && error.fields[0] === 'licenseKey';
+    return isKey ? noKey : { message, hints: [paramsHint(error)] };
+  }
   if (reason === 'scopeMissing') return adviseOnScope(error, situation);
   if (reason === 'notActivated' && error.call?.operation === 'POST /deactivate-key') {
     return { message: 'the key has no device: nothing is to be freed', hints: [['See it:', 'lkm keys get KEY']] };
@@ -45,6 +49,12 @@ export function adviseOn(error: ApiError, situation: Situation): Pick<CommandErr
   return { message, hints: (reason && hintsByReason[reason]) ?? [] };
 }
 
+/** The answer to a text that is shorter than any key that was issued here. */
+const noKey = {
+  message: 'this is no licence key',
+  hints: [['Find the key by what you have:', 'lkm find KEY']],
+} as const;
+
 function adviseOnScope(
   error: ApiError,
   { tokenFrom, scopes = [], token }: Situation,
@@ -52,7 +62,13 @@ function adviseOnScope(
   const scope = endpointOf(error.call?.operation)?.scope ?? 'a scope';
   if (token?.scopes.includes(scope as Scope)) return { message: firstLower(error.message), hints: [] };
   const held = token?.scopes.filter((one) => one !== scope) ?? [];
-  const wanted = [...new Set([...(scopes.length > 0 ? scopes : [scope]), ...held])].join(',');
+  const wanted = [...new Set([...(scopes.length > 0 ? scopes : [scope as Scope]), ...held])];
+  const role = roleWithin(wanted);
+  const rest = role === undefined ? wanted : wanted.filter((one) => !scopesOfRole(role).includes(one));
+  const rights = [
+    role === undefined ? '--kind scoped' : `--role ${role}`,
+    ...(rest.length > 0 ? [`--scope ${rest}`] : []),
+  ];
   const file = tokenFrom === '--token-file' ? ' --token-file FILE' : '';
   const name = quote(token?.name ?? 'NAME');
   return {
@@ -61,12 +77,23 @@ function adviseOnScope(
       ...(token ? [`It may do: ${token.scopes.join(', ')}.`] : []),
       ...(scopes.length > 0 ? [`The command can need: ${scopes.join(', ')}.`] : []),
       'With an admin token, one that works can be made:',
-      ['', `lkm tokens create --kind scoped --scope ${wanted} --name ${name}${file}`],
+      ['', `lkm tokens create ${rights.join(' ')} --name ${name}${file}`],
     ],
   };
 }
 
-/** The endpoint of `POST /create-key`, for example. */
+const scopesOfRole = (name: RoleName): readonly Scope[] => {
+  const { scopes = [] }: TokenRole = tokenRoles[name];
+  return scopes;
+};
+
+/** The role with most of some scopes, and with no other. */
+const roleWithin = (wanted: readonly Scope[]): RoleName | undefined =>
+  roleNames
+    .filter((name) => scopesOfRole(name).length > 0 && scopesOfRole(name).every((scope) => wanted.includes(scope)))
+    .toSorted((one, other) => scopesOfRole(other).length - scopesOfRole(one).length)[0];
+
+/** The endpoint that a request is of, by its method and path: `POST /create-key`; undefined for another request. */
 const endpointOf = (operation: string | undefined) =>
   listEndpoints().find(({ endpoint }) => `${endpoint.method} ${endpoint.path}` === operation)?.endpoint;
 
@@ -219,5 +246,6 @@ export const fixesFor = (reason: string, { key, product, host }: FixSubject): (r
       ['productId', product],
       ['hostId', host],
     ]);
-    return [[label, withValues(command, values).replace('KEY', () => `${key} -P ${product}`)] as const];
+    const filled = withValues(command, values);
+    return [[label, filled.replace('KEY', () => key)] as const];
   });

@@ -33,8 +33,12 @@ export type Hint = string | readonly [label: string, command: string];
 
 export const hintText = (hint: Hint): string => (typeof hint === 'string' ? hint : hint.filter(Boolean).join(' '));
 
+/** An object that may have been meant: its id, and what it is known by. */
+export type NearObject = readonly [id: string, ...known: string[]];
+
 interface ErrorInfo extends ErrorOptions {
   readonly idempotencyKey?: string | undefined;
+  readonly near?: readonly NearObject[];
 }
 
 export class CommandError extends Error {
@@ -45,10 +49,13 @@ export class CommandError extends Error {
   readonly hints: readonly Hint[];
   /** The idempotency key of a change that was made, but whose response could not be written. */
   readonly idempotencyKey: string | null;
+  /** For a name that is not clear: what may have been meant. */
+  readonly near: readonly NearObject[];
 
   constructor(code: string, exitCode: ExitCode, message: string, hints: readonly Hint[], options: ErrorInfo = {}) {
     super(message, options);
     this.idempotencyKey = options.idempotencyKey ?? null;
+    this.near = options.near ?? [];
     this.code = code;
     this.exitCode = exitCode;
     this.hints = hints;

@@ -5,7 +5,7 @@ import { withoutPasswords } from '../config/location.ts';
 import type { OpenedContext } from '../context.ts';
 import type { Io } from '../io.ts';
 import { asTyped, createPaint, type Paint, type ServiceOptions, sanitise, sanitiseJson } from '../output/terminal.ts';
-import { wrap } from '../output/words.ts';
+import { foldLine, wrap } from '../output/words.ts';
 import { rerunLine } from '../request/rerun.ts';
 import type { RunState } from '../run-state.ts';
 import { withValues } from './advice.ts';
@@ -83,7 +83,9 @@ function textOf({ message, hints }: Report, paint: Paint, { stderr }: Io): strin
   const lines = hints.map((hint) => {
     if (typeof hint === 'string') return `  ${wrapped(sanitise(hint), '  ')}\n`;
     const [label, command] = hint;
-    return `  ${paint.dim(label.padEnd(width))}  ${sanitise(command)}\n`;
+    const line = `  ${label.padEnd(width)}  ${sanitise(command)}`;
+    const folded = stderr.isTTY ? foldLine(line, stderr.columns) : [line];
+    return folded.map((part) => `${label ? part.replace(label, () => paint.dim(label)) : part}\n`).join('');
   });
   return `${paint.red('error:')} ${wrapped(sanitise(message), '       ')}\n${lines.join('')}`;
 }

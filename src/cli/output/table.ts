@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import stringWidth from 'string-width';
 import { cellValue, type Field, shownCell, type View } from './result.ts';
 import type { Paint } from './terminal.ts';
-import { nothing } from './words.ts';
+import { nothing, wrap } from './words.ts';
 
 type Row = Record<string, unknown>;
 
@@ -35,15 +35,32 @@ export function layOut(
 }
 
 const widthsOf = (cells: readonly (readonly string[])[]): number[] =>
-  (cells[0] ?? []).map((_, column) => cells.reduce((most, row) => Math.max(most, stringWidth(row[column] ?? '')), 0));
+  (cells[0] ?? []).map((_, column) =>
+    Math.max(...cells.flatMap((row) => linesIn(row[column] ?? '').map((line) => stringWidth(line)))),
+  );
+
+const linesIn = (text: string): string[] => text.split('\n');
 
 const labelOf = ({ label, name }: Field): string => label ?? name;
 
 /** Renders a line per field; without `keepsEmpty` only fields with a value. */
-export function renderRecord(fields: readonly Field[], row: Row, { paint, now }: View, keepsEmpty = true): string {
+export function renderRecord(
+  fields: readonly Field[],
+  row: Row,
+  { paint, now, columns }: View,
+  keepsEmpty = true,
+): string {
   const cells = fields.map((field) => [field, shownCell(field, row, now)] as const);
   const kept = cells.filter(([, text]) => keepsEmpty || (text !== nothing && text !== ''));
-  return linesOf(layOut(kept.map(([field, text]) => [paint.dim(labelOf(field)), painted(text, field, row, paint)])));
+  const labels = Math.max(0, ...kept.map(([field]) => labelOf(field).length));
+  return linesOf(
+    layOut(
+      kept.map(([field, text]) => [
+        paint.dim(labelOf(field)),
+        painted(wrap(text, columns - labels - GAP).join('\n'), field, row, paint),
+      ]),
+    ),
+  );
 }
 
 function painted(text: string, field: Field, row: Row, paint: Paint): string {

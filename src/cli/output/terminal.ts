@@ -1,6 +1,6 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import type { Io, Output } from '../io.ts';
-import { firstLower, wrap } from './words.ts';
+import { firstLower, foldLine, wrap } from './words.ts';
 
 /** A message on stderr. */
 export interface Note {
@@ -33,7 +33,7 @@ export async function talk(
     asTyped(text, io.env, serviceOptions)
       .split('\n')
       // Indented lines are commands or rows.
-      .flatMap((line) => (io.stderr.isTTY && !line.startsWith(' ') ? wrap(line, io.stderr.columns) : [line]))
+      .flatMap((line) => (io.stderr.isTTY ? (line.startsWith(' ') ? foldLine : wrap)(line, io.stderr.columns) : [line]))
       .map((line) => `${lead[tone]}${color[tone](sanitise(line))}\n`),
   );
   await io.stderr.write(lines.join(''));

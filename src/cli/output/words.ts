@@ -93,6 +93,31 @@ export const quote = (word: string): string => (isPlainWord(word) ? word : `'${w
 export const size = (bytes: number): string =>
   bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 
+/** Breaks a command between words; a `\` at the end of a line makes the shell go on. */
+export function foldCommand(command: string, columns: number): string[] {
+  const words = command.match(/(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/g) ?? [];
+  // A word that stands for a value stays with its option.
+  const parts = words
+    .join('\n')
+    .replaceAll(/^(-\S+)\n(?!-)/gm, '$1 ')
+    .split('\n');
+  const lines: string[] = [];
+  for (const part of parts) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + part.length + 3 <= columns) lines[lines.length - 1] = `${line} ${part}`;
+    else lines.push(line === undefined ? part : `  ${part}`);
+  }
+  return lines.map((line, at) => (at < lines.length - 1 ? `${line} \\` : line));
+}
+
+/** Puts the command of an indented line below its label where the line is too long. */
+export function foldLine(line: string, columns: number): string[] {
+  const [, label = '', command] = /^( +(?:[^:]*: +)?)((?:npx (?:--\S+ )?)?lkm .*)$/.exec(line) ?? [];
+  if (command === undefined || line.length <= columns) return [line];
+  const folded = foldCommand(command, columns - 4).map((part) => `    ${part}`);
+  return label.trim() === '' ? folded : [label.trimEnd(), ...folded];
+}
+
 /** Breaks a text between words. */
 export function wrap(text: string, columns: number): string[] {
   const lines = [''];

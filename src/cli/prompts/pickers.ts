@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts';
 import { isMaskedKey } from '../../domain/license-key.ts';
 import type { Pickable } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { UsageError } from '../failure/errors.ts';
+import { type NearObject, UsageError } from '../failure/errors.ts';
 import { cut, layOut } from '../output/table.ts';
 import { sanitise } from '../output/terminal.ts';
 import { expiryInBrief, nothing, relative, usageInBrief } from '../output/words.ts';
@@ -80,8 +80,25 @@ const pickers: Readonly<Record<Pickable, Picker>> = {
     question: 'which session?',
     open: async ({ sessions }) => {
       const { items } = await sessions.list();
-      return filtering(items.map(({ id, hostId }) => [id, hostId ?? nothing, id]));
+      return filtering(
+        items.map(({ id, hostId, userIdentifier, customerName }) => [
+          id,
+          hostId ?? nothing,
+          userIdentifier ?? '',
+          customerName ?? '',
+          id,
+        ]),
+      );
     },
+  },
+  plan: {
+    question: 'which plan?',
+    open: async ({ plans }) =>
+      filtering((await plans.list()).items.map(({ id, name, active }) => [id, name, active ? '' : 'inactive', id])),
+  },
+  webhook: {
+    question: 'which webhook?',
+    open: async ({ webhooks }) => filtering((await webhooks.list()).items.map(({ id, url }) => [id, url, id])),
   },
 };
 
@@ -95,6 +112,17 @@ export async function pickObject(what: Pickable, context: CommandContext, values
   return io
     .prompter(settings)
     .search(question, async (typed, signal) => asChoices(await find(typed, signal), io.stderr.columns));
+}
+
+/** Lets a person pick one of a few objects; resolves to its id. */
+export function pickAmong(
+  question: string,
+  near: readonly NearObject[],
+  { io, settings }: CommandContext,
+): Promise<string> {
+  const find = filtering(near.map(([id, ...known]) => [id, ...known, id]));
+  const asked = async (typed: string, signal: AbortSignal) => asChoices(await find(typed, signal), io.stderr.columns);
+  return io.prompter(settings).search(question, asked);
 }
 
 const MARK_WIDTH = 2;

@@ -1,6 +1,7 @@
 import type { CommandContext } from '../context.ts';
 import { NotConfirmedError } from '../failure/errors.ts';
 import { sanitise } from '../output/terminal.ts';
+import { wrap } from '../output/words.ts';
 
 interface Question {
   readonly about: readonly string[];
@@ -19,7 +20,8 @@ export async function confirm({ settings, io }: CommandContext, asked: Question)
     const why = `${action} needs confirmation, and nothing can be asked: ${settings.notInteractive}`;
     throw new NotConfirmedError(why, [['Nothing was sent. Run it again with:', flag]]);
   }
-  await io.stderr.write(about.map((line) => `${sanitise(line)}\n`).join(''));
+  const lines = about.flatMap((line) => (line.startsWith(' ') ? [line] : wrap(line, io.stderr.columns)));
+  await io.stderr.write(lines.map((line) => `${sanitise(line)}\n`).join(''));
   const prompter = io.prompter(settings);
   async function isTyped(...texts: readonly string[]): Promise<boolean> {
     const typed = await prompter.type(`type ${texts.map(sanitise).join(' or ')} to confirm:`);

@@ -50,7 +50,8 @@ function addressIn({ path, body }: Pending): ReadonlyMap<string, unknown> {
 async function findKeyByEnd(client: Client, end: string): Promise<string> {
   const { items } = await client.search.find({ text: end, limit: NEAREST });
   const [found, ...others] = items.filter(({ by }) => by === 'key');
-  if (found?.key == null) throw new NotFoundError(`no key ends with ${end}`, [['Find it:', 'lkm find TEXT']]);
+  if (found?.key == null)
+    throw new NotFoundError(`no key ends with ${end}`, [['Find it by what you have:', 'lkm find KEY']]);
   if (others.length > 0) {
     const told = [found, ...others].map(({ key, productName, customerName }) =>
       [key, productName, customerName].filter(Boolean).join('  '),
@@ -99,11 +100,33 @@ const findToken = async (client: Client, name: string): Promise<string> =>
 const findPlan = async (client: Client, name: string, productId: string | undefined): Promise<string> =>
   only('plan', name, (await client.plans.list({ productId })).items);
 
+/** Finds a session by its host or user. */
+async function findSession(client: Client, name: string): Promise<string> {
+  const { items } = await client.sessions.list();
+  return only(
+    'session',
+    name,
+    items.map(({ id, hostId, userIdentifier }) => ({ id, name: hostId ?? '', slug: userIdentifier })),
+  );
+}
+
+/** Finds a webhook by its URL or description. */
+async function findWebhook(client: Client, name: string): Promise<string> {
+  const { items } = await client.webhooks.list();
+  return only(
+    'webhook',
+    name,
+    items.map(({ id, url, description }) => ({ id, name: url, slug: description })),
+  );
+}
+
 const finders: Readonly<Record<string, typeof findPlan>> = {
   productId: findProduct,
   productIds: findProduct,
   planId: findPlan,
   tokenId: findToken,
+  sessionId: findSession,
+  webhookId: findWebhook,
 };
 
 /** Finds the id of an object by its name, or a key by its end. Throws as {@link findCustomer}. */
@@ -130,24 +153,38 @@ export async function productNames(
 /** How many objects with similar names an error lists. */
 const NEAREST = 5;
 
-type Named = { readonly id: string; readonly name: string; readonly slug?: string | null | undefined };
+/** An object that people name: by its name, its other name or its id. */
+interface Named {
+  readonly id: string;
+  readonly name: string;
+  readonly slug?: string | null | undefined;
+  readonly email?: string | null | undefined;
+}
 
 /** Objects with a name, slug or id; without regard to case only if none matches exactly. */
 export function calledSo<T extends Named>(name: string, all: readonly T[]): readonly T[] {
   const exact = all.filter((one) => one.name === name || one.id === name || one.slug === name);
-  const alike = (text: string) => text.toLowerCase() === name.toLowerCase();
-  return exact.length > 0 ? exact : all.filter((one) => alike(one.name) || alike(one.id));
+  const wanted = name.toLowerCase();
+  return exact.length > 0
+    ? exact
+    : all.filter((one) => [one.name, one.id, one.slug].some((text) => text?.toLowerCase() === wanted));
 }
 
-function only(kind: 'product' | 'customer' | 'plan' | 'token', name: string, all: readonly Named[]): string {
+type Kind = 'product' | 'customer' | 'plan' | 'token' | 'session' | 'webhook';
+
+function only(kind: Kind, name: string, all: readonly Named[]): string {
   const [found, ...others] = calledSo(name, all);
-  const told = (ones: readonly Named[]): Hint[] => ones.slice(0, NEAREST).map(({ id, name }) => `${id}  ${name}`);
-  if (found === undefined) {
-    const hints: Hint[] = [...told(all), ['See them:', `lkm ${kind}s list`]];
-    throw new NotFoundError(`no ${kind} is called '${name}'`, hints);
-  }
-  if (others.length === 0) return found.id;
-  throw new UsageError(`several ${kind}s are called '${name}': give the id of one`, told([found, ...others]));
+  if (found !== undefined && others.length === 0) return found.id;
+  const isLike = (one: Named) => [one.name, one.slug].some((text) => text?.toLowerCase().includes(name.toLowerCase()));
+  // The service finds customers by more than this: without accents, by parts of their addresses.
+  const like = kind === 'customer' || !all.some(isLike) ? all : all.filter(isLike);
+  const near = (found === undefined ? like : [found, ...others])
+    .slice(0, NEAREST)
+    .map((one) => [one.id, one.name, one.email ?? one.slug ?? ''] as const);
+  const told: Hint[] = near.map(([id, name]) => `${id}  ${name}`);
+  if (found !== undefined)
+    throw new UsageError(`several ${kind}s are called '${name}': give the id of one`, told, { near });
+  throw new NotFoundError(`no ${kind} is called '${name}'`, [...told, ['See them:', `lkm ${kind}s list`]], { near });
 }
 
 /**

@@ -9,7 +9,8 @@ export interface NeededScope {
 
 /** The scopes that a command may need, the scope of its operation first. */
 export function neededScopes(command: Declaration): readonly NeededScope[] {
-  const { operation, arguments: positional, options, alsoNeeds = {} } = command;
+  const { operation, arguments: positional, options, alsoNeeds = {}, isLocal } = command;
+  if (isLocal) return [];
   const own = listEndpoints().find(({ name }) => name === operation)?.endpoint.scope;
   const specs: readonly (ArgumentSpec | OptionSpec)[] = [...Object.values(positional), ...Object.values(options)];
   const takes = (field: string): boolean => specs.some((spec) => spec.field === field);
@@ -19,6 +20,9 @@ export function neededScopes(command: Declaration): readonly NeededScope[] {
     [takes('productId'), 'product:read', 'for a product by its name'],
     [takes('planId'), 'product:read', 'for a plan by its name'],
     [takes('customerId'), 'customer:read', 'for a customer by name or address'],
+    [takes('tokenId'), 'token:read', 'for a token by its name'],
+    [takes('sessionId'), 'license:read', 'for a session by its device or user'],
+    [takes('webhookId'), 'webhook:read', 'for a webhook by its URL'],
   ];
   const needed = new Map<Scope, string>();
   if (own !== undefined && own !== 'none' && own !== 'public') needed.set(own, 'always');

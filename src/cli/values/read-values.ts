@@ -4,6 +4,7 @@ import type { CommandContext } from '../context.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';
 import { moment } from '../output/words.ts';
+import { resolveObjects } from './resolve-objects.ts';
 
 /** `pickedWords` would have given the values that were picked on the terminal. */
 export interface ReadValues {
@@ -21,7 +22,7 @@ export async function readValues(command: Command, written: Written, context: Co
   async function pickValue(what: Pickable | undefined): Promise<string | undefined> {
     if (what === undefined || !settings.interactive) return undefined;
     const { pickObject } = await import('../prompts/pickers.ts');
-    return (await pickObject(what, context, values)) ?? undefined;
+    return (await pickObject(what, context, await resolveObjects(command, values, context))) ?? undefined;
   }
 
   async function readOption(name: string, spec: OptionSpec): Promise<unknown> {

@@ -36,7 +36,11 @@ const webhookFields: readonly Field[] = [
 ];
 
 /** The argument that names a webhook. */
-export const webhookId = argument('<ID>', 'the webhook', { field: 'webhookId' });
+export const webhookId = argument('<ID|URL>', 'the webhook, by its id or URL', {
+  field: 'webhookId',
+  pick: 'webhook',
+  takesName: true,
+});
 
 /** The option for the events to send; `more` says what holds without it, or what becomes of those before. */
 const typeOption = (more: string) =>

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { foldCommand, foldLine } from '../../src/cli/output/words.ts';
+import { openShop } from './shop.ts';
+
+it('breaks a command between its words, and leaves an option with its value', () => {
+  expect(foldCommand(`lkm keys create -P 'Engine Pro' --reference "a b" --if-absent`, 40)).toEqual([
+    `lkm keys create -P 'Engine Pro' \\`,
+    `  --reference "a b" --if-absent`,
+  ]);
+});
+
+it('leaves alone what fits, and what is no command', () => {
+  for (const line of ['  Enable it:  lkm keys unblock KEY', `  ${'x'.repeat(100)}`]) {
+    expect(foldLine(line, 80)).toEqual([line]);
+  }
+});
+
+it('puts a command that a terminal has no room for below its label', async () => {
+  const { at } = await openShop();
+  await at('keys create -P Engine --reference a-long-order-number-1042');
+  const { stderr } = await at('keys create -P Engine --reference a-long-order-number-1042', { terminal: true });
+  expect(stderr).toMatch(
+    /\n {2}\S*Print that key:\S*\n {4}lkm keys create -P Engine --reference a-long-order-number-1042 --if-absent\n$/,
+  );
+});
+
+it('breaks the values of a record between words', async () => {
+  const { at, answer } = await openShop();
+  await answer('tokens create --role support --name erika -q');
+  const { stdout } = await at('tokens show erika', { terminal: true });
+  expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+  expect(stdout).toMatch(/license:sign,\n {12}license:reveal/);
+});
