@@ -152,7 +152,7 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('tokens create', 'create a token; it is shown once', tokens),
   entry('tokens import', 'take in a token that applications have built in', tokens),
   entry('tokens rotate', 'replace a token by a new one; both work for a while', tokens),
-  entry('tokens check', 'find tokens in a text, and typing errors in them', tokens),
+  entry('tokens check', 'find tokens in a text, and typing errors in them', () => import('./commands/tokens-check.ts')),
   entry('tokens revoke', 'revoke a token', tokens),
   entry('stats', 'count keys by product and status, and what was issued each week', stats),
   entry('signing-keys list', 'list signing keys', signingKeys),
@@ -208,7 +208,7 @@ function entry<Path extends string>(
   summary: string,
   load: () => Promise<{ readonly [Name in ExportName<Path>]: Declaration }>,
 ): CommandEntry {
-  const alias = path === 'keys revoke' ? undefined : aliases[path.split(' ')[1] ?? ''];
+  const alias = ['keys revoke', 'offline release'].includes(path) ? undefined : aliases[path.split(' ')[1] ?? ''];
   const shortcut = shortcuts[path];
   const name = path.replaceAll(/[ -](\w)/g, (_, letter: string) => letter.toUpperCase()) as ExportName<Path>;
   const shown = {

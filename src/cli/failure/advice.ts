@@ -1,28 +1,8 @@
 import type { ApiError, Reason } from '../../contract/errors.ts';
-import { listEndpoints } from '../../contract/index.ts';
-import type { Scope } from '../../contract/scopes.ts';
-import type { Token } from '../../contract/tokens.ts';
-import { type RoleName, roleNames, type TokenRole, tokenRoles } from '../commands/token-roles.ts';
 import { firstLower, moment, quote, typedDuration } from '../output/words.ts';
 import type { CommandError, Hint } from './errors.ts';
-
-export interface Situation {
-  /** Null until the service is chosen. */
-  readonly baseUrl: string | null;
-  /** The source of the token; null until it is known. */
-  readonly tokenFrom: string | null;
-  /** The database of the server, if the profile belongs to a server on this machine. */
-  readonly servedDb?: string | undefined;
-  /** The scopes that the command may need. */
-  readonly scopes?: readonly Scope[];
-  /** The token that lacks a scope; null if the service does not describe it. */
-  readonly token?: Pick<Token, 'name' | 'scopes'> | null;
-  readonly now: number;
-  /** The command line with another idempotency key, or another value of an option. */
-  rerun(value: string, option?: string): string;
-}
-
-export const addressIn = ({ baseUrl }: Situation): string => baseUrl ?? 'this';
+import { adviseOnScope } from './scope-advice.ts';
+import { addressIn, type Situation } from './situation.ts';
 
 /** Explains an error of the service, and what to do about it. */
 export function adviseOn(error: ApiError, situation: Situation): Pick<CommandError, 'message' | 'hints'> {
@@ -54,48 +34,6 @@ const noKey = {
   message: 'this is no licence key',
   hints: [['Find the key by what you have:', 'lkm find KEY']],
 } as const;
-
-function adviseOnScope(
-  error: ApiError,
-  { tokenFrom, scopes = [], token }: Situation,
-): Pick<CommandError, 'message' | 'hints'> {
-  const scope = endpointOf(error.call?.operation)?.scope ?? 'a scope';
-  if (token?.scopes.includes(scope as Scope)) return { message: firstLower(error.message), hints: [] };
-  const held = token?.scopes.filter((one) => one !== scope) ?? [];
-  const wanted = [...new Set([...(scopes.length > 0 ? scopes : [scope as Scope]), ...held])];
-  const role = roleWithin(wanted);
-  const rest = role === undefined ? wanted : wanted.filter((one) => !scopesOfRole(role).includes(one));
-  const rights = [
-    role === undefined ? '--kind scoped' : `--role ${role}`,
-    ...(rest.length > 0 ? [`--scope ${rest}`] : []),
-  ];
-  const file = tokenFrom === '--token-file' ? ' --token-file FILE' : '';
-  const name = quote(token?.name ?? 'NAME');
-  return {
-    message: `this token lacks ${scope}`,
-    hints: [
-      ...(token ? [`It may do: ${token.scopes.join(', ')}.`] : []),
-      ...(scopes.length > 0 ? [`The command can need: ${scopes.join(', ')}.`] : []),
-      'With an admin token, one that works can be made:',
-      ['', `lkm tokens create ${rights.join(' ')} --name ${name}${file}`],
-    ],
-  };
-}
-
-const scopesOfRole = (name: RoleName): readonly Scope[] => {
-  const { scopes = [] }: TokenRole = tokenRoles[name];
-  return scopes;
-};
-
-/** The role with most of some scopes, and with no other. */
-const roleWithin = (wanted: readonly Scope[]): RoleName | undefined =>
-  roleNames
-    .filter((name) => scopesOfRole(name).length > 0 && scopesOfRole(name).every((scope) => wanted.includes(scope)))
-    .toSorted((one, other) => scopesOfRole(other).length - scopesOfRole(one).length)[0];
-
-/** The endpoint that a request is of, by its method and path: `POST /create-key`; undefined for another request. */
-const endpointOf = (operation: string | undefined) =>
-  listEndpoints().find(({ endpoint }) => `${endpoint.method} ${endpoint.path}` === operation)?.endpoint;
 
 /** Replaces messages of the service: the address of a person does not belong in a log. */
 const messages: Partial<Record<Reason, string>> = {

@@ -10,9 +10,10 @@ import {
 import { ApiError, addressReasons } from '../../contract/errors.ts';
 import { waysWithoutServer } from '../config/location.ts';
 import { firstLower } from '../output/words.ts';
-import { addressIn, adviseOn, type Situation } from './advice.ts';
+import { adviseOn } from './advice.ts';
 import { explainConnection } from './connection.ts';
 import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
+import { addressIn, type Situation } from './situation.ts';
 
 export interface Report {
   readonly code: string;

@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../context.ts';
-import type { Situation } from '../../failure/advice.ts';
 import { CommandError, exitCodes, hintText } from '../../failure/errors.ts';
 import { toReport } from '../../failure/report.ts';
+import type { Situation } from '../../failure/situation.ts';
 import type { CommandResult, View } from '../../output/result.ts';
 import { asTyped, sanitise } from '../../output/terminal.ts';
 import { count } from '../../output/words.ts';
