@@ -274,6 +274,8 @@ export async function createWorld({
     },
     /** Makes every statement on the table fail from now on. */
     breakTable: async (table: string) => {
+      // A view would go on with the renamed table.
+      await database.query(`drop view if exists named_${table}`);
       await database.query(`alter table ${table} rename to ${table}_gone`);
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
