@@ -181,6 +181,9 @@ describe.each(engines)('the page of a customer, on $name,', (engine) => {
       [ada.path, {}],
       [ada.path, own, { 'sec-fetch-site': 'cross-site' }],
       [ada.path, own, { 'sec-fetch-site': 'same-site' }],
+      [ada.path, own, { 'content-type': 'application/x-www-form-urlencoded; charset=utf-16' }],
+      [ada.path, own, { 'content-encoding': 'gzip' }],
+      [ada.path, { ...own, more: 'x'.repeat(2 ** 20) }],
     ];
     for (const [path, form, headers] of stolen) expect((await submit(world, path, form, headers)).status).toBe(409);
     expect(withoutRecord(await world.contents())).toEqual(before);

@@ -61,7 +61,7 @@ export function createCustomerPage(parts: AppParts, settings: PageSettings) {
   /** Frees the device that a form names; null when the link has ended meanwhile. */
   async function free(request: PageRequest, token: string): Promise<Outcome | null> {
     const { httpRequest, now } = request;
-    const form = new URLSearchParams(Buffer.from(await httpRequest.readBody()).toString());
+    const form = await readForm(httpRequest);
     const [licenseId = '', deviceId = '', formToken = ''] = ['key', 'device', 'form'].map(
       (name) => form.get(name) ?? '',
     );
@@ -130,6 +130,16 @@ type PageRequest = Pick<Parameters<typeof contextOf>[1], 'now' | 'ipAddress'> & 
   readonly httpRequest: HttpRequest;
   readonly requestId: string;
 };
+
+/** The fields of a form; none where the body is too large, or is no text. */
+async function readForm({ readBody }: HttpRequest): Promise<URLSearchParams> {
+  try {
+    return new URLSearchParams(Buffer.from(await readBody()).toString());
+  } catch (error) {
+    if (error instanceof ApiError) return new URLSearchParams();
+    throw error;
+  }
+}
 
 /** A form is good for one device under one link: the device has another id when it comes back. */
 const formTokenOf = (token: string, deviceId: string): string =>
