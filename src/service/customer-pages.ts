@@ -120,7 +120,7 @@ function toPageKey(
     state: stateOf(license, now),
     movesLeft: left,
     isOfVendor: maxActivations !== null && !customerCanSelfReset,
-    mayFree: isActivated(license) && left !== 0,
+    mayFree: isActivated(license) && license.revokedAt === null && left !== 0,
   };
 }
 

@@ -164,6 +164,23 @@ describe.each(engines)('the page of a customer, on $name,', (engine) => {
     expect((await open(world, free.path)).text).toContain('You can free devices as often as you like.');
   });
 
+  it('promises no exchange for a key that the vendor has blocked or ended', async ({ world }) => {
+    for (const [change, term] of [
+      ['block', 'Blocked. Ask the vendor.'],
+      ['revoke', 'Ended by the vendor'],
+    ] as const) {
+      const { path, address } = await customerWithPage(world, change);
+      const [form] = formsOf(await open(world, path));
+      await world.call('admin', 'POST', `/key/${change}`, address);
+      const page = await open(world, path);
+      expect(page.text).toContain(term);
+      expect(page.text).toContain('Laptop of host-1');
+      expect(page.text).not.toContain('exchange');
+      expect(formsOf(page)).toEqual([]);
+      if (change === 'block') expect((await submit(world, path, form)).status).toBe(409);
+    }
+  });
+
   it('changes nothing by a form that is not its own', async ({ world }) => {
     const ada = await customerWithPage(world);
     const bob = await customerWithPage(world, 'Bob');

@@ -81,7 +81,7 @@ ${main}
     const seen = lastSeenOn === null ? '' : ` · ${say('seen', { date: dateOf(lastSeenOn) })}`;
     const times = say('activated', { date: dateOf(activationTime) }) + seen;
     const button = `<form method="post" action="?"><input type="hidden" name="key" value="${escapeHtml(key.id)}"><input type="hidden" name="device" value="${escapeHtml(id)}"><input type="hidden" name="form" value="${formToken(id)}"><button aria-label="${say('free')}: ${name}">${say('free')}</button></form>`;
-    return `<li><p><strong>${name}</strong><br>${times}</p>${key.mayFree ? button : ''}</li>`;
+    return `<li><p><strong><bdi>${name}</bdi></strong><br>${times}</p>${key.mayFree ? button : ''}</li>`;
   }
 
   function section(key: PageKey, { now, formToken }: Shown, at: number): string {
@@ -89,9 +89,10 @@ ${main}
     const used = devices.length;
     const heading =
       maxActivations === null ? say('anyDevices', { used }) : say('devices', { used, max: maxActivations });
-    const moves = key.state === 'usable' || key.state === 'waiting' || used > 0 ? movesOf(key, now) : '';
+    const isUnused = key.state === 'expired' && used === 0;
+    const moves = isUnused || key.state === 'blocked' || key.state === 'revoked' ? '' : movesOf(key, now);
     return `<article aria-labelledby="key-${at}">
-<h2 id="key-${at}">${escapeHtml(product)}</h2>
+<h2 id="key-${at}"><bdi>${escapeHtml(product)}</bdi></h2>
 <p>${end === '' ? say('hiddenKey') : say('key', { end })}<br>${termOf(key)}</p>
 <h3>${heading}</h3>
 ${used === 0 ? `<p>${say('noDevices')}</p>` : `<ul>${devices.map((device) => deviceItem(key, device, formToken)).join('\n')}</ul>`}
