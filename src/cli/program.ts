@@ -188,7 +188,7 @@ function globalOption({ flags, env, choices, parse }: GlobalOption): Option {
 }
 
 function commandOption({ flags, kind, env, choices, takesList }: OptionSpec): Option {
-  const choose = (text: string): string => (choices ? parseChoice(text, choices) : text);
+  const choose = (text: string): string => (choices ? parseChoice(text.trim(), choices) : text);
   switch (kind) {
     case 'switch':
       return new Option(flags);

@@ -66,6 +66,12 @@ const filters: readonly (readonly [query: Query, Name[]])[] = [
   [{ status: 'expiring' }, ['floating']],
   [{ status: 'expiring', within: 'P19D' }, []],
   [{ status: 'blocked' }, ['blocked']],
+  [{ status: 'full,blocked' }, ['blocked', 'full']],
+  [{ status: 'expired,unused,expiring' }, ['ended', 'floating', 'plain']],
+  [{ status: 'active,full' }, ['viewed', 'floating', 'full', 'plain']],
+  [{ status: 'expiring,blocked', within: 'P19D' }, ['blocked']],
+  [{ status: 'full,expired,blocked', text: 'build-server' }, ['full']],
+  [{ licenseType: 'floating,node-locked', status: 'unused' }, ['floating', 'plain']],
   [{ trial: 'true' }, ['full']],
   [{ licenseType: 'node-locked', trial: 'false', status: 'active' }, ['viewed', 'plain']],
   [{ createdAfter: day(7) }, ['viewed', 'blocked', 'ended']],
@@ -89,6 +95,7 @@ const filters: readonly (readonly [query: Query, Name[]])[] = [
 
 const refused: readonly Record<string, string>[] = [
   ...[{ status: 'disabled' }, { trial: '1' }, { createdAfter: '2026-11-01' }, { createdBefore: 'now' }],
+  ...[{ status: 'full,full' }, { status: 'full,' }, { status: 'Full' }, { licenseType: 'floating,' }],
   ...[{ within: 'P30D' }, { status: 'full', within: 'P30D' }, { status: 'expiring', within: 'PT0S' }],
   ...[{ cursor: '', page: '1' }, { 'metadata.': 'x' }, { 'metadata.a': 'v'.repeat(501) }],
   { [`metadata.${'n'.repeat(65)}`]: 'x' },

@@ -50,6 +50,8 @@ describe('a list', () => {
     ['keys list --status expiring --within 30d', 'SOON'],
     ['keys list --status expiring --within 36h', ''],
     ['keys list --trial false --status unused', 'SOON'],
+    ['keys list --status Expiring,BLOCKED', 'SOON'],
+    ['keys list --status blocked --status Unused --type node-locked,floating', 'TRIAL SOON'],
     ['keys list --type floating', ''],
     ['keys list --created-after 2026-11-01 --created-before 2026-11-10', 'SOON'],
     ['keys list --expires-after 2027-01-01T00:00:00Z', 'POOL'],

@@ -39,7 +39,7 @@ test('a list is a page when it is awaited, and its items when it is iterated', (
   expectTypeOf<ReturnType<Client['customers']['list']>>().toExtend<AsyncIterable<Customer>>();
   expectTypeOf<ReturnType<Client['customers']['get']>>().not.toExtend<AsyncIterable<unknown>>();
   const read = async ({ keys }: Client) => {
-    for await (const { key, expirationDate, ...license } of keys.list({ status: 'full' })) {
+    for await (const { key, expirationDate, ...license } of keys.list({ status: ['full'] })) {
       // @ts-expect-error a field that a list does not have
       license.devices;
       return { key, expirationDate };

@@ -76,12 +76,12 @@ describe('a list that is iterated', () => {
       { items: ['d'], meta: { limit: 2, next: null } },
       { items: ['d'], meta: { totalPages: 3 } },
     );
-    expect(await Array.fromAsync(client.keys.list({ status: 'full', limit: 2 }))).toEqual(['a', 'b', 'd']);
+    expect(await Array.fromAsync(client.keys.list({ status: ['full'], limit: 2 }))).toEqual(['a', 'b', 'd']);
     expect(await Array.fromAsync(client.keys.list({ page: 3 }))).toEqual(['d']);
     expect(sent).toEqual([
-      { status: 'full', limit: 2, cursor: '' },
-      { status: 'full', limit: 2, cursor: 'lic_b' },
-      { status: 'full', limit: 2, cursor: 'lic_c' },
+      { status: ['full'], limit: 2, cursor: '' },
+      { status: ['full'], limit: 2, cursor: 'lic_b' },
+      { status: ['full'], limit: 2, cursor: 'lic_c' },
       { limit: 1_000, page: 3 },
     ]);
   });

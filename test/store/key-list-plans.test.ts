@@ -10,7 +10,7 @@ import { accountId, insertLicense } from '../support/store-fixture.ts';
 
 const now = '2026-11-21T10:00:00.000Z' as Instant;
 const later = '2026-12-21T10:00:00.000Z' as Instant;
-const status = (is: NonNullable<KeyFilters['status']>['is']) => ({ status: { is, now, until: later } });
+const status = (...is: NonNullable<KeyFilters['status']>['is']) => ({ status: { is, now, until: later } });
 
 const inListOrder = /licenses_pk|sqlite_autoindex_licenses_1/;
 
@@ -35,11 +35,17 @@ const filters: readonly [name: string, filter: Partial<KeyFilters>, index: RegEx
   ['status expired', status('expired'), ended],
   ['status blocked', status('blocked'), /licenses_blocked/],
   ['status revoked', status('revoked'), /licenses_revoked/],
+  [
+    'status unused, full, blocked',
+    status('unused', 'full', 'blocked'),
+    /licenses_unused.*licenses_full.*licenses_blocked/s,
+  ],
+  ['status revoked, expired', status('revoked', 'expired'), /licenses_revoked.*licenses_ended/s],
   ['planId', { planId: 'plan_7' }, /licenses_by_plan/],
   ['trial', { trial: true }, /licenses_trial/],
   ['no trial', { trial: false }, inListOrder],
-  ['floating', { licenseType: 'floating' }, /licenses_floating/],
-  ['node-locked', { licenseType: 'node-locked' }, inListOrder],
+  ['floating', { licenseTypes: ['floating'] }, /licenses_floating/],
+  ['node-locked', { licenseTypes: ['node-locked'] }, inListOrder],
   ['createdAfter', { fromId: 'lic_00000000000000000000019000' }, inListOrder],
   ['createdBefore', { beforeId: 'lic_00000000000000000000001000' }, inListOrder],
   ['expiresAfter', { expiresFrom: now }, byEnd],

@@ -83,7 +83,7 @@ describe.each(engines)('a list of the keys of some products on $name', (engine) 
 
   it.each<[string, Partial<KeyFilters>, number]>([
     ['are paid', { trial: false }, 40],
-    ['are active', { status: { is: 'active', now, until: now } }, 40],
+    ['are active', { status: { is: ['active'], now, until: now } }, 40],
     ['have an end', { expiresFrom: '1970-01-01T00:00:00.000Z' as Instant }, 0],
     ['have an entry of metadata', { metadata: [['plan', 'pro']] }, 0],
     ['are found by a text', { text: { text: 'KEY-7', key: 'KEY-7', anyKeyEnd: false, customers: false } }, 1],
@@ -112,11 +112,11 @@ describe.each(engines)('a count of keys on $name', (engine) => {
 
   it('takes off what is blocked or expired, whatever else is asked for', async () => {
     await using database = await openLists(engine);
-    const active = { is: 'active', now, until: now } as const;
+    const active = { is: ['active'] as const, now, until: now };
     const all = { productIds: null, status: active };
     expect(await database.lists.count(accountId, all)).toBe(61);
-    expect(await database.lists.count(accountId, { ...all, trial: false, licenseType: 'node-locked' })).toBe(60);
-    expect(await database.lists.count(accountId, { ...all, trial: true, licenseType: 'floating' })).toBe(0);
+    expect(await database.lists.count(accountId, { ...all, trial: false, licenseTypes: ['node-locked'] })).toBe(60);
+    expect(await database.lists.count(accountId, { ...all, trial: true, licenseTypes: ['floating'] })).toBe(0);
   });
 });
 
@@ -135,16 +135,33 @@ describe.each(engines)('a list of keys by their ends on $name', (engine) => {
         }
       });
     await using opened = await openLists(engine, { addMore });
-    const [from, before] = [monthLater(2), monthLater(5)];
+    const [first, from, before] = [monthLater(0), monthLater(2), monthLater(5)];
     const newestFirst = Array.from({ length: 200 }, (_, i) => 299 - i);
     const cases: [Partial<KeyFilters>, (at: number) => boolean][] = [
       [{ expiresFrom: from }, (at) => endOf(at) >= from],
       [{ expiresBefore: before }, (at) => endOf(at) < before],
       [{ expiresFrom: from, expiresBefore: before }, (at) => endOf(at) >= from && endOf(at) < before],
-      [{ status: { is: 'expired', now: from, until: from } }, (at) => at % 2 === 1 && endOf(at) <= from],
+      [{ status: { is: ['expired'], now: from, until: from } }, (at) => at % 2 === 1 && endOf(at) <= from],
       [
-        { ...ofTwo, status: { is: 'expiring', now: from, until: before } },
+        { ...ofTwo, status: { is: ['expiring'], now: from, until: before } },
         (at) => at % 2 === 1 && at % 3 < 2 && endOf(at) > from && endOf(at) <= before,
+      ],
+      [{ status: { is: ['expired', 'blocked'], now: from, until: from } }, (at) => at % 2 === 0 || endOf(at) <= from],
+      [
+        {
+          ...ofTwo,
+          expiresBefore: before,
+          status: { is: ['expiring', 'unused', 'expired'], now: from, until: before },
+        },
+        (at) => at % 2 === 1 && at % 3 < 2 && endOf(at) < before,
+      ],
+      [
+        { expiresFrom: first, status: { is: ['unused', 'full', 'expiring', 'active'], now: from, until: before } },
+        (at) => at % 2 === 1 && endOf(at) > from,
+      ],
+      [
+        { expiresFrom: first, status: { is: ['expiring', 'unused', 'revoked'], now: from, until: before } },
+        (at) => at % 2 === 1 && endOf(at) > from,
       ],
       [{ expiresFrom: before, expiresBefore: from }, () => false],
     ];

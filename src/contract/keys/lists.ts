@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { flagField, integerField, notBoth, pageFields, positiveDurationField, SearchText } from '../fields.ts';
+import {
+  flagField,
+  integerField,
+  listField,
+  notBoth,
+  pageFields,
+  positiveDurationField,
+  SearchText,
+} from '../fields.ts';
 import { showAs } from '../openapi/json-schema.ts';
 import { CursorMeta, PageMeta, partList } from '../reply.ts';
 import { CustomerId, Instant, PlanId, ProductId, shownId, text } from '../scalars.ts';
@@ -47,17 +55,16 @@ const Filters = z
     productId: ProductId.optional().describe('Only keys of this product'),
     customerId: CustomerId.optional().describe('Only keys of this customer'),
     planId: PlanId.optional().describe('Only keys of this plan'),
-    status: z
-      .enum(keyStatuses)
+    status: listField(keyStatuses)
       .optional()
       .describe(
-        'Only keys that are so now. active: neither blocked, nor revoked, nor expired; of those: unused: without a ' +
+        'Only keys with one of these statuses now. active: neither blocked, nor revoked, nor expired; of those: unused: without a ' +
           'device, full: without a free activation slot, expiring: with an end `within` a time. expired: and neither ' +
           'blocked nor revoked. blocked: disabled by the vendor. revoked: for ever',
       ),
     within: positiveDurationField().optional().describe('Goes with status expiring; default P30D'),
     trial: flagField().optional().describe('Only trials, or only others'),
-    licenseType: z.enum(licenseTypes).optional().describe('Only keys of this type'),
+    licenseType: listField(licenseTypes).optional().describe('Only keys of these types'),
     createdAfter: Instant.optional().describe('Only keys created at this instant or later'),
     createdBefore: Instant.optional().describe('Only keys created before this instant'),
     expiresAfter: Instant.optional().describe('Only keys that expire at this instant or later'),
@@ -87,7 +94,7 @@ const Filters = z
         'Walks through the whole list: empty at first, as without `page`, then `next` of the part before. Not with `page`',
       ),
   })
-  .refine(({ within, status }) => within === undefined || status === 'expiring', {
+  .refine(({ within, status }) => within === undefined || status?.includes('expiring') === true, {
     message: 'within goes with status expiring',
     path: ['within'],
   })

@@ -69,7 +69,7 @@ function filtersOf({ caller, now }: Context, input: InputOf<typeof keyLists.list
     planId: input.planId,
     status: status && { is: status, now, until: addDuration(now, within) },
     trial: input.trial,
-    licenseType: input.licenseType,
+    licenseTypes: input.licenseType,
     fromId: input.createdAfter && firstIdOf(input.createdAfter),
     beforeId: input.createdBefore && firstIdOf(input.createdBefore),
     unseenSince: input.unseenSince,

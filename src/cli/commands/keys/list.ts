@@ -68,14 +68,16 @@ export const keysList = readCommand({
     product: productFilter,
     customer: customerOption('only those of this customer'),
     plan: planOption('only those of this plan'),
-    status: option('--status <STATUS>', 'only those with this status now', { choices: keyStatuses }),
+    status: many('--status <STATUS>', 'only those with this status now, or with one of several', {
+      choices: keyStatuses,
+    }),
     within: option(
       '--within <DUR>',
       'with --status expiring: how soon, as 30d or 6mo; 30d unless given',
       parseCalendarDuration,
     ),
     trial: option('--trial <true|false>', 'only trials, or only others', parseBoolean),
-    licenseType: option('--type <TYPE>', 'only those of this type', { choices: licenseTypes }),
+    licenseType: many('--type <TYPE>', 'only those of this type', { choices: licenseTypes }),
     createdAfter: option('--created-after <WHEN>', 'only those created from this day or instant on', readStart),
     createdBefore: option('--created-before <WHEN>', 'only those created before it', readStart),
     expiresAfter: option('--expires-after <WHEN>', 'only those that expire from this day or instant on', readStart),
@@ -98,11 +100,12 @@ export const keysList = readCommand({
     ['lkm keys list --unseen-for 180d', 'what nobody uses any more'],
     ['lkm keys list --text ada --limit 10', 'the ten newest keys of a customer called so'],
     ['lkm keys list --metadata order=A-1042 -q', 'the key of an order'],
+    ['lkm keys list --status expired,blocked', 'what works no more'],
     ['lkm keys list --status expiring -o renewals.csv', 'for a spreadsheet, with names and addresses'],
   ],
 
   async read(client, { limit, metadata, product: productId, customer: customerId, plan: planId, ...filters }, context) {
-    if (filters.within !== undefined && filters.status !== 'expiring') {
+    if (filters.within !== undefined && !filters.status?.includes('expiring')) {
       throw new UsageError('--within goes with --status expiring');
     }
     const entries = metadata && { metadata: Object.fromEntries(metadata) };

@@ -30,9 +30,10 @@ export interface KeyFilters {
   readonly productIds: readonly string[] | null;
   readonly customerId?: string | undefined;
   readonly planId?: string | undefined;
-  readonly status?: { readonly is: KeyStatus; readonly now: Instant; readonly until: Instant } | undefined;
+  /** Any of these statuses. */
+  readonly status?: { readonly is: readonly KeyStatus[]; readonly now: Instant; readonly until: Instant } | undefined;
   readonly trial?: boolean | undefined;
-  readonly licenseType?: License['licenseType'] | undefined;
+  readonly licenseTypes?: readonly License['licenseType'][] | undefined;
   /** The first id; ids are in the order of time. */
   readonly fromId?: string | undefined;
   readonly beforeId?: string | undefined;
@@ -70,7 +71,32 @@ const statusFilters: Record<Exclude<KeyStatus, 'expired'>, (now: Instant, until:
 };
 
 function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
-  const { productIds, customerId, planId, status, trial, licenseType, fromId, beforeId, text } = wanted;
+  const { text, status } = wanted;
+  const statuses = withoutParts(status?.is ?? []);
+  const found = text && idsFoundBy(accountId, text);
+  if (status === undefined || statuses.length < 2) return { ...filtersOf(accountId, wanted, statuses[0]), found };
+  const { now, until } = status;
+  const either = statuses.flatMap((is, at) => {
+    const { conditions, either = [] } = filtersOf(accountId, wanted, is);
+    const others = statuses.slice(0, at).filter(isPartOfActive);
+    const own = [...conditions, ...others.map((other) => sql`(${statusFilters[other](now, until)}) is not true`)];
+    return either.length === 0 ? [and(own)] : either.map((one) => and([...own, one]));
+  });
+  return { conditions: [], either, found };
+}
+
+const partsOfActive = ['unused', 'full', 'expiring'] as const satisfies KeyStatus[];
+
+const isPartOfActive = (status: KeyStatus): status is (typeof partsOfActive)[number] =>
+  partsOfActive.some((part) => part === status);
+
+/** Statuses without those that are parts of another one among them. */
+const withoutParts = (statuses: readonly KeyStatus[]): readonly KeyStatus[] =>
+  statuses.includes('active') ? statuses.filter((status) => !isPartOfActive(status)) : statuses;
+
+/** The filters for keys with one status, or with any. */
+function filtersOf(accountId: AccountId, wanted: KeyFilters, is: KeyStatus | undefined) {
+  const { productIds, customerId, planId, status, trial, licenseTypes = [], fromId, beforeId } = wanted;
   const { unseenSince, expiresFrom, expiresBefore, metadata = [] } = wanted;
   const conditions: Sql[] = [];
   const hasFew = customerId !== undefined || planId !== undefined || metadata.length > 0;
@@ -79,10 +105,10 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
     ...(beforeId === undefined ? [] : [sql`${id} < ${beforeId}`]),
   ];
   const endsBefore = (end: Sql): Sql[] => [
-    ...(status?.is === 'expired' ? [sql`licenses.vendor_disabled = 0 and ${end} <= ${status.now}`] : []),
+    ...(status && is === 'expired' ? [sql`licenses.vendor_disabled = 0 and ${end} <= ${status.now}`] : []),
     ...(expiresBefore === undefined ? [] : [sql`${end} < ${expiresBefore}`]),
   ];
-  const hasEnded = status?.is === 'expired' || (expiresBefore !== undefined && expiresFrom === undefined);
+  const hasEnded = is === 'expired' || (expiresBefore !== undefined && expiresFrom === undefined);
   const byRecord = hasEnded && !hasFew;
   // Several products in an expression, so that SQLite reads ended keys in the order of lists.
   const product =
@@ -90,10 +116,10 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
   if (productIds !== null) conditions.push(isAmong(product, productIds));
   if (customerId !== undefined) conditions.push(sql`licenses.customer_id = ${customerId}`);
   if (planId !== undefined) conditions.push(sql`licenses.plan_id = ${planId}`);
-  if (status !== undefined && status.is !== 'expired')
-    conditions.push(statusFilters[status.is](status.now, status.until));
+  if (status && is !== undefined && is !== 'expired') conditions.push(statusFilters[is](status.now, status.until));
   if (trial !== undefined) conditions.push(trial ? isTrial : sql`licenses.is_trial = 0`);
-  if (licenseType !== undefined) conditions.push(raw(`licenses.license_type = '${licenseType}'`));
+  // Both types together are all keys.
+  if (licenseTypes.length === 1) conditions.push(raw(`licenses.license_type = '${licenseTypes[0]}'`));
   if (unseenSince !== undefined) conditions.push(isUnseenSince('licenses', unseenSince));
   if (expiresFrom !== undefined) conditions.push(sql`licenses.expires_at >= ${expiresFrom}`);
   if (!byRecord) conditions.push(...endsBefore(raw('licenses.expires_at')), ...inOrder(raw('licenses.id')));
@@ -103,7 +129,7 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
       where m.account_id = ${accountId} and m.name = ${name} and m.value = ${value})`);
   }
   const either = byRecord ? byRecordedEnd((end, id) => and([...endsBefore(end), ...inOrder(id)])) : undefined;
-  return { conditions, either, found: text && idsFoundBy(accountId, text) };
+  return { conditions, either };
 }
 
 /** The end of a key that an index holds, and that a masked key of any format shows. */
