@@ -44,7 +44,7 @@ export class Needs {
   }
 }
 
-interface Preparing {
+export interface Preparing {
   readonly run: Run;
   readonly operation: BulkOperation;
   readonly mode: Mode;

@@ -1,9 +1,8 @@
 import { createHash, hash } from 'node:crypto';
 import type { CommandContext } from '../context.ts';
 import { exitCodes } from '../failure/errors.ts';
-import type { Format } from '../global-options.ts';
 import { maskInLog } from '../output/github.ts';
-import { type CommandResult, cellValue, type Field, rawCell } from '../output/result.ts';
+import { type CommandResult, cellValue, type Field, plainText, rawCell } from '../output/result.ts';
 import { type Note, sanitiseJson } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
 import type { BulkOperation } from './operation.ts';
@@ -83,27 +82,29 @@ export async function resultOf(
 
   async function* texts(): AsyncGenerator<string> {
     const digest = createHash('sha256');
-    for await (const text of linesOf(settled(), format, layout)) {
+    for await (const text of linesOf(settled(), layout)) {
       digest.update(text);
       yield text;
     }
     ending.beforeFile(digest.digest('hex'));
   }
 
-  async function* linesOf(all: AsyncIterable<ResultRow>, format: Format, { delimiter, mark }: Layout) {
+  async function* linesOf(all: AsyncIterable<ResultRow>, { delimiter, mark }: Layout) {
     const shown = chosen ?? fields;
     const isQuiet = settings.quiet && chosen === null;
     const { stringify } = await import('csv-stringify/sync');
     if (format === 'csv' && !isQuiet) yield mark + stringify([shown.map(({ name }) => name)], { delimiter });
-    for await (const row of all) {
+    const lineOf = (row: ResultRow): string => {
       if (format === 'jsonl') {
         const data = chosen === null ? dataOf(row, operation, layout) : namedValues(chosen, row);
-        yield `${sanitiseJson(JSON.stringify(data))}\n`;
-      } else if (isQuiet) {
-        if (row.error === undefined) yield `${idOf(row)}\n`;
-      } else if (format === 'tsv') yield `${shown.map((field) => rawCell(field, row)).join('\t')}\n`;
-      else yield stringify([shown.map((field) => csvCell(cellValue(field, row)))], { delimiter });
-    }
+        return `${sanitiseJson(JSON.stringify(data))}\n`;
+      }
+      if (isQuiet) return row.error === undefined ? `${idOf(row)}\n` : '';
+      if (format === 'tsv') return `${shown.map((field) => rawCell(field, row)).join('\t')}\n`;
+      // Not protected against formulas: such a text stood in the given file.
+      return stringify([shown.map((field) => plainText(cellValue(field, row)))], { delimiter });
+    };
+    for await (const row of all) yield lineOf(row);
   }
 
   return {
@@ -120,14 +121,8 @@ export async function resultOf(
   };
 }
 
-const inputField = (name: string, at: number): Field => ({
-  name,
-  of: ({ input }) => (input as ResultRow['input'])[at],
-  cuts: true,
-});
-
 const fieldsOf = ({ fields }: BulkOperation, { names }: Layout): readonly Field[] => [
-  ...names.map(inputField),
+  ...names.map((name, at): Field => ({ name, of: ({ input }) => (input as ResultRow['input'])[at], cuts: true })),
   { name: 'status' },
   ...fields,
   errorField,
@@ -165,12 +160,6 @@ const dataOf = (row: ResultRow, { fields }: BulkOperation, { names }: Layout) =>
 const namedValues = (fields: readonly Field[], row: ResultRow) =>
   Object.fromEntries(fields.map((field) => [field.name, cellValue(field, row)]));
 
-/** Text goes as it is: what a spreadsheet would run in it stood in the file that was given. */
-function csvCell(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
 const SHOWN_WARNINGS = 20;
 
 /** The warnings of the service: a key that existed already may differ from what the row asks for. */
@@ -178,11 +167,8 @@ function warningsOf(sent: readonly Settled[]): Note[] {
   const texts = sent.flatMap(({ row, line, outcome }) =>
     outcome?.warning ? [`${line === null ? `row ${row}` : `line ${line}`}: ${outcome.warning}`] : [],
   );
-  const more = texts.length - SHOWN_WARNINGS;
-  const shown = [
-    ...texts.slice(0, SHOWN_WARNINGS),
-    ...(more > 0 ? [`and ${count(more, 'row')} more of that kind`] : []),
-  ];
+  const shown = texts.slice(0, SHOWN_WARNINGS);
+  if (texts.length > shown.length) shown.push(`and ${count(texts.length - shown.length, 'row')} more of that kind`);
   return shown.map((text) => ({ tone: 'warning', text }));
 }
 

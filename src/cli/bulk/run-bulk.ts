@@ -40,15 +40,8 @@ export async function runBulk(
   marker.refuseTakenOutput(settings);
   if (!marker.isKnown) await request.confirm?.(rows.length);
   marker.begin();
-  const sent = sendRows(context, {
-    run: marker.run,
-    operation,
-    mode,
-    rows,
-    needs,
-    found,
-    concurrency: request.concurrency,
-  });
+  const { concurrency } = request;
+  const sent = sendRows(context, { run: marker.run, operation, mode, rows, needs, found, concurrency });
   return resultOf(operation, read, sent, context, {
     notes: request.notesOn?.(rows.map(({ body }) => body)) ?? [],
     beforeFile: (digest) => {

@@ -6,7 +6,7 @@ import { toInstant } from '../../domain/time.ts';
 import {
   checkPrivateFolder,
   findStateDir,
-  readPrivateFile,
+  readPrivateJson,
   stateDir,
   syncFolder,
   writeAtomically,
@@ -60,6 +60,8 @@ const Marker = z.object({
 });
 type Marker = z.output<typeof Marker>;
 
+const DAMAGED = ['Nothing was sent. This file says how far the run has come: see what was done, then remove the file.'];
+
 /** How long the marker of an ended run is kept. */
 const KEPT_MS = 30 * 86_400_000;
 
@@ -71,7 +73,7 @@ export function openMarker(run: Run, { done, repeatsSafely = false }: BulkOperat
   const state = repeatsSafely ? findStateDir(io) : stateDir(io);
   const folder = state === null ? null : join(state, 'runs');
   const path = folder === null ? null : join(folder, `${run.id}.json`);
-  const known = path === null ? null : read(path, io);
+  const known = path === null || !existsSync(path) ? null : readPrivateJson(path, Marker, DAMAGED, io);
   const isTooLate = known !== null && !repeatsSafely && !isRepeatable(known.startedAt, io.now());
   if (isTooLate && !restart) throw tooLate(known, done);
   const restarts = (known?.restarts ?? 0) + (isTooLate ? 1 : 0);
@@ -104,23 +106,19 @@ export function openMarker(run: Run, { done, repeatsSafely = false }: BulkOperat
     isKnown: known !== null,
     /** The run with the idempotency keys of its last restart. */
     run: restarts === 0 ? run : { ...run, digest: runOf(run.digest, restarts).digest },
-    /** To be called before anything is sent. Throws `LocalError` where a marker is needed and cannot be written. */
+    /** Called before a request is sent. Throws `LocalError` if a necessary marker cannot be written. */
     begin(): void {
       if (folder !== null) removeOld(folder, io.now());
-      if (repeatsSafely) {
-        tryToWrite({});
-        return;
-      }
       try {
         write({});
       } catch (error) {
+        if (repeatsSafely) return;
         throw explainUnwritable(error, String(path), 'Nothing was sent. A run is written down before it is sent:');
       }
     },
-    /** To be called when all rows were done and the results were printed or written. */
+    /** Called when all rows are done and the results are printed or written. */
     end: () => tryToWrite({ isEnded: true }),
-    /** Notes what is about to be written to the file of `-o`, so that a repeat knows its own file. */
-    /** Takes the SHA-256 of a file that the run is about to write. */
+    /** Stores the SHA-256 of a file that the run is about to write, so that a repeat recognises its own file. */
     keepOutput: (output: string, digest: string) =>
       tryToWrite({ outputs: { ...marker.outputs, [resolve(io.cwd, output)]: digest } }),
     /** Throws `LocalError` for a file of `-o` that is there, unless it is as this run has written it. */
@@ -147,20 +145,6 @@ const tooLate = ({ isEnded, startedAt }: Marker, done: string): UsageError =>
         'See what was done, and send the rest as a file of its own.',
         ['Or do all of it, once more:', 'add --restart'],
       ]);
-
-/** Reads a marker; null where there is none. Throws `LocalError` for one that is damaged: its run may not have ended. */
-function read(path: string, io: Io): Marker | null {
-  if (!existsSync(path)) return null;
-  try {
-    return Marker.parse(JSON.parse(readPrivateFile(path, io)));
-  } catch (error) {
-    if (error instanceof LocalError) throw error;
-    const hints = [
-      'Nothing was sent. This file says how far the run has come: see what was done, then remove the file.',
-    ];
-    throw new LocalError(`${path} is damaged`, hints, { cause: error });
-  }
-}
 
 /** Removes the markers of runs that ended long ago. Those of runs that did not end are kept. */
 function removeOld(folder: string, now: number): void {

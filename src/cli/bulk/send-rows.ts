@@ -9,10 +9,10 @@ import { isRefusal } from '../request/changes.ts';
 import { openClient } from '../request/connection.ts';
 import { traced } from '../request/observe.ts';
 import { openLane } from './lane.ts';
-import type { Body, BulkOperation, Mode, Outcome } from './operation.ts';
-import { type Needs, prepare } from './preparation.ts';
+import type { Body, BulkOperation, Outcome } from './operation.ts';
+import { type Preparing, prepare } from './preparation.ts';
 import type { RawRow } from './reading/raw-row.ts';
-import { type Run, rowKey, rowReference } from './run.ts';
+import { rowKey, rowReference } from './run.ts';
 
 /** A row of a run, before it is sent. */
 export interface Row {
@@ -33,14 +33,8 @@ export interface SentRow extends Row {
   readonly error: { readonly code: string; readonly status: number; readonly message: string } | null;
 }
 
-interface Sending {
-  readonly run: Run;
-  readonly operation: BulkOperation;
-  readonly mode: Mode;
+interface Sending extends Preparing {
   readonly rows: readonly Row[];
-  readonly needs: Needs;
-  /** The ids of the needs that exist already. */
-  readonly found: ReadonlyMap<string, string>;
   readonly concurrency: number | undefined;
 }
 

@@ -122,4 +122,4 @@ function written(content: string, data: Fields, path: string | null, what: strin
 }
 
 const orNoKey = <T>(path: string, read: () => T): T =>
-  ofForm(`${path} holds no Ed25519 key`, 'lkm offline request makes one, PEM.', read);
+  ofForm(`${path} holds no Ed25519 key`, ['lkm offline request makes one, PEM.'], read);

@@ -11,7 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import { LocalError } from '../failure/errors.ts';
+import type { z } from 'zod';
+import { type Hint, LocalError, ofForm } from '../failure/errors.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { sanitise } from '../output/terminal.ts';
@@ -73,6 +74,12 @@ export const readPrivateFile = (path: string, io: Io, { allowReadableSecrets = f
     if (!isTaken) return checkPrivate(stats, path, io);
     void io.stderr.write(`warning: ${sanitise(path)} holds a secret, and other users can read it\n`);
   });
+
+/** Reads a private file of JSON. Throws `LocalError` with these hints for a damaged file. */
+export function readPrivateJson<T>(path: string, schema: z.ZodType<T>, hints: readonly Hint[], io: Io): T {
+  const text = readPrivateFile(path, io);
+  return ofForm(`${path} is damaged`, hints, () => schema.parse(JSON.parse(text)));
+}
 
 /** Where container systems mount secrets; the files there are links (`..data/token` of Kubernetes). */
 const isMountedSecret = (path: string, { cwd }: Io): boolean =>

@@ -111,10 +111,10 @@ export function onDisk<T>(doing: string, work: () => T, hints: readonly Hint[] =
 }
 
 /** Reads what has a form of its own. Throws `LocalError` with this message for anything else. */
-export function ofForm<T>(message: string, hint: Hint, read: () => T): T {
+export function ofForm<T>(message: string, hints: readonly Hint[], read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new LocalError(message, [hint], { cause });
+    throw new LocalError(message, hints, { cause });
   }
 }

@@ -109,7 +109,7 @@ export function shownCell(field: Field, row: Row, now: number): string {
 /** A value for a pipe: not shortened, null empty. */
 export const rawCell = (field: Field, row: Row): string => sanitise(plainText(cellValue(field, row)));
 
-function plainText(value: unknown): string {
+export function plainText(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import {
   checkPrivateFolder,
   findStateDir,
-  readPrivateFile,
+  readPrivateJson,
   stateDir,
   syncFolder,
   writeAtomically,
@@ -66,16 +66,11 @@ export function openPendingFiles(io: Io) {
         'Nothing was sent. Look at what it is, and move it away.',
       ]);
     }
-    try {
-      return PendingFile.parse(JSON.parse(readPrivateFile(file, io)));
-    } catch (error) {
-      if (error instanceof LocalError) throw error;
-      const hints = [
-        'Nothing was sent. It may be of a change that had no answer: look what that has done before you repeat it.',
-        ['Then move it away:', `mv ${quote(file)} ${quote(`${file}.damaged`)}`],
-      ] as const;
-      throw new LocalError(`${file} is damaged`, hints, { cause: error });
-    }
+    const hints = [
+      'Nothing was sent. It may be of a change that had no answer: look what that has done before you repeat it.',
+      ['Then move it away:', `mv ${quote(file)} ${quote(`${file}.damaged`)}`],
+    ] as const;
+    return readPrivateJson(file, PendingFile, hints, io);
   }
 
   /** Writes a file of this process durably. */

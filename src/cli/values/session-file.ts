@@ -61,6 +61,6 @@ export async function readSession(path: string, io: Io): Promise<FiledSession> {
 const parseSession = (text: string, path: string): z.output<typeof SessionFile> =>
   ofForm(
     `${path === '-' ? 'stdin' : path} holds no session`,
-    ['Make one:', 'lkm keys checkout KEY --json -o session.json'],
+    [['Make one:', 'lkm keys checkout KEY --json -o session.json']],
     () => SessionFile.parse(JSON.parse(text)),
   );

@@ -114,11 +114,11 @@ interface Values extends Omit<BulkRequest, 'defaults' | 'mode' | 'foreign'>, For
 
 /** Takes in the keys of a file, once that is confirmed. */
 export function importKeysInBulk(context: CommandContext, values: Values): Promise<CommandResult> {
-  const { product, ifAbsent, inUse, from, deviceFiles, productMap, testKeys, yes } = values;
+  const { product, ifAbsent, inUse, from, yes } = values;
   const createProducts = values.createProducts || from !== undefined;
   return runBulk(context, importKeys, {
     ...values,
-    foreign: { from, deviceFiles, productMap, testKeys },
+    foreign: values,
     // Another system may have let in more devices than its limit said.
     defaults: { productId: product, force: inUse || from !== undefined || undefined },
     mode: { ifAbsent, createProducts },

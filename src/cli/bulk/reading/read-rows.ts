@@ -92,7 +92,7 @@ async function readRowsOfFiles(
   identity: readonly unknown[],
   needs: Needs,
 ): Promise<ReadRows> {
-  const { files, foreign: { from } = {}, skipInvalid } = request;
+  const { files, foreign: { from } = {}, skipInvalid = false } = request;
   const problems = new Problems(files);
   problems.skipsRows = skipInvalid;
   const source = readFiles(files, request, problems.add, io);
@@ -101,6 +101,7 @@ async function readRowsOfFiles(
     ...request,
     mapping: from === undefined ? new Map(request.map) : new Map(),
     dateFormat: request.dateFormat ?? (from && 'epoch'),
+    noDate: request.noDate,
     problems,
     io,
   });

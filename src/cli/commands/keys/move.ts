@@ -65,18 +65,8 @@ export const keysCompare = command({
   ],
 
   async run({ files, product: productId, both, ...values }, context) {
-    const { from, deviceFiles, productMap, testKeys, ...reading } = values;
     const { compareKeys } = await import('../../bulk/compare-keys.ts');
-    const request = {
-      ...reading,
-      file: files,
-      skipInvalid: false,
-      foreign: { from, deviceFiles, productMap, testKeys },
-      concurrency: undefined,
-      run: undefined,
-      idempotencyKey: undefined,
-    };
-    return compareKeys(context, request, { productId, both });
+    return compareKeys(context, { ...values, file: files, foreign: values }, { productId, both });
   },
 });
 

@@ -100,7 +100,7 @@ const explanations: Readonly<Record<Verdict, string | null>> = {
 async function verify(text: string, options: VerifyOptions): Promise<Verification> {
   const { verifyLicenseFile } = await import('../../../domain/license-file/verify.ts');
   const message = 'the public keys hold one that is not an Ed25519 key';
-  return ofForm(message, 'Get them again from the service.', () => verifyLicenseFile(text, options));
+  return ofForm(message, ['Get them again from the service.'], () => verifyLicenseFile(text, options));
 }
 
 /** The stored watermark, whole seconds since 1970; undefined when there is none yet. Throws `LocalError`. */
@@ -116,7 +116,7 @@ async function readKeys(path: string, io: Io): Promise<readonly Jwk[]> {
   const { signingKeys } = await import('../../../contract/signing-keys.ts');
   return ofForm(
     `${path} holds no public keys`,
-    'It has the form of /.well-known/jwks.json.',
+    ['It has the form of /.well-known/jwks.json.'],
     () => signingKeys.jwks.reply.unwrap(JSON.parse(text)).keys,
   );
 }
