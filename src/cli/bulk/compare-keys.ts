@@ -15,7 +15,6 @@ import type { BulkRequest } from './request.ts';
 
 type KeyResponse = Awaited<ReturnType<Client['keys']['get']>>;
 
-/** A difference between a key of the files and the key of the service. */
 interface Difference extends Record<string, unknown> {
   readonly key: string;
   readonly field: string;
@@ -25,10 +24,13 @@ interface Difference extends Record<string, unknown> {
 
 const MAX_AT_ONCE = 32;
 
-/** In rows that name no product. */
+/** Stands for the product in rows without one. */
 const ANY_PRODUCT = '*';
 
-/** Compares the keys of files, read as `keys import` reads them, with the keys of the service; with `both` also keys that only the service has. */
+/**
+ * Compares the keys of files, read as `keys import` reads them, with the keys of the service. `both` also reports keys that
+ * only the service has.
+ */
 export async function compareKeys(
   context: CommandContext,
   request: Omit<BulkRequest, 'defaults' | 'mode'>,
@@ -39,7 +41,7 @@ export async function compareKeys(
     ...request,
     // Keys with more devices than slots are compared as others are.
     defaults: { productId: productId ?? ANY_PRODUCT, force: true },
-    // A product that is not there is a difference.
+    // A missing product is a difference.
     mode: { createProducts: true },
   });
   if (read.problems.count > 0) throw read.problems.error(String(read.file), importKeys.columns);
@@ -76,9 +78,8 @@ export async function compareKeys(
   };
 }
 
-/** A key with its customer; null when the service has no such key. */
 async function findKey(client: Client, licenseKey: string): Promise<KeyResponse | null> {
-  // A short text that is no key is refused as a parameter.
+  // The service refuses a short text as a parameter.
   const found = unlessRefused('licenseNotFound', client.keys.get({ licenseKey }));
   return licenseKey.length < MIN_LICENSE_KEY ? unlessRefused('invalidParams', found) : found;
 }
@@ -90,12 +91,12 @@ const differencesOf = (key: string, sides: Sides): Difference[] =>
     file === service ? [] : [{ key, field, file, service }],
   );
 
-/** What is compared of a key, as a file and as the service has it. */
+/** The compared values of a key in the file and in the service. */
 function sidesOf(body: Body, { license, customer }: KeyResponse, products: ReadonlyMap<string, string>): Sides {
   const { expiresAfter = null, expirationDate = null, vendorDisabled, revokedAt, productId } = body;
   const isNamed =
     productId === ANY_PRODUCT || products.get(license.productId)?.toLowerCase() === String(productId).toLowerCase();
-  // The first use has set the end.
+  // The first use has set the expiry.
   const isStarted = expirationDate === null && expiresAfter !== null;
   return {
     product: [isNamed ? license.productId : productId, license.productId],
@@ -111,7 +112,7 @@ function sidesOf(body: Body, { license, customer }: KeyResponse, products: Reado
 const stateOf = (revokedAt: unknown, isBlocked: unknown): string =>
   revokedAt != null ? 'revoked' : isBlocked === true ? 'blocked' : 'usable';
 
-/** By what the file knows of a customer: the address, else the name, else the id. */
+/** Compares addresses, else names, else ids, depending on what the file contains. */
 function customersOf(given: Readonly<Record<string, unknown>>, owner: KeyResponse['customer']): Sides[string] {
   const address = (email: unknown) => (email == null ? null : emailKey(String(email)));
   if (given.email !== undefined) return [address(given.email), address(owner?.email)];

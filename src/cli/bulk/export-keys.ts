@@ -14,12 +14,12 @@ interface Export {
   readonly form: 'csv' | 'json' | 'jsonl';
 }
 
-/** Keys that are written together, and whose devices and customers are asked for at a time. */
+/** Keys per part: their devices and customers are requested together. */
 const PART = 16;
 
 /**
- * Writes every key as `keys import` reads it, newest first, part by part. `beforePart` gets the keys of each part before it
- * is written. CSV goes through the list twice: the first time for the names of metadata, which are columns.
+ * Yields every key in the form that `keys import` reads, newest first. `beforePart` gets the keys of each part before it is
+ * yielded. CSV reads the list twice, first for the names of metadata, which become columns.
  */
 export async function* exportKeys(
   client: Client,
@@ -33,13 +33,13 @@ export async function* exportKeys(
   for await (const part of inParts(keys())) {
     const found = await Promise.all(part.map((license) => complete(client, license, ownerOf)));
     const left = found.filter((key) => key !== null);
-    // None is left of a part whose keys were deleted meanwhile.
+    // All keys of the part were deleted meanwhile.
     if (left.length === 0) continue;
     await beforePart(left.map(({ key }) => String(key)));
     yield before + left.map(write).join(between);
     before = between;
   }
-  // A token that may not export has had nothing written by now.
+  // A token that must not export has produced no output by now.
   yield before === start ? start + end : end;
 }
 
@@ -62,7 +62,7 @@ type Owner = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;
 
 type ExportedKey = Readonly<Record<string, unknown>>;
 
-/** A key with what the list does not show; null when it has been deleted meanwhile. */
+/** A key with devices and customer; null if it was deleted meanwhile. */
 async function complete(
   client: Client,
   license: ListedLicense,
@@ -81,7 +81,7 @@ async function complete(
 
 const MAX_OWNERS = 10_000;
 
-/** Asks for each customer once, as long as not too many others were asked for since. */
+/** Requests each customer once, unless too many others were requested since. */
 function rememberOwners(client: Client): (id: string) => Promise<Owner | null> {
   const known = new Map<string, Promise<Owner | null>>();
   return (customerId) => {
@@ -92,7 +92,10 @@ function rememberOwners(client: Client): (id: string) => Promise<Owner | null> {
   };
 }
 
-/** The properties of an exported key; CSV has columns for entries of metadata before `devices`, and the rest at its end. */
+/**
+ * The properties of an exported key. In CSV, columns for members of metadata stand before `devices`, other metadata at the
+ * end.
+ */
 const names = [
   ...['productId', 'key', 'maxActivations', 'expirationDate', 'customerEmail', 'customerName', 'createdAt'],
   ...['metadata', 'devices', 'id', 'customerId', 'customerActive', 'reference', 'expiresAfter', 'gracePeriod'],
@@ -101,7 +104,7 @@ const names = [
   ...['revocationReason', 'plan', 'fingerprintMatch', 'renewalDay'],
 ] as const;
 
-/** What is exported of a key. Devices are ordered by what is exported of them, so that the same key gives the same text. */
+/** Devices are sorted, so that the same key gives the same text. */
 function exportedKey(license: ListedLicense, owner: Owner | null, devices: readonly Device[]): ExportedKey {
   const { features, is_trial: trial, ...metadata } = license.metadata ?? { features: {}, is_trial: false };
   const place = ({ activationTime, hostId }: Device) => `${activationTime} ${hostId}`;
@@ -123,7 +126,7 @@ function exportedKey(license: ListedLicense, owner: Owner | null, devices: reado
   return Object.fromEntries(names.map((name) => [name, properties[name] ?? null]));
 }
 
-/** The header, and a line for each key. Texts of the metadata of any key have columns of their own. */
+/** Members of metadata that are text become columns. */
 async function csvOf(keys: AsyncIterable<ListedLicense>) {
   const { stringify } = await import('csv-stringify/sync');
   const found = new Set<string>();
@@ -144,13 +147,13 @@ async function csvOf(keys: AsyncIterable<ListedLicense>) {
         ...after.map((name) => key[name]),
         Object.fromEntries(others),
       ];
-      // Blanks at the end of a cell without quotes are not read.
+      // Blanks at the end of an unquoted cell would be lost.
       return stringify([values.map(cell)], { quoted_match: /\s$/ });
     },
   };
 }
 
-/** The free entries of metadata whose cell is read as what it was: one cannot tell an empty text from none, or a number from its digits. */
+/** Free members of metadata that survive a CSV cell: an empty text reads as none, and a number as its digits. */
 function textsOf(metadata: object): ReadonlyMap<string, unknown> {
   const isText = ([name, value]: readonly [string, unknown]) =>
     typeof value === 'string' && value !== '' && trimmed(name) === name && name !== 'features' && name !== 'is_trial';

@@ -4,17 +4,17 @@ import type { Io } from '../io.ts';
 
 export type Lane = ReturnType<typeof openLane>;
 
-/** Works on up to `max` items at a time: half as many after the service asks to wait, and one more for each round since. */
+/** Processes up to `max` items at a time: half as many after the service asks to wait, then gradually more. */
 export function openLane(max: number, { timing = systemTiming, stop }: Pick<Io, 'timing' | 'stop'>) {
   let limit = max;
   let pause: Promise<void> | null = null;
 
-  /** Takes each item when its turn comes. After an error no other one is begun; rejects with it once all have ended. */
+  /** After an error, starts no other item; rejects when all running ones have ended. */
   async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
     const failures: unknown[] = [];
     let running = 0;
     let noteEnd = () => {};
-    /** Resolves when the next of those that are running ends. */
+    /** Resolves when the next running item ends. */
     const nextEnd = () =>
       new Promise<void>((resolve) => {
         noteEnd = resolve;
@@ -42,9 +42,9 @@ export function openLane(max: number, { timing = systemTiming, stop }: Pick<Io, 
     if (failures.length > 0) throw failures[0];
   }
 
-  /** The service has asked to wait: all do, and fewer go at a time afterwards. */
+  /** Pauses all items; fewer run at a time afterwards. */
   function slowDown(ms: number): void {
-    // All that were on their way are told to wait: that is one request to slow down.
+    // Every running request is told to wait: one pause is enough.
     if (pause !== null) return;
     limit = Math.max(1, limit / 2);
     pause = timing

@@ -6,70 +6,66 @@ import type { Instant } from '../../contract/scalars.ts';
 import type { Field } from '../output/result.ts';
 import { type Columns, columnsOf } from './reading/columns.ts';
 
-/** Options of the command that hold for every row: `ifAbsent`. */
+/** Options that apply to every row: `ifAbsent`. */
 export type Mode = Readonly<Record<string, boolean>>;
 
-/** The body of a request, as JSON has it. */
+/** A JSON body. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** Something that rows refer to and that has to be there before they are sent. */
+/** An object that must exist before rows that refer to it are sent. */
 export interface Need {
-  /** Of a `key` its product is needed. */
+  /** For a `key`, its product is looked up. */
   readonly kind: 'customer' | 'product' | 'version' | 'key';
-  /** Tells it from others of its kind: an e-mail address, in lower case. */
+  /** Unique in its kind: an e-mail address in lower case. */
   readonly name: string;
-  /** What it takes to make it; null when the row does not say enough. */
+  /** The input to create it; null if the row does not contain enough. */
   readonly input: Readonly<Record<string, string>> | null;
-  /** Why it cannot be made without `input`. */
+  /** The message if it is missing and cannot be created. */
   readonly lacks?: string;
 }
 
-/** How an operation finds what its rows need, and makes what is not there. */
+/** Finds or creates the objects that rows refer to. */
 export interface Preparation {
-  /** In the order in which they are made. */
+  /** In the order of creation. */
   needsOf(body: Body, mode: Mode): readonly Need[];
   find(client: Client, need: Need): Promise<string | null>;
   make(client: Client, need: Need, call: CallOptions): Promise<string>;
-  /** Puts the ids of what the row needs into its body. */
+  /** Replaces names in a body by ids. */
   fill?(body: Body, ids: Readonly<Partial<Record<Need['kind'], string>>>): Body;
 }
 
-/** What was done with a row; the results show its other fields. */
+/** The outcome of a row, with fields for the results. */
 export type Outcome = Readonly<Record<string, unknown>> & {
-  /** In place of `done` of the operation. */
+  /** Default: `done` of the operation. */
   readonly status?: string;
-  /** Whether an earlier request had done it. */
+  /** Whether an earlier request did it. */
   readonly isOld?: boolean;
-  /** How the result differs from the request. */
+  /** How the result differs from the row. */
   readonly warning?: string | undefined;
 };
 
-/** A void outcome has nothing to show. */
 type Sending = Promise<Outcome> | Promise<void>;
 
-/** What a bulk command does with each row of a file. */
 export interface BulkOperation {
   readonly command: string;
-  /** What has been done, and to what: `created`, `key`. */
+  /** `created`, `key`. */
   readonly done: string;
   readonly noun: string;
   readonly schema: z.ZodType;
   readonly columns: Columns;
-  /** What rows refer to, and a run makes before them where it is not there. */
   readonly preparation?: Preparation;
-  /** A body as the cells have it, in the form in which it is kept. */
+  /** Turns the cells of a row into its final form. */
   arrange?(body: Body): Body;
-  /** What the service would refuse of a body that `schema` takes, with the names of its fields. */
+  /** Problems of a valid body that the service would refuse, with the names of its fields. */
   problemsOf?(body: Body, now: Instant): readonly string[];
-  /** What should be known of bodies that can be sent. */
   warningsOf?(bodies: readonly Body[]): readonly string[];
-  /** The body as `schema` can check it: with a placeholder for what a look-up has still to find. */
+  /** A body for the check by `schema`, with placeholders for ids that are looked up later. */
   toCheck?(body: Body): Body;
-  /** Whether sending a row twice does no more than sending it once, also when the service has forgotten the first time. */
+  /** Whether sending a row twice has no further effect, even after the service has deleted the stored response. */
   readonly repeatsSafely?: boolean;
-  /** The body of a row with its own reference within the run, where the service keeps one. */
+  /** Adds a reference that is unique within the run, if the service stores one. */
   withReference?(body: Body, reference: string): Body;
-  /** What the results show between status and error. */
+  /** Fields of the results between status and error. */
   readonly fields: readonly Field[];
   send(client: Client, body: unknown, call: CallOptions, mode: Mode): Sending;
 }
@@ -79,14 +75,14 @@ interface Spec<S extends z.ZodObject> extends Omit<BulkOperation, 'schema' | 'co
   send(client: Client, input: z.output<S>, call: CallOptions, mode: Mode): Sending;
 }
 
-/** Declares a bulk operation; its columns and the type of its input follow from its schema. */
+/** Derives the columns and the type of the input from the schema. */
 export const bulkOperation = <S extends z.ZodObject>(spec: Spec<S>): BulkOperation => ({
   ...spec,
   columns: columnsOf(spec.schema),
   send: (client, body, call, mode) => spec.send(client, spec.schema.parse(body), call, mode),
 });
 
-/** A body as the contract can check it: with an id in the place of a product's name. */
+/** Pads the name of a product to the form of an id, for the check by the contract. */
 export function withProductId(body: Body): Body {
   const { productId } = body;
   const isNamed = typeof productId === 'string' && isProductName(productId);

@@ -8,7 +8,6 @@ import { systems } from './reading/presets/systems.ts';
 
 export const delimiterNames = ['comma', 'semicolon', 'tab', 'pipe'] as const;
 
-/** How the rows of a file are read. */
 export const readingOptions = {
   map: many('--map <COLUMN=FIELD>', 'with -f: what a column of the file is; nothing after = leaves it out', {
     parse: parseMapping,
@@ -45,7 +44,6 @@ export const bulkOptions = {
   }),
 };
 
-/** Which system files of keys are of, and what is read besides them. */
 export const systemOptions = {
   from: option('--from <SYSTEM>', 'which system the files are of', { choices: systems }),
   deviceFiles: many('--devices <PATH>', 'a file of the devices of the keys, where they have one of their own'),
@@ -82,7 +80,7 @@ export function parseConcurrency(text: string): number {
 
 export const errorField: Field = { name: 'error', of: ({ error }) => Object(error).message ?? null, cuts: true };
 
-/** The fields of the results of rows. After a file, its columns come first; row number and line are shown only by `--fields`. */
+/** The fields of results. The columns of a file come first; only `--fields` shows row number and line. */
 export const resultFields = (fields: readonly Field[]): readonly Field[] => [
   { name: 'row', isNumber: true },
   { name: 'status' },
@@ -91,7 +89,7 @@ export const resultFields = (fields: readonly Field[]): readonly Field[] => [
   { name: 'line', isNumber: true, shown: 'chosen' },
 ];
 
-/** Declares the results of a command that changes one thing, or one for each row; `--fields` chooses what rows have besides. */
+/** The fields of a command for one object or a file; only `--fields` shows those of rows. */
 export const orInBulk = (own: readonly Field[], ofRows: readonly Field[] = []) => ({
   fields: [
     ...own,

@@ -10,7 +10,7 @@ const taken = { customer: 'emailTaken', product: 'productTaken', version: 'versi
 
 const keyOf = ({ kind, name }: Need): string => `${kind} ${name}`;
 
-/** What the rows of a run need, each once: the first row that says how it is made counts. */
+/** The objects that the rows of a run refer to, each once, with the first input that can create it. */
 export class Needs {
   readonly all = new Map<string, Need>();
   readonly #lacking: { readonly need: Need; readonly line: number | null }[] = [];
@@ -29,7 +29,7 @@ export class Needs {
     }
   }
 
-  /** The ids of those that are there. One that is not, and that no row says how to make, is a problem of its rows. */
+  /** Finds existing objects. A missing one that no row can create is a problem of its rows. */
   async find(client: Client, lane: Lane, problems: Problems): Promise<ReadonlyMap<string, string>> {
     const ids = new Map<string, string>();
     await lane.each(this.all, async ([key, need]) => {
@@ -49,11 +49,11 @@ export interface Preparing {
   readonly operation: BulkOperation;
   readonly mode: Mode;
   readonly needs: Needs;
-  /** The ids of the needs that exist already. */
+  /** The ids of existing objects. */
   readonly found: ReadonlyMap<string, string>;
 }
 
-/** Makes what rows need and what is not there, each under a key of its own; returns what puts the ids into a body. */
+/** Creates missing objects, each under its own key; returns a function that puts the ids into a body. */
 export async function prepare(
   { run, operation: { preparation }, mode, needs, found }: Preparing,
   client: Client,
@@ -66,15 +66,14 @@ export async function prepare(
 
   async function findOrMake(need: Need): Promise<string> {
     const call = { idempotencyKey: preparationKey(run, [need.kind, need.name]), signal: stop };
-    // Taken: somebody else has made it since it was looked for.
+    // If the name is taken, somebody created the object meanwhile.
     const made = need.input && (await unlessRefused(taken[need.kind], make(client, need, call)));
     const id = made ?? (await find(client, need));
-    // Rows are checked before a run begins: what one of them lacks has been there then.
+    // The object existed when the rows were checked.
     if (id === null) throw new UsageError(need.lacks ?? `${need.kind} ${need.name} is missing`);
     return id;
   }
 
-  // Products come before their versions.
   for (const ofKind of Map.groupBy(needs.all, ([, { kind }]) => kind).values()) {
     const missing = ofKind.filter(([key]) => !ids.has(key));
     await lane.each(missing, async ([key, need]) => void ids.set(key, await findOrMake(need)));

@@ -13,13 +13,12 @@ import { type SentRow, stoppedNote } from './send-rows.ts';
 
 interface Ending {
   readonly notes: readonly Note[];
-  /** Called with the SHA-256 of the file of `-o` before the file takes its name. */
+  /** Called with the SHA-256 of the output before its file is renamed. */
   beforeFile(digest: string): void;
-  /** Called when the results are written; `ids` are those of the rows that were done. */
+  /** Called after the output; `ids` belong to the rows that were done. */
   afterwards(isWhole: boolean, ids: readonly string[]): Promise<void>;
 }
 
-/** What the summary needs of a row. */
 type Settled = Omit<SentRow, 'input' | 'body'>;
 
 interface ResultRow extends Record<string, unknown> {
@@ -31,8 +30,8 @@ interface ResultRow extends Record<string, unknown> {
 }
 
 /**
- * The results of a run, the same each time it is repeated: for each row the columns of the input as they are, then the status,
- * what the operation returns, and the error. CSV, TSV and JSON lines are written row by row; JSON and tables need all rows.
+ * The results of a run, identical at each repetition: for each row the columns of the input, then status, outcome and
+ * error. CSV, TSV and JSON lines are written row by row; JSON and tables need all rows.
  */
 export async function resultOf(
   operation: BulkOperation,
@@ -67,7 +66,7 @@ export async function resultOf(
     ...((!isWhole() || problems.skipped.size > 0) && { exitCode: exitCodes.partial }),
   });
   async function afterwards(): Promise<void> {
-    // Nobody reads the results.
+    // The reader has left.
     if (seen.length < rows.length) await context.say(stoppedNote(operation, ids.length, rows.length));
     await ending.afterwards(isWhole(), ids);
   }
@@ -148,12 +147,11 @@ function resultRow(
   };
 }
 
-/** A row as JSON has it. */
 const dataOf = (row: ResultRow, { fields }: BulkOperation, { names }: Layout) => {
   const { input, status, error } = row;
   const given = names.flatMap((name, at) => (input[at] === undefined ? [] : [[name, input[at]] as const]));
   const own = { status, ...namedValues(fields, row), error };
-  // Not `own` over `given`: a name of both keeps the place that it has in CSV.
+  // A name in both keeps the position that it has in CSV.
   return Object.fromEntries([...given.filter(([name]) => !(name in own)), ...Object.entries(own)]);
 };
 
@@ -162,7 +160,6 @@ const namedValues = (fields: readonly Field[], row: ResultRow) =>
 
 const SHOWN_WARNINGS = 20;
 
-/** The warnings of the service: a key that existed already may differ from what the row asks for. */
 function warningsOf(sent: readonly Settled[]): Note[] {
   const texts = sent.flatMap(({ row, line, outcome }) =>
     outcome?.warning ? [`${line === null ? `row ${row}` : `line ${line}`}: ${outcome.warning}`] : [],

@@ -12,7 +12,7 @@ import { sendRows } from './send-rows.ts';
 
 const MAX_LOOKUPS_AT_ONCE = 16;
 
-/** Sends one request for each row of a file, or `count` requests. The same command does no row a second time. Decision 0062. */
+/** Sends a request per row of a file, or `count` requests. Repeating the command does no row twice. Decision 0062. */
 export async function runBulk(
   context: CommandContext,
   operation: BulkOperation,
@@ -60,7 +60,7 @@ function previewRun(
   ids: ReadonlyMap<string, string>,
 ): CommandResult {
   const first = rows[0]?.body;
-  // Keys are no names to be shown.
+  // Licence keys are not printed.
   const shown = [...needs.all].filter(([, { kind }]) => kind !== 'key');
   const needed = shown.map(([key, { kind, name }]) => {
     const id = ids.get(key);

@@ -19,11 +19,11 @@ import { isRepeatable } from '../state/pending.ts';
 import { explainUnwritable } from '../state/pending-files.ts';
 import type { BulkOperation } from './operation.ts';
 
-/** A bulk run: the same command, file, options and product are the same run, on any machine and at any time. */
+/** The same command, file, options and product are the same run, on any machine and at any time. */
 export interface Run {
   /** 16 hexadecimal digits. */
   readonly id: string;
-  /** SHA-256 of all that makes it this run. */
+  /** SHA-256 of all that identifies it. */
   readonly digest: string;
 }
 
@@ -32,42 +32,41 @@ export function runOf(...identity: readonly unknown[]): Run {
   return { id: digest.slice(0, 16), digest };
 }
 
-/** The reference of a key for which the file has none: the service gives one key for it, for ever. */
+/** The reference of a key without one in the file: the service gives one key for it, for ever. */
 export const rowReference = ({ id }: Run, row: number): string => `run-${id}-${row}`;
 
 /**
- * The idempotency key of a row. Only who has the file can make it: it opens the stored response. A body that is not the same,
- * such as one with an end that is counted from today, is another request; so is each `attempt` after a refusal.
+ * The idempotency key of a row. It opens the stored response, so only the file reveals it. A changed body, for example with
+ * an expiry counted from today, is another request, and so is each `attempt` after a refusal.
  */
 export const rowKey = ({ id, digest }: Run, row: number, body: unknown, attempt: number): string =>
   `run-${id}-${row}-${hashOf([digest, row, body, attempt]).slice(0, 16)}`;
 
-/** The idempotency key of something that a run makes before its rows, by what it is. */
+/** The idempotency key for creating an object that rows refer to. */
 export const preparationKey = ({ id, digest }: Run, made: readonly string[]): string =>
   `run-${id}-${hashOf([digest, ...made]).slice(0, 16)}`;
 
 const hashOf = (value: unknown): string => hash('sha256', JSON.stringify(value));
 
-/** What this machine knows of a run: the file `runs/<id>.json` in the state folder. */
+/** The state of a run on this machine: `runs/<id>.json` in the state folder. */
 const Marker = z.object({
   startedAt: z.string(),
-  /** How often it was begun once more with `--restart`. */
+  /** The number of uses of `--restart`. */
   restarts: z.int(),
-  /** Whether all rows were done and the results were printed or written. */
+  /** Whether all rows are done and their results delivered. */
   isEnded: z.boolean(),
-  /** The SHA-256 of each file that the run has written, by the path of the file. */
+  /** The SHA-256 of each written file, by path. */
   outputs: z.record(z.string(), z.string()),
 });
 type Marker = z.output<typeof Marker>;
 
 const DAMAGED = ['Nothing was sent. This file says how far the run has come: see what was done, then remove the file.'];
 
-/** How long the marker of an ended run is kept. */
 const KEPT_MS = 30 * 86_400_000;
 
 /**
- * Opens the marker of a run. The service repeats its answers for a day: a run that is older is refused with `UsageError`, or begun
- * once more with `restart`. A run whose operation repeats safely is never refused, and needs no marker.
+ * Opens the marker of a run. The service repeats responses for a day: an older run is refused with `UsageError`, unless
+ * `restart` is set. A run that repeats safely is never refused and needs no marker.
  */
 export function openMarker(run: Run, { done, repeatsSafely = false }: BulkOperation, restart: boolean, io: Io) {
   const state = repeatsSafely ? findStateDir(io) : stateDir(io);
@@ -93,18 +92,18 @@ export function openMarker(run: Run, { done, repeatsSafely = false }: BulkOperat
     syncFolder(folder);
   }
 
-  /** After the rows were sent: what cannot be written makes a repeat of the command more careful, and no result is lost. */
+  /** After sending: without the file a repeat is more careful, and no result is lost. */
   function tryToWrite(changes: Partial<Marker>): void {
     try {
       write(changes);
     } catch {
-      // The folder is full, or was removed.
+      // The disk is full, or the folder was removed.
     }
   }
 
   return {
     isKnown: known !== null,
-    /** The run with the idempotency keys of its last restart. */
+    /** With the idempotency keys of its last restart. */
     run: restarts === 0 ? run : { ...run, digest: runOf(run.digest, restarts).digest },
     /** Called before a request is sent. Throws `LocalError` if a necessary marker cannot be written. */
     begin(): void {
@@ -121,7 +120,7 @@ export function openMarker(run: Run, { done, repeatsSafely = false }: BulkOperat
     /** Stores the SHA-256 of a file that the run is about to write, so that a repeat recognises its own file. */
     keepOutput: (output: string, digest: string) =>
       tryToWrite({ outputs: { ...marker.outputs, [resolve(io.cwd, output)]: digest } }),
-    /** Throws `LocalError` for a file of `-o` that is there, unless it is as this run has written it. */
+    /** Throws `LocalError` for an existing file of `-o`, unless this run wrote it and it is unchanged. */
     refuseTakenOutput({ output, force }: Settings): void {
       if (output === null || force) return;
       const target = resolve(io.cwd, output);
@@ -146,7 +145,7 @@ const tooLate = ({ isEnded, startedAt }: Marker, done: string): UsageError =>
         ['Or do all of it, once more:', 'add --restart'],
       ]);
 
-/** Removes the markers of runs that ended long ago. Those of runs that did not end are kept. */
+/** Removes markers of runs that ended long ago, and keeps those of unfinished runs. */
 function removeOld(folder: string, now: number): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
@@ -155,7 +154,7 @@ function removeOld(folder: string, now: number): void {
       const { isEnded, startedAt } = Marker.parse(JSON.parse(readFileSync(path, 'utf8')));
       if (isEnded && Date.parse(startedAt) < now - KEPT_MS) rmSync(path);
     } catch {
-      // Another command has removed it, or it is no marker.
+      // Removed by another command, or no marker.
     }
   }
 }

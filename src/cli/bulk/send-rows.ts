@@ -14,21 +14,20 @@ import { type Preparing, prepare } from './preparation.ts';
 import type { RawRow } from './reading/raw-row.ts';
 import { rowKey, rowReference } from './run.ts';
 
-/** A row of a run, before it is sent. */
 export interface Row {
-  /** Its number among all rows of the file, from 1. */
+  /** The number of the row, from 1. */
   readonly row: number;
-  /** Its line in the file; null where there is no file. */
+  /** The line in the file; null without a file. */
   readonly line: number | null;
   readonly body: Body;
-  /** Its names and values as the file has them. */
+  /** Names and values from the file. */
   readonly input: RawRow['written'];
 }
 
-/** The last word of the service on a row: what was done, or why it was not. */
+/** The final result of a row. */
 export interface SentRow extends Row {
   readonly outcome: Outcome | null;
-  /** Whether it may have been done although its answer is an error. */
+  /** Whether the row may have been done although the response is an error. */
   readonly isUnknown?: boolean;
   readonly error: { readonly code: string; readonly status: number; readonly message: string } | null;
 }
@@ -39,26 +38,26 @@ interface Sending extends Preparing {
 }
 
 const DEFAULT_CONCURRENCY = 96;
-/** A run can wait longer than a person: for a rate limit that is counted in minutes. */
+/** Longer than a person would wait: rate limits are counted in minutes. */
 const MAX_WAIT_MS = 600_000;
 
 /**
- * Sends all rows and returns each, in their order, when it and those before it are settled. One that the service refuses is noted,
- * and the others go on; other errors end the run, and so does a caller who takes no more rows.
+ * Sends all rows and yields them in order. A refused row is reported, and the others go on; other errors end the run, as
+ * does a reader who leaves.
  */
 export async function* sendRows(context: CommandContext, sending: Sending): AsyncGenerator<SentRow> {
   const { run, operation, rows, concurrency = DEFAULT_CONCURRENCY } = sending;
   const { io, settings } = context;
   const leave = new AbortController();
   const stop = AbortSignal.any([io.stop, leave.signal]);
-  // A run outlasts a restart of the service, whoever watches.
+  // Also with a person watching, a run survives a restart of the service.
   const connection = { ...(await context.connect()), maxUnreachableMs: undefined };
   const lane = openLane(concurrency, { ...io, stop });
-  // Rows on the same terminal would be written over.
+  // The bar would overwrite rows on the same terminal.
   const draws = settings.draws && (settings.output !== null || settings.fileFormat === 'table' || !io.stdout.isTTY);
   const bar = showBar({ word: operation.done, total: rows.length, settled: 0, failed: 0 }, { ...settings, draws }, io);
   const trace = traced(settings, io);
-  /** Idempotency keys that an earlier command had used: the service has repeated its answer. */
+  /** Idempotency keys with a replayed response. */
   const replayed = new Set<string>();
   const onAttempt: typeof trace.onAttempt = (event) => {
     trace.onAttempt(event);
@@ -109,13 +108,13 @@ export const stoppedNote = ({ done, noun }: BulkOperation, succeeded: number, to
   text: `stopped: ${done} ${succeeded} of ${count(total, noun)}\nthe same command goes on`,
 });
 
-/** The most keys that a row is sent under: a repeated command needs one more for each refusal of the day. */
+/** Idempotency keys per row: a repetition needs one more for each refusal of the day. */
 const MAX_ATTEMPTS = 20;
 
-/** Errors of an idempotency key that was used before: whether that request did something is not known. */
+/** Errors of a used idempotency key: the effect of its request is unknown. */
 const unknownCodes = ['idempotency_key_reused', 'legacy_record', 'stored_response_missing'];
 
-/** Sends one row. Throws errors that are not of this row alone. */
+/** Throws errors that concern other rows too. */
 async function sendRow(
   { run, operation, mode }: Sending,
   { row, body }: Row,
@@ -132,7 +131,7 @@ async function sendRow(
       if (!isOfThisRow(error)) throw error;
       const code = codeOfRefusal(error);
       const isUnknown = unknownCodes.includes(code);
-      // The service repeats a refusal too: what was refused the last time may be possible now.
+      // The service replays refusals too, although the row may be possible now.
       const isWorthAnother = isUnknown ? operation.repeatsSafely : replayed.delete(idempotencyKey);
       if (isWorthAnother && attempt < MAX_ATTEMPTS) continue;
       const message = error.fields.length === 0 ? error.message : `${error.message}: ${error.fields.join(', ')}`;
@@ -141,6 +140,5 @@ async function sendRow(
   }
 }
 
-/** Whether an error says nothing about the other rows. */
 const isOfThisRow = (error: unknown): error is ApiError =>
   error instanceof ApiError && isRefusal(error) && error.reason !== 'issueLimit';

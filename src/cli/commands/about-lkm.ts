@@ -20,7 +20,7 @@ export const version = command({
   },
 });
 
-/** The command that lists those of the tree, which itself loads this file. */
+/** The tree itself loads this file, so it passes its commands. */
 export const commandsIn = (entries: readonly CommandEntry[]) =>
   command({
     about:

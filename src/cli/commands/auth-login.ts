@@ -63,7 +63,7 @@ export const authLogin = command({
   },
 });
 
-/** `--base-url`, its variable, the address of the named or the current profile; else the person is asked. */
+/** From `--base-url`, its variable, or a profile; otherwise asks. */
 async function chooseAddress({ profiles, currentProfile }: Config, { flags, io, settings }: CommandContext) {
   if (flags.db) throw new UsageError('--db needs no login: whoever may open the database is its owner');
   if (flags.baseUrl) return withScheme(flags.baseUrl, '--base-url');
@@ -89,7 +89,6 @@ async function chooseToken(address: string, withToken: boolean, context: Command
   ]);
 }
 
-/** Calls a service with a token, or none. */
 async function call<T>(
   service: { readonly baseUrl: string; readonly token: TokenWithOrigin | null },
   { io, settings }: CommandContext,
@@ -104,12 +103,12 @@ async function call<T>(
   }
 }
 
-/** Makes sure that there is a service of lkm, before a secret is asked for. */
+/** Checks that lkm answers before a secret is asked for. */
 async function tryAddress(baseUrl: string, context: CommandContext): Promise<void> {
   await call({ baseUrl, token: null }, context, ({ signingKeys }) => signingKeys.jwks());
 }
 
-/** Asks a service who a token is. Throws `NoTokenError` when it does not know the token. */
+/** Throws `NoTokenError` if the service refuses the token. */
 async function identify(
   service: { readonly baseUrl: string; readonly token: TokenWithOrigin },
   context: CommandContext,
@@ -130,7 +129,10 @@ interface Login {
   readonly token: string;
 }
 
-/** The name of the profile: as given, that of the same token, else the host. Throws `UsageError` for one of another service. */
+/**
+ * The given name, the profile with the same token, or the host. Throws `UsageError` if the profile belongs to another
+ * service.
+ */
 function chooseName({ profiles }: Config, baseUrl: string, token: string, { flags, io }: CommandContext): string {
   const { origin, host } = new URL(baseUrl);
   const same = Object.keys(profiles).find((name) => {
@@ -146,7 +148,7 @@ function chooseName({ profiles }: Config, baseUrl: string, token: string, { flag
   ]);
 }
 
-/** A token that still works is replaced only with consent. */
+/** Replaces a valid token only with consent. */
 async function confirmReplacing({ profiles }: Config, { name, baseUrl, token }: Login, context: CommandContext) {
   const known = profiles[name];
   const before = known && tokenIn(known, context.io);
@@ -165,7 +167,7 @@ async function confirmReplacing({ profiles }: Config, { name, baseUrl, token }: 
   });
 }
 
-/** Stores the token, in the keyring where there is one that takes it, and makes its profile the current one. */
+/** Stores the token, in the keyring if possible, and makes its profile the current one. */
 async function store(
   { profiles }: Config,
   { name, baseUrl, token }: Login,
@@ -184,7 +186,7 @@ async function store(
     await switchProfile(io, profile);
     return { profile, ...(isKept && { keyring: entry }) };
   } catch (error) {
-    // No profile names it.
+    // No profile refers to the entry.
     if (isKept) ring?.remove(entry);
     throw error;
   }
@@ -196,7 +198,7 @@ function whereItIs(keyring: string | undefined, isChosen: boolean, { io }: Comma
   return { tone: 'hint', text: `its token is in ${configFile(io)}, which only you can read${why}` };
 }
 
-/** Variables that go before the profile that was just stored. */
+/** Warns about variables that override the new profile. */
 function overruled({ io: { env } }: CommandContext): Note[] {
   const names = ['LKM_DB', 'LKM_BASE_URL', 'LKM_TOKEN', 'LKM_TOKEN_FILE', 'LKM_PROFILE'].filter((name) => env[name]);
   if (names.length === 0) return [];

@@ -13,7 +13,7 @@ import { expiry, nothing, quote, yesNo } from '../output/words.ts';
 import { chooseTarget, type Target } from '../request/target.ts';
 import { did, listOf, recordOf } from './results.ts';
 
-/** Who a command is at which service, and how it came to that. */
+/** The service, the token, and where both come from. */
 export const identityFields: readonly Field[] = [
   { name: 'service' },
   { name: 'profile' },
@@ -26,7 +26,7 @@ export const identityFields: readonly Field[] = [
   { name: 'expiresAt', label: 'expires', show: expiry },
 ];
 
-/** Scopes in words: an admin has them all, and there are too many for a line. */
+/** An admin has all scopes, too many for a line. */
 function rightsOf(held: unknown): string {
   if (!Array.isArray(held)) return nothing;
   return scopes.every((scope) => held.includes(scope)) ? 'do everything' : held.join(', ');
@@ -56,10 +56,10 @@ export const authStatus = command({
   },
 });
 
-/** Where the token comes from, and what it goes before. */
+/** The source of the token, and a profile that it overrides. */
 async function sourceOf(target: Target, { flags, io }: CommandContext): Promise<string> {
   if (target.kind === 'database') return flags.tokenFile ? '--token-file' : 'none: whoever opens a database owns it';
-  // A file is read once, by the client: stdin cannot be read twice.
+  // The client reads the file later: stdin cannot be read twice.
   const from = flags.tokenFile ? '--token-file' : (await findToken(flags, target, io)).from;
   const { profile } = target;
   const isPassedOver = profile !== null && hasToken(profile) && !from.startsWith(`profile ${profile.name}`);
@@ -127,7 +127,7 @@ export const authLogout = command({
       const text = 'the keyring did not let its token go: remove the entry of lkm there by hand';
       await say({ tone: 'warning', text });
     }
-    // A server has its file for itself.
+    // A running server locks its file.
     const when = isPostgres(db ?? '') ? '' : ', while no server has the file';
     const create = `; a new one${when}: lkm tokens create --kind admin --name NAME --db ${quote(db ?? '')}`;
     const hint = `its token still works until it is revoked${db === undefined ? ': lkm tokens revoke ID' : create}`;

@@ -7,16 +7,15 @@ import { unlessRefused } from '../request/look-ups.ts';
 import { lastSeq } from './events-and-audit/feed.ts';
 import { colorOf, statusOf } from './keys/list.ts';
 
-/** How much of each is shown. */
 const MAX_KEYS = 20;
 const MAX_DEVICES = 20;
 const MAX_EVENTS = 5;
 
-/** How many of the keys are asked for their events, and how far back. */
+/** Keys whose events are requested, and how far back. */
 const KEYS_WITH_EVENTS = 5;
 const EVENTS_BACK = 20_000;
 
-/** What a person on the phone asks for: the keys of a customer, their devices and what happened last, where the token may know. */
+/** What support needs: keys, devices and last events of a customer, as far as the token may see them. */
 export async function partsOfCustomer(client: Client, customerId: string, now: number): Promise<readonly Part[]> {
   const [keys, devices] = await Promise.all([
     unlessRefused('scopeMissing', client.customers.keys({ customerId, limit: MAX_KEYS })),
@@ -70,7 +69,7 @@ function eventsPart(events: readonly Event[], keys: readonly ListedLicense[]) {
   };
 }
 
-/** The last events of some resources together, the last one first. */
+/** Newest first. */
 async function lastEvents(client: Client, ids: readonly string[]): Promise<readonly Event[]> {
   const after = Math.max(0, (await lastSeq(client)) - EVENTS_BACK);
   const found = await Promise.all(ids.map((resourceId) => Array.fromAsync(client.events.list({ after, resourceId }))));

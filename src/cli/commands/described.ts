@@ -10,14 +10,14 @@ import { exitCodes } from '../failure/errors.ts';
 import { exitOf } from '../failure/report.ts';
 import { neededScopes } from '../request/needed-scopes.ts';
 
-/** What a program has to know before it types a command. */
+/** Describes a command for programs. */
 export function describeCommand(command: Command) {
   const endpoint = listEndpoints().find(({ name }) => name === command.operation)?.endpoint;
   const effect = effectOf(command, endpoint);
   const confirms = 'yes' in command.options;
   return {
     effect,
-    /** Whether it asks at a terminal, and ends with exit code 3 elsewhere, unless `--yes` is given. */
+    /** Whether it asks on a terminal, and elsewhere ends with exit code 3 without `--yes`. */
     confirms,
     scopes: neededScopes(command),
     exitCodes: exitCodesOf(command, endpoint),
@@ -27,7 +27,7 @@ export function describeCommand(command: Command) {
 
 type Effect = 'reads' | 'changes' | 'destroys';
 
-/** Effects that the operation of a command does not say. */
+/** Effects that do not follow from the operation. */
 const effects: Readonly<Record<string, Effect>> = {
   ...{ serve: 'changes', 'offline request': 'reads', 'offline release': 'reads', 'devices release': 'destroys' },
   ...{ 'keys import': 'changes', 'auth login': 'changes', 'auth switch': 'changes', 'auth logout': 'changes' },
@@ -52,10 +52,10 @@ const verification = z.looseObject({
   keysKeptAt: z.iso.datetime().nullable(),
 });
 
-/** Of an error by its name there is a row, of an exit code an object with its errors. */
+/** Rows for the name of an error, an object with errors for an exit code. */
 const explained = z.union([z.array(z.looseObject({})), z.looseObject({})]);
 
-/** What `--json` prints where that is not the answer of the operation: the fields of the command, or rows of them. */
+/** The output of `--json` where it differs from the response: the fields of the command, rows of them, or a schema. */
 const results: Readonly<Record<string, 'fields' | 'rows' | z.ZodType>> = {
   ...{ 'keys create': 'fields', 'keys update': changedLicense, 'keys renew': changedLicense },
   ...{
@@ -88,7 +88,6 @@ const results: Readonly<Record<string, 'fields' | 'rows' | z.ZodType>> = {
   },
 };
 
-/** What it does to what is kept: nothing, something that can be taken back, or something that cannot. */
 function effectOf({ path, options }: Command, endpoint: AnyEndpoint | undefined): Effect {
   const known = effects[path];
   if (known !== undefined) return known;
@@ -110,7 +109,6 @@ function exitCodesOf({ options, arguments: positional }: Command, endpoint: AnyE
   return [...codes].sort((one, other) => one - other);
 }
 
-/** The JSON Schema of what `--json` prints. */
 function resultOf({ path, fields, options, streams }: Command, endpoint: AnyEndpoint | undefined): JsonSchema {
   const result = results[path];
   const named = { type: 'object', properties: Object.fromEntries(fields.map(({ name }) => [name, {}])) };
@@ -120,12 +118,12 @@ function resultOf({ path, fields, options, streams }: Command, endpoint: AnyEndp
   const answer = result === 'fields' ? undefined : (result ?? answerOf(endpoint));
   const schemas: Record<string, JsonSchema> = {};
   const own = answer === undefined ? named : jsonSchemaOf(answer, schemas);
-  // Of a file, or of several, there is a row for each.
+  // For a file or several objects, a row each.
   const both = 'file' in options || 'count' in options ? { anyOf: [own, rows] } : own;
   return { ...both, ...(answer !== undefined && { components: { schemas } }) };
 }
 
-/** What a response has besides its envelope, and the key of a change. */
+/** A response without its envelope, with the idempotency key of a change. */
 function answerOf(endpoint: AnyEndpoint | undefined): z.ZodType | undefined {
   const schema = endpoint?.reply.schema;
   if (endpoint === undefined || !(schema instanceof z.ZodObject)) return undefined;

@@ -27,7 +27,6 @@ export const deviceFields: readonly Field<Device>[] = [
   { name: 'lastSeenOn', label: 'last seen', show: dayInBrief, drops: 4 },
 ];
 
-/** Adds a remark to a value that the service has masked. */
 export const marked = (value: unknown, isMasked: boolean): string =>
   isMasked ? `${value} (masked: the token lacks license:reveal)` : String(value);
 
@@ -84,7 +83,6 @@ interface Filters {
   readonly unseenSince: string | undefined;
 }
 
-/** The devices of one key, from the licence itself. */
 async function devicesOf(client: Client, licenseKey: string, filters: Filters) {
   const { productId, customerId, unseenSince } = filters;
   if (customerId !== undefined) throw new UsageError('--customer is for the devices of all keys: leave it or KEY out');

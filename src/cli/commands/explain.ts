@@ -55,7 +55,7 @@ const explained = (
 
 const reasons = Object.keys(apiErrors) as Reason[];
 
-/** Whether a text stands for an error: by its status or one with a code, `409`, `http_409`, `409/2`, or by its name. */
+/** Whether a text names an error: by status, status and code (`409`, `http_409`, `409/2`) or name. */
 function isMeant(reason: Reason, text: string): boolean {
   const [, status, code] = /^(?:http_)?(\d{3})(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   if (status === undefined) return isName(reason, text);
@@ -63,14 +63,14 @@ function isMeant(reason: Reason, text: string): boolean {
   return error.status === Number(status) && (code === undefined || error.code === Number(code));
 }
 
-/** Whether a text is this name, in any case, with or without underscores. */
+/** Ignores case and underscores. */
 const isName = (name: string, text: string): boolean => name.toLowerCase() === text.toLowerCase().replaceAll('_', '');
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 type DescribedError = ReturnType<typeof describeError>;
 
-/** Stand in for what a message says of one request. */
+/** Placeholders for details in messages. */
 const anything: ApiErrorDetail = {
   customerId: 'ID',
   email: 'ADDRESS',
@@ -83,7 +83,7 @@ const anything: ApiErrorDetail = {
   why: 'its address is not public',
 };
 
-/** An error of the service, explained; without operations it is one that any request may get. */
+/** An error without `operations` may occur at any request. */
 function describeError(reason: Reason) {
   const { status, code } = apiErrors[reason];
   const endpoints = listEndpoints().map(({ endpoint }) => endpoint);
@@ -113,7 +113,7 @@ function errorPage({ error, status, code, message, exitCode, operations, hints }
   return [heading(error, view), rows(facts, view), ...sentences, rows(commands, view)].join('');
 }
 
-/** The exit codes by their names, and by those of errors of lkm itself that have others. */
+/** Exit codes by name, including codes of other errors of lkm. */
 const namedCodes = { ...exitCodes, noToken: exitCodes.unauthenticated, badResponse: exitCodes.serverError };
 
 const findExitCode = (text: string): number | undefined =>

@@ -53,14 +53,14 @@ export const find = readCommand({
   },
 });
 
-/** The command that shows it. A key that is shown masked is asked for by its end. */
+/** A masked key is named by its end. */
 function commandOf({ kind, key, customerId }: Found): string {
   return kind === 'key'
     ? `lkm keys get ${quote(String(key).replace(/^.*\*-?/, ''))}`
     : `lkm customers get ${customerId}`;
 }
 
-/** What it is, by what it was found, and the command; of a key also whose it is, on a line of its own. */
+/** Kind, match and command; for a key also its product and customer. */
 function block({ command, ...found }: Found & { command: string }, { paint }: View): string {
   const { kind, by, matched, key, productName, customerName, customerEmail } = found;
   const shown = (...parts: readonly (string | null)[]) => sanitise(parts.filter((part) => part !== null).join(', '));

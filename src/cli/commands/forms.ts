@@ -33,7 +33,7 @@ interface ReadSpec<A, O> extends Omit<CommandSpec<A, O>, 'run'> {
   read(client: Client, values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): Promise<CommandResult>;
 }
 
-/** A command that shows what the service has. */
+/** A command that reads from the service. */
 export function readCommand<A extends Arguments = None, O extends Options = None>({
   read,
   ...spec
@@ -44,7 +44,7 @@ export function readCommand<A extends Arguments = None, O extends Options = None
   });
 }
 
-/** The operations of the contract by their names: `keys.create`. */
+/** `keys.create` and all other operations. */
 type OperationName = {
   [Resource in keyof Client]: {
     [Name in keyof Client[Resource]]: `${Resource}.${Name & string}`;
@@ -62,7 +62,7 @@ interface ShowSpec<Operation, A, O> extends Omit<CommandSpec<A, O>, 'run' | 'ope
   show(answer: AnswerOf<Operation>, values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): CommandResult;
 }
 
-/** The same for what one request shows, which is what the values of the command are to the contract. */
+/** A command that shows the response to one request, whose fields are the values of the command. */
 export function showCommand<
   const Operation extends OperationName,
   A extends Arguments = None,
@@ -109,14 +109,13 @@ interface KeyAddress {
   readonly productId: string | undefined;
 }
 
-/** The values of a change, whose command has options that all changes have. */
 type ChangeValues<A, O> = ValuesOf<A> & ValuesOf<O> & ValuesOf<typeof change>;
 
 interface Question {
   readonly question: string;
-  /** What the error calls it when there is no terminal to ask on: `deleting cus_…`. */
+  /** Names the action in errors: `deleting cus_…`. */
   readonly action: string;
-  /** What is shown above the question. */
+  /** Lines above the question. */
   about(client: Client): Promise<readonly string[]>;
 }
 
@@ -201,7 +200,6 @@ async function withProduct(input: Fields, context: CommandContext): Promise<Fiel
   return { ...input, productId: await context.productOf(licenseKey, productId as string | undefined) };
 }
 
-/** The endpoint of an operation by its name. */
 async function endpointOf(name: string): Promise<AnyEndpoint> {
   const { listEndpoints } = await import('../../contract/index.ts');
   const named = listEndpoints().find((one) => one.name === name);
@@ -209,32 +207,27 @@ async function endpointOf(name: string): Promise<AnyEndpoint> {
   return named.endpoint;
 }
 
-/** An operation of the client by its name. */
 function operationOf(client: Client, name: string): (input: Fields) => Promise<unknown> {
   const [resource = '', operation = ''] = name.split('.');
   const operations: Readonly<Record<string, Readonly<Record<string, unknown>>>> = client;
   return operations[resource]?.[operation] as ReturnType<typeof operationOf>;
 }
 
-/** The customer that a change or a list is for. */
 export const customerOption = (describe: string): OptionSpec<string | undefined> =>
   option('--customer <ID|EMAIL|NAME>', describe, { field: 'customerId', takesName: true });
 
-/** The plan of a key. */
 export const planOption = (describe: string): OptionSpec<string | undefined> =>
   option('--plan <ID|NAME>', describe, { field: 'planId', takesName: true });
 
-/** The customer that a command is about. */
 export const customerArgument = argument('<ID|EMAIL|NAME>', 'the customer, by its id, e-mail address or whole name', {
   field: 'customerId',
   pick: 'customer',
   takesName: true,
 });
 
-/** How much of a list is shown. */
 export const limit = option('--limit <N>', 'at most N, 1 or more', parsePositive);
 
-/** The condition of a change: that nobody else has made another meanwhile. */
+/** Refuses a change if somebody else changed the object meanwhile. */
 export const ifUpdatedAt = option(
   '--if-updated-at <INSTANT>',
   'only if this is still its updatedAt, as get shows it',

@@ -6,13 +6,12 @@ import { seqBefore } from './events-and-audit/feed.ts';
 import { actorName } from './events-and-audit/lines.ts';
 import { listOf } from './results.ts';
 
-/** By what issued keys are counted. */
 export const kinds = ['token', 'product', 'plan'] as const;
 type Kind = (typeof kinds)[number];
 
 export const issuedFields: readonly Field[] = [{ name: 'name' }, { name: 'issued', isNumber: true }];
 
-/** How many keys were issued since an instant by each token, or of each product or plan; the most first. */
+/** Counts keys issued since an instant by token, product or plan, the largest number first. */
 export async function countIssued(
   client: Client,
   kind: Kind,
@@ -26,7 +25,7 @@ export async function countIssued(
   return { ...listOf(rows, `no key was issued since ${moment(since)}`, { name: 'name' }), fields };
 }
 
-/** Who has issued each key: a token by its name. */
+/** The name of the token that issued each key. */
 async function* byToken(client: Client, since: Instant, productId: string | undefined): AsyncGenerator<string> {
   const list = (part: { readonly after: number; readonly limit?: number }) => client.events.list(part);
   const after = await seqBefore(list, since, (event) => event.created_at);
@@ -35,7 +34,6 @@ async function* byToken(client: Client, since: Instant, productId: string | unde
   }
 }
 
-/** The product or the plan of each key. */
 async function* byTerms(
   client: Client,
   kind: Exclude<Kind, 'token'>,

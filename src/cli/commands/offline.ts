@@ -103,17 +103,16 @@ export const offlineAccept = changeCommand({
   outcome: (answer) => doneTo(answer.hostId, answer, `freed ${answer.hostId}`),
 });
 
-/** Fields without those that are undefined: a product that is not named is found by the key. */
+/** Removes undefined fields: a missing product is looked up by the key. */
 const withoutAbsent = (fields: object): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** The key of a device is in one place only: nothing is written over it, whatever is forced. */
+/** The private key of a device exists once: it is never overwritten, even with --force. */
 function refuseSame(path: string, output: string | null, { cwd }: Pick<Io, 'cwd'>): void {
   if (output === null || resolve(cwd, output) !== resolve(cwd, path)) return;
   throw new UsageError(`${path} is where the key of the device is kept: name another file with -o`);
 }
 
-/** A document to be carried somewhere, and where it was written. */
 function written(content: string, data: Fields, path: string | null, what: string): CommandResult {
   return {
     ...{ kind: 'file', content, data: path === null ? data : { path }, quiet: [], secret: true },

@@ -50,12 +50,12 @@ export const quickstart = command({
 
 type Tour = Awaited<ReturnType<typeof takeTour>>;
 
-/** Runs the service in this process on a database and calls it as any command would. */
+/** Runs the service in this process. */
 function takeTour(location: string, file: string, context: CommandContext) {
   const { io } = context;
   return asOwnerOf(location, context, { create: true }, async (client, { accountId }) => {
     const product = await client.products.create({ name: 'Engine Pro' });
-    // Unique, so that the tour can be taken twice on one database.
+    // Unique: the tour may be taken twice on one database.
     const email = `ada-${dirname(file).slice(-4)}@example.com`;
     const customer = await client.customers.create({ name: 'Ada Ltd', email });
     const owner = { productId: product.id, customerId: customer.id };
@@ -74,10 +74,10 @@ function takeTour(location: string, file: string, context: CommandContext) {
   });
 }
 
-/** A step of the tour: what it is about, and command lines with what they print. */
+/** A title, and command lines with their output. */
 type Step = readonly [title: string, ...lines: (readonly [commandLine: string, ...results: string[]])[]];
 
-/** The tour within 80 columns, with commands that can be typed anywhere; below each is what it printed here. */
+/** The tour within 80 columns: commands that work anywhere, each with its output here. */
 function drawTour({ db, file, product, customer, key, verdicts, issued, signed }: Tour, view: View, env: Io['env']) {
   const { paint } = view;
   const shown = ['status', 'activations', 'expirationDate', 'customer', 'customerId'];

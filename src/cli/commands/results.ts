@@ -5,9 +5,9 @@ import { thereAreMore } from '../output/words.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What a change comes to, without the parts that are the same for all. */
+/** The result of a change; `changeCommand` adds the common parts. */
 export type Outcome = Shown<CommandResult> & {
-  /** What was done: `freed build-01`; with `already`, in other words where an earlier request did it. */
+  /** `freed build-01`; `already` replaces it if an earlier request did it. */
   readonly done?: string;
   readonly already?: string;
 };
@@ -18,12 +18,12 @@ type Shown<Result> = Result extends unknown
 
 type Identified = Fields & { readonly id: string };
 
-/** One object, with the name that `-q` prints. */
+/** One object; `-q` prints the name. */
 export const namedRecord = (row: Fields, name: string) => ({ kind: 'record', row, data: row, quiet: [name] }) as const;
 
 export const recordOf = (row: Identified) => namedRecord(row, row.id);
 
-/** What a command on this machine has done: to what, in words, and what to do next. */
+/** The result of a change on this machine. */
 export const did = (id: string, data: Fields, done: string, ...hints: readonly string[]): CommandResult => ({
   kind: 'done',
   data,
@@ -31,7 +31,6 @@ export const did = (id: string, data: Fields, done: string, ...hints: readonly s
   notes: [{ tone: 'done', text: done }, ...hintsOf(hints)],
 });
 
-/** One value, with what is to be said of it. */
 export const singleValue = (value: string, data: Fields, notes: readonly Note[] = []): CommandResult => ({
   kind: 'value',
   value,
@@ -40,7 +39,7 @@ export const singleValue = (value: string, data: Fields, notes: readonly Note[] 
   notes,
 });
 
-/** `ok`, with what was found, or `broken` with what is wrong; the exit code says the same. */
+/** `ok` or `broken` with the problems; sets the exit code. */
 export function verdictOf(problems: readonly string[], data: Fields, found: string): CommandResult {
   if (problems.length === 0) return singleValue('ok', { verdict: 'ok', ...data }, [{ tone: 'done', text: found }]);
   const broken = singleValue('broken', { verdict: 'broken', ...data }, hintsOf(problems));
@@ -49,7 +48,7 @@ export function verdictOf(problems: readonly string[], data: Fields, found: stri
 
 export const hintsOf = (texts: readonly string[]): Note[] => texts.map((text) => ({ tone: 'hint', text }));
 
-/** A list of objects, each of which has a name, such as its id; `empty` is the message when there are none. */
+/** A list of objects; `-q` prints the names, `empty` is the message for an empty list. */
 export function listOf<Row extends Fields>(
   rows: readonly Row[],
   empty: string,
@@ -58,16 +57,15 @@ export function listOf<Row extends Fields>(
   return { kind: 'rows', rows, data: rows, quiet: rows.map((row) => String(row[name])), empty, notes };
 }
 
-/** A change that has created an object: its id. */
+/** Prints the id of the created object. */
 export const created = (answer: Identified, name: string): Outcome => ({
   ...{ kind: 'value', value: answer.id, data: answer, quiet: [answer.id] },
   done: `created ${name}`,
 });
 
-/** A change of an object: all of it. */
 export const updated = (answer: Identified): Outcome => ({ ...recordOf(answer), done: `updated ${answer.id}` });
 
-/** A change that has made a secret: the one time that it is shown. */
+/** Prints a secret, which is shown only this once. */
 export const issued = (secret: string, answer: Fields, done: string, ...hints: readonly string[]): Outcome => ({
   kind: 'value',
   value: secret,
@@ -79,7 +77,7 @@ export const issued = (secret: string, answer: Fields, done: string, ...hints: r
   notes: hintsOf([...hints, 'keep it now: it is not shown again']),
 });
 
-/** A change that leaves nothing to show but that it was done, and to what. */
+/** A change with a message as its only output. */
 export const doneTo = (id: string, data: Fields, done: string, notes: readonly Note[] = []): Outcome => ({
   kind: 'done',
   data,
@@ -88,15 +86,10 @@ export const doneTo = (id: string, data: Fields, done: string, notes: readonly N
   notes,
 });
 
-/** Fields that are not shown in a table, or only by `--fields`. */
 export const fieldsShown = (shown: 'data' | 'chosen', ...names: readonly string[]): Field[] =>
   names.map((name) => ({ name, shown }));
 
-/**
- * The first of a list, as many as `limit` says, and whether there are more; all of them without a limit.
- *
- * @param goOn the option with which the rest is asked for, after the last of them
- */
+/** The first items, up to `limit`, and a note if there are more; without a limit all items. */
 export async function firstOf<Item>(
   walk: (partSize: number) => AsyncIterable<Item>,
   limit: number | undefined,
@@ -113,5 +106,5 @@ export async function firstOf<Item>(
   return { items, notes: [{ tone: 'hint', text: [thereAreMore(limit), goOn?.(last) ?? []].flat().join(': ') }] };
 }
 
-/** The longest part of a list that the service gives. */
+/** The largest part of a list that the service returns. */
 const MAX_PART = 1_000;

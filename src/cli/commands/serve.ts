@@ -107,7 +107,7 @@ export const serve = command({
     const { io, flags } = context;
     if (words.length > 0) return serveCommand(words, values, context);
     const location = locate(flags.db || io.env.LKM_DB || defaultDatabase(io), io);
-    // Before a database is made: its token will be stored there.
+    // Fails before a database is created, whose token could not be stored.
     await readConfig(io);
     const { server, tls, isNew, adminToken } = await start(values, location, values.port ?? DEFAULT_PORT, context);
     context.onClose(server.close);
@@ -147,7 +147,7 @@ const stoppedAt = (epochMs: number): string =>
   `this is a test clock: it stands at ${toInstant(epochMs)} until an admin token moves it with POST /_test/clock. ` +
   'Without --clock the server keeps the time.';
 
-/** Serves for as long as a command runs; stdout is that of the command alone. */
+/** Serves while a command runs, which has stdout for itself. */
 async function serveCommand(
   words: readonly string[],
   values: ServeValues,
@@ -173,7 +173,7 @@ async function serveCommand(
 
 async function* nothing(): AsyncGenerator<never> {}
 
-/** Starts the server, on a database that is seeded before if this is asked for; the token is that of a new database. */
+/** Starts the server, after seeding the database if required. The token belongs to a new database. */
 async function start(values: ServeValues, db: string, port: number, context: CommandContext) {
   const { io, flags, settings } = context;
   const { createLogSink, createTestClock, startServer, tryAddress } = await import('../../server/serve.ts');
@@ -202,7 +202,7 @@ async function start(values: ServeValues, db: string, port: number, context: Com
   };
   let seeded: string | null = null;
   if (seed !== undefined) {
-    // What cannot be served would stay behind, and its token be shown to nobody.
+    // Checked first: a seeded database that cannot be served would stay, and its token be lost.
     await tryAddress(host, port);
     const { seedDatabase } = await import('./serving/seed.ts');
     seeded = await seedDatabase(db, { seed, now: clock ?? io.now() }, context);
@@ -212,7 +212,7 @@ async function start(values: ServeValues, db: string, port: number, context: Com
   return { server, tls, isNew, adminToken: seeded ?? server.created?.adminToken ?? null };
 }
 
-/** The page of customers as the options have it. Throws `UsageError` for a file of texts that is no JSON. */
+/** Throws `UsageError` for texts that are no JSON. */
 async function pageOf({ publicUrl, pageName: name, pageColor: color, pageTexts }: ServeValues, io: Io) {
   if (pageTexts === undefined) return { publicUrl, name, color };
   const written = await readWholeText(pageTexts, io);
@@ -223,10 +223,10 @@ async function pageOf({ publicUrl, pageName: name, pageColor: color, pageTexts }
   }
 }
 
-/** Backups that are kept unless it is said: two days of hourly ones. */
+/** Two days of hourly backups. */
 const DEFAULT_KEEP = 48;
 
-/** The schedule that the options ask for, or undefined. Throws `UsageError` when one of them lacks another. */
+/** Throws `UsageError` for incomplete options. */
 function backupSchedule({ backupEvery: everyMs, backupKeep, backupDir }: ServeValues, db: string, { cwd }: Io) {
   if (everyMs === undefined) {
     if (backupKeep === undefined && backupDir === undefined) return undefined;
@@ -238,7 +238,7 @@ function backupSchedule({ backupEvery: everyMs, backupKeep, backupDir }: ServeVa
   return { everyMs, keep: backupKeep ?? DEFAULT_KEEP, folder };
 }
 
-/** Making a log pretty costs a third of the requests per second: only people get it. */
+/** Pretty logs cost a third of the throughput: only for people. */
 function logFormatFor(given: 'auto' | LogFormat | undefined, { stderr }: Io): LogFormat {
   if (given !== undefined && given !== 'auto') return given;
   return stderr.isTTY ? 'pretty' : 'json';

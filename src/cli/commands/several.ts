@@ -8,35 +8,32 @@ import { confirm } from '../prompts/questions.ts';
 import { type Change, isRefusal } from '../request/changes.ts';
 import { placeOf } from '../request/target.ts';
 
-/** What became of one of several changes. */
 interface Row {
-  /** Why it was not done; null when it was. */
+  /** The reason of the refusal, or null. */
   readonly error: string | null;
   readonly idempotencyKey: string;
 }
 
-/** The same change of each of several things. */
 interface Several {
   readonly noun: string;
-  /** What is done to each: `deleted`, `revoked`; what asks first ends so. */
+  /** `deleted`, `revoked`. A command that asks first has such a word. */
   readonly done: string;
   readonly ids: readonly string[];
-  /** How one is called where it may be logged. */
+  /** A name that may be logged. */
   nameOf(id: string): string;
   changeOf(id: string): Promise<Change>;
-  /** The names of the fields of a row: which one it is, and whether it was done. */
+  /** The fields of a row: its name, and whether it was done. */
   readonly columns: readonly [name: string, isDone: string];
-  /** Of a change that cannot be taken back: what is shown before the name is to be typed. Nothing is asked without it. */
+  /** Lines above the question, for a change that cannot be undone. Without it nothing is asked. */
   describe?(client: Client, id: string): Promise<readonly string[]>;
-  /** What may be typed in place of its name, once it was described. */
+  /** Another text that confirms the change, such as an e-mail address; known once the object was described. */
   calledAlso?(id: string): string | undefined;
-  /** The flag that confirms it in a script. */
   confirmFlag?(id: string): string;
 }
 
 /**
- * Makes changes one after the other and says what became of each. All are confirmed before the first is made. A refusal is
- * reported and the next one is made; any other error, and the refusal of a single change, ends the command.
+ * Makes changes one by one and reports each, after one confirmation for all. A refusal is reported and the next change is
+ * made; any other error, and the refusal of a single change, ends the command.
  */
 export async function changeEach(context: CommandContext, several: Several): Promise<CommandResult> {
   const { noun, done, ids, nameOf, changeOf, describe } = several;
@@ -83,7 +80,7 @@ export async function changeEach(context: CommandContext, several: Several): Pro
   };
 }
 
-/** Makes the same change of several keys; what is said on the way names their last sections only. */
+/** Messages on the way contain only the ends of keys. */
 export async function changeKeys(
   context: CommandContext,
   done: string,
@@ -99,7 +96,7 @@ const warning = (text: string): Note => ({ tone: 'warning', text });
 const howMany = (rows: readonly Row[], { done, ids, noun }: Several): string =>
   `${done} ${rows.filter(({ error }) => error === null).length} of ${count(ids.length, noun)}`;
 
-/** Shows what each is, and has the name typed, or of several how many they are. */
+/** Shows all objects, and has the name or the number of them typed. */
 async function confirmAll(
   context: CommandContext,
   { noun, done, ids, nameOf, describe, calledAlso, confirmFlag }: Several & Required<Pick<Several, 'describe'>>,

@@ -63,7 +63,7 @@ export const signingKeysExport = command({
   },
 });
 
-/** Text before a key is allowed in PEM (RFC 7468 §2), and names it. */
+/** PEM allows text before a key (RFC 7468 §2). */
 const pemOf = (keys: readonly SigningKey[]): string =>
   keys.map(({ kid, publicKey }) => `kid ${kid}\n${publicKey}`).join('\n');
 
@@ -86,7 +86,6 @@ export const revocationsExport = command({
   },
 });
 
-/** A document, and where it went: to stdout when `path` is null. */
 const exported = (content: string, data: Fields, path: string | null, more = ''): CommandResult => ({
   ...{ kind: 'file', content, data: path === null ? data : { path }, quiet: [] },
   notes: path === null ? [] : [{ tone: 'done', text: `wrote ${path}${more}` }],

@@ -13,7 +13,7 @@ import { fieldsShown } from './results.ts';
 
 type Numbers = Readonly<Record<string, unknown>>;
 
-/** The last row, of all products together. */
+/** The row for all products together. */
 const ALL = 'all';
 
 const countFields: readonly Field[] = [
@@ -69,7 +69,6 @@ export const stats = readCommand({
   },
 });
 
-/** As many as a glance takes in. */
 const MAX_SHOWN = 5;
 
 async function renderStats(data: Stats, named: readonly Product[], view: View): Promise<string> {
@@ -92,14 +91,11 @@ async function renderStats(data: Stats, named: readonly Product[], view: View): 
   return sections.map(([title, text]) => `${view.paint.bold(title)}\n${text}`).join('\n');
 }
 
-/** A key with its customer and what is told of it. */
 const keyFields = (told: string): Field[] =>
   listedFields.filter(({ name }) => ['key', told, 'customerId'].includes(name));
 
-/** Longer bars are no easier to compare. */
 const MAX_BAR = 60;
 
-/** A bar for each week, the largest as wide as there is room, behind its number. */
 function barsOf(weeks: Stats['issuedPerWeek'], { columns }: View): string {
   const most = Math.max(1, ...weeks.map(({ count }) => count));
   const labelWidth = Math.max(0, ...weeks.map(({ week }) => week.length));

@@ -2,12 +2,12 @@ import type { Scope, TokenKind } from '../../contract/scopes.ts';
 
 export interface TokenRole {
   readonly kind: TokenKind;
-  /** What a scoped token of the role may do; the scopes of another kind are fixed. */
+  /** The scopes of a scoped token; other kinds have fixed scopes. */
   readonly scopes?: readonly Scope[];
   readonly about: string;
 }
 
-/** What the commands of lkm need for the work of somebody, or of a program. */
+/** The scopes that a role needs for its commands. */
 export const tokenRoles = {
   ci: {
     kind: 'scoped',

@@ -63,7 +63,7 @@ export const tokensShow = showCommand({
   show: recordOf,
 });
 
-/** When a new token expires; without it `otherwise`. */
+/** `otherwise` describes the default. */
 const expiresOption = (otherwise: string) =>
   option(
     '--expires <WHEN>',
@@ -119,7 +119,7 @@ export const tokensCreate = changeCommand({
   },
 });
 
-/** Shorter secrets can be guessed: 128 bits in hexadecimal digits are so long. */
+/** Shorter secrets can be guessed: 128 bits are 32 hexadecimal digits. */
 const SHORT_SECRET = 32;
 
 export const tokensImport = changeCommand({
@@ -200,7 +200,6 @@ export const tokensRevoke = changeCommand({
 const describeNew = ({ id, kind, expiresAt }: Pick<Token, 'id' | 'kind' | 'expiresAt'>, done = 'created'): string =>
   `${done} ${id} · ${kind} · ${expiresAt === null ? 'never expires' : `expires ${moment(expiresAt)}`}`;
 
-/** The lines above the question: what the token is. */
 function describeToken(id: string, tokens: readonly Token[]): string[] {
   const token = tokens.find((one) => one.id === id);
   if (!token) return [`  ${id}  not in the list of tokens`];

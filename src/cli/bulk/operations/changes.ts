@@ -14,7 +14,7 @@ import { type Body, type BulkOperation, bulkOperation, type Preparation, withPro
 import type { BulkRequest } from '../request.ts';
 import { runBulk } from '../run-bulk.ts';
 
-/** Finds the product of a key where neither the row nor an option says it. */
+/** Looks up the product of a key unless the row or an option names it. */
 const productOfKey: Preparation = {
   needsOf: ({ productId, licenseKey }) =>
     typeof productId === 'string' || typeof licenseKey !== 'string'
@@ -28,18 +28,17 @@ const productOfKey: Preparation = {
   fill: (body, { key: productId }) => (productId === undefined ? body : { ...body, productId }),
 };
 
-/** What a command says of its change of the keys of a file. */
 export interface RowChange extends Partial<Pick<BulkOperation, 'repeatsSafely' | 'fields'>> {}
 
 interface KeyChange extends RowChange {
-  /** The operation, of those on keys: `keys.renew`. */
+  /** `keys.renew`. */
   readonly operation: string;
   readonly done: string;
 }
 
 type Send = (input: unknown, call: CallOptions) => Promise<Readonly<Record<string, unknown>>>;
 
-/** Rows are sent as they are; results show the `fields` of the response. */
+/** The results show `fields` of the response. */
 function keyOperation({ operation, fields = [], ...change }: KeyChange): BulkOperation {
   const name = operation.replace('keys.', '') as keyof typeof contract.keys;
   const { query, body = query } = contract.keys[name];
@@ -64,7 +63,7 @@ export interface RowValues extends Omit<BulkRequest, 'defaults'> {
   readonly ifUpdatedAt: string | undefined;
 }
 
-/** Changes the key of each row. `input` holds the values of the options, for every row; `asks` has the run confirmed first. */
+/** `input` holds the values of the options, for every row; `asks` has the run confirmed first. */
 export async function changeKeysInBulk(
   context: CommandContext,
   change: KeyChange,

@@ -12,7 +12,7 @@ import { isObject } from '../reading/columns.ts';
 import type { BulkRequest } from '../request.ts';
 import { runBulk } from '../run-bulk.ts';
 
-/** Products by name, and customers by address or name. What may be the name of a customer may be an id from elsewhere. */
+/** Finds products by name, and customers by address or name. The name of a customer may look like an id from elsewhere. */
 const namedInRows: Preparation = {
   needsOf(body) {
     const { productId, customerId } = body;
@@ -37,7 +37,7 @@ const namedInRows: Preparation = {
     if (kind === 'product') return orNull(findProduct(client, name));
     const found = findCustomer(client, name);
     if (name.includes('@')) return orNull(found);
-    // A token that may not look customers up: the service decides whether this is an id.
+    // A token without customer:read: the service decides whether this is an id.
     return orNull(unlessRefused('scopeMissing', found).then((id) => id ?? name));
   },
 
@@ -51,7 +51,7 @@ const namedInRows: Preparation = {
   },
 };
 
-/** The new customer of a body, where it has an e-mail address: such a customer may be there already. */
+/** The new customer of a body with an e-mail address, who may exist already. */
 function namedByEmail({ newCustomer }: Body): { readonly email: string; readonly name?: unknown } | null {
   if (!isObject(newCustomer) || typeof newCustomer.email !== 'string') return null;
   return { ...newCustomer, email: newCustomer.email };
@@ -62,13 +62,13 @@ export const createKeys = bulkOperation({
   done: 'issued',
   noun: 'key',
   schema: CreateKeyRequest,
-  // The service gives the key of a reference that has one.
+  // The service returns the key that a reference has.
   repeatsSafely: true,
   withReference: (body, reference) => ({ reference, ...body, ifAbsent: true }),
   preparation: namedInRows,
   fields: [{ name: 'key' }],
 
-  /** An e-mail address may stand in the place of the customer's id: no id has an `@`. */
+  /** An e-mail address in place of an id: no id has an `@`. */
   arrange(body) {
     const { customerId, newCustomer, ...others } = body;
     const isAddress = typeof customerId === 'string' && customerId.includes('@');
@@ -97,7 +97,7 @@ interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {
   readonly reference: string | undefined;
 }
 
-/** Issues a key for each row, or the keys of `--count`; `noteDefaultEnd` says which end keys get for which none is given. */
+/** `noteDefaultEnd` describes the default expiry. */
 export async function createKeysInBulk(
   context: CommandContext,
   values: Values,

@@ -12,7 +12,7 @@ import { bulkOperation, type Need, type Preparation, withProductId } from '../op
 import type { BulkRequest, ForeignFiles } from '../request.ts';
 import { runBulk } from '../run-bulk.ts';
 
-/** The products of the keys, by id or name, and versions; with `createProducts` those that are not there are made. */
+/** Products by id or name, and versions; `createProducts` creates missing ones. */
 const productsOfKeys: Preparation = {
   needsOf({ productId, version }, { createProducts = false }) {
     if (typeof productId !== 'string' || !(createProducts || isProductName(productId))) return [];
@@ -43,13 +43,13 @@ const productsOfKeys: Preparation = {
   fill: (body, { product = body.productId }) => ({ ...body, productId: product }),
 };
 
-/** The id of a product by its id or its name; null when there is none. */
+/** Finds a product by id or name; null if there is none. */
 async function findId(client: Client, product: string): Promise<string | null> {
   if (isProductName(product)) return orNull(findProduct(client, product));
   return (await findVersions(client, product)) === null ? null : product;
 }
 
-/** The ids of the versions of a product by their names; null when there is no such product. */
+/** The ids of the versions by name; null without such a product. */
 async function findVersions(client: Client, productId: string): Promise<ReadonlyMap<string, string> | null> {
   const product = await unlessRefused('productNotFound', client.products.get({ productId }));
   return product && new Map(product.versions.map(({ version, id }) => [version, id]));
@@ -63,7 +63,7 @@ const reasons: Readonly<Record<string, string>> = {
   id: 'was not made at createdAt',
 };
 
-/** The length below which a key can be found by trying. */
+/** Shorter keys can be guessed. */
 const GUESSABLE = 12;
 
 export const importKeys = bulkOperation({
@@ -72,7 +72,7 @@ export const importKeys = bulkOperation({
   noun: 'key',
   schema: ImportKeyRequest,
   preparation: productsOfKeys,
-  // A key that is there already is refused, whatever the service remembers.
+  // An existing key is always refused.
   repeatsSafely: true,
   fields: [{ name: 'id' }],
 
@@ -112,14 +112,13 @@ interface Values extends Omit<BulkRequest, 'defaults' | 'mode' | 'foreign'>, For
   readonly yes: boolean;
 }
 
-/** Takes in the keys of a file, once that is confirmed. */
 export function importKeysInBulk(context: CommandContext, values: Values): Promise<CommandResult> {
   const { product, ifAbsent, inUse, from, yes } = values;
   const createProducts = values.createProducts || from !== undefined;
   return runBulk(context, importKeys, {
     ...values,
     foreign: values,
-    // Another system may have let in more devices than its limit said.
+    // Other systems may have exceeded their limits.
     defaults: { productId: product, force: inUse || from !== undefined || undefined },
     mode: { ifAbsent, createProducts },
     confirm: async (rows) => {

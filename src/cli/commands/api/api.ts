@@ -59,7 +59,7 @@ export const api = command({
   },
 });
 
-/** The response as a document: JSON, over several lines on a terminal, or a text that is none. */
+/** The response as a document; JSON is indented on a terminal. */
 function resultOf(response: unknown, { io, settings }: CommandContext): CommandResult {
   const indent = io.stdout.isTTY && settings.output === null ? 2 : undefined;
   const content = typeof response === 'string' ? response : sanitiseJson(JSON.stringify(response, null, indent));
@@ -82,7 +82,7 @@ async function readValue(text: string, io: Io): Promise<string | number | boolea
   return /^-?(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : readReference(text, io);
 }
 
-/** The value is left out of the error: it may be a secret. */
+/** The error does not contain the value, which may be a secret. */
 function splitField(text: string): readonly [name: string, value: string] {
   const at = text.indexOf('=');
   if (at < 1) throw new UsageError('a field is written NAME=VALUE');

@@ -3,7 +3,7 @@ import type { AnyEndpoint } from '../../../contract/endpoint.ts';
 import { listEndpoints } from '../../../contract/index.ts';
 import type { WrittenRequest } from './read-request.ts';
 
-/** What a list answers with; `meta` says how to go on: by cursor, by number, or by page. */
+/** A part of a list; `meta` points to the next part by cursor, number or page. */
 const Page = z.looseObject({
   data: z.array(z.unknown()),
   meta: z
@@ -13,8 +13,8 @@ const Page = z.looseObject({
 });
 
 /**
- * Reads a list to its end, page by page, and returns the first response with the items of all in its `data`. A response
- * that is not a list is returned as it is; rejects with `ProtocolError` when one after the first is not.
+ * Reads all pages and returns the first response with the items of all in `data`. Returns a response that is no list
+ * unchanged. Rejects with `ProtocolError` if a later page is no list.
  */
 export async function readAllPages(
   request: WrittenRequest,
@@ -30,7 +30,7 @@ export async function readAllPages(
   while (next !== null) {
     query = { ...query, ...next };
     const endpoint = rawEndpoint({ ...request, query });
-    // Without a list here, the items so far would be lost.
+    // Fails here, because the items so far would be lost.
     const unwrap = (wire: unknown) => Page.parse(wire);
     const page = Page.parse(await send({ ...endpoint, reply: { ...endpoint.reply, unwrap } }, query));
     items.push(...page.data);
@@ -41,7 +41,7 @@ export async function readAllPages(
 
 const MAX_LIMIT = '1000';
 
-/** The query of the first page. A list that takes a cursor is read by it: numbered pages shift while objects come and go. */
+/** The query of the first page, by cursor if possible: numbered pages shift while objects come and go. */
 function firstPage({ path, query }: WrittenRequest): WrittenRequest['query'] {
   if (takes(path, 'cursor', '') && !('page' in query)) return { cursor: '', limit: MAX_LIMIT };
   return takes(path, 'after', '0') ? { limit: MAX_LIMIT } : {};
@@ -52,7 +52,7 @@ function takes(path: string, name: string, example: string): boolean {
   return parsed?.success === true && name in parsed.data;
 }
 
-/** The query of the page after this one; null after the last. */
+/** The query of the next page; null after the last. */
 function pageAfter(
   { next, last, page = 1, totalPages = 1 }: z.infer<typeof Page>['meta'] = {},
   { after = '0' }: WrittenRequest['query'],
@@ -62,7 +62,7 @@ function pageAfter(
   return page < totalPages ? { page: String(page + 1) } : null;
 }
 
-/** An endpoint for one written request: it sends what was written, and its payload is the response as it came. */
+/** An endpoint that sends the request as it was typed and returns the response unchanged. */
 export function rawEndpoint({ method, path, query, body }: WrittenRequest): AnyEndpoint {
   const known = endpointAt(method, path);
   return {
@@ -71,7 +71,7 @@ export function rawEndpoint({ method, path, query, body }: WrittenRequest): AnyE
     path,
     scope: known?.scope ?? 'none',
     query: objectWith(query),
-    // An endpoint with a body gets one, though nothing is written for it.
+    // An endpoint with a body gets an empty one.
     ...((body !== null || known?.body !== undefined) && { body: objectWith(body ?? {}) }),
     reply: {
       status: 200,
@@ -85,7 +85,7 @@ export function rawEndpoint({ method, path, query, body }: WrittenRequest): AnyE
   };
 }
 
-/** The endpoint of the contract that a request is for; another version of the service may have more. */
+/** Undefined for an endpoint that only other versions of the service have. */
 const endpointAt = (method: string, path: string): AnyEndpoint | undefined =>
   listEndpoints().find(({ endpoint }) => endpoint.method === method && endpoint.path === path)?.endpoint;
 

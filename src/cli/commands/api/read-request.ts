@@ -8,18 +8,18 @@ export interface WrittenRequest {
   readonly body: Readonly<Record<string, unknown>> | null;
 }
 
-/** A field with its value: of the body, or of the query where there is another body or none. */
+/** A field of the body, or of the query where there is no body or another one. */
 export type WrittenField = readonly [name: string, value: unknown];
 
 interface Words {
   readonly words: readonly string[];
   readonly method: string | undefined;
   readonly fields: readonly WrittenField[];
-  /** The text of the body, where a file or stdin has it. */
+  /** The body from a file or stdin. */
   readonly input: string | null;
 }
 
-/** Reads a request as `gh api` does: POST when there is something to send, GET otherwise. Throws `UsageError`. */
+/** Reads a request as `gh api` does: POST if there is something to send, else GET. Throws `UsageError`. */
 export function readRequest({ words, method, fields, input }: Words): WrittenRequest {
   const [path = '', written] = words.toReversed();
   if (words.length > 2) throw new UsageError(`'${words[2]}' is too much: a method and a path are all that it takes`);
@@ -45,7 +45,7 @@ function readMethod(text: string): Method {
   return method;
 }
 
-/** Stands for the service while a path is read; nothing is sent there. */
+/** A base for parsing paths; nothing is sent there. */
 const placeholder = 'http://service.invalid';
 
 function readPath(text: string): { readonly path: `/${string}`; readonly query: URLSearchParams } {
@@ -72,7 +72,7 @@ function entriesOnce(entries: readonly (readonly [name: string, value: string])[
   return Object.fromEntries(entries);
 }
 
-/** The text is left out of the error: it may hold a licence key. */
+/** The error does not contain the text, which may hold a licence key. */
 function parseBody(text: string): Record<string, unknown> {
   try {
     const body: unknown = JSON.parse(text);
@@ -81,7 +81,7 @@ function parseBody(text: string): Record<string, unknown> {
   throw new UsageError('the input is not a JSON object', ['Requests of this service are objects.']);
 }
 
-/** Builds the object that names such as `newCustomer[email]` and `allowedHosts[]` describe. */
+/** Builds nested objects and lists from names such as `newCustomer[email]` and `allowedHosts[]`. */
 function nest(fields: readonly WrittenField[]): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const [name, value] of fields) put(body, partsOf(name), value, name);

@@ -10,7 +10,7 @@ export interface Check {
   readonly check: string;
   readonly status: 'ok' | 'warn' | 'fail';
   readonly detail: string;
-  /** What to do about it; null when there is nothing to do. */
+  /** Null if nothing has to be done. */
   readonly advice: string | null;
 }
 
@@ -24,7 +24,7 @@ export const fail = (check: string, detail: string, advice: string): Check => {
   return { check, status: 'fail', detail, advice };
 };
 
-/** Makes an error the failed check, in the words in which any command reports it; `asked` is the service it is about. */
+/** Turns an error into a failed check with its usual words; `asked` describes the service. */
 export const failed =
   (check: string, asked?: Omit<Situation, 'rerun'>) =>
   (error: unknown): Check => {
@@ -37,7 +37,6 @@ export const failed =
     return fail(check, message, advice);
   };
 
-/** The result of all checks: a line for each, and exit code 13 when one has failed. */
 export function checkResult(checks: readonly Check[], { io, settings }: CommandContext): CommandResult {
   const failures = checks.filter(({ status }) => status === 'fail').map(({ check }) => check);
   const warnings = checks.filter(({ status }) => status === 'warn').length;

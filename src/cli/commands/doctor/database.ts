@@ -6,7 +6,7 @@ import { count } from '../../output/words.ts';
 import { loadOperator, type Operator } from '../../request/operator.ts';
 import { type Check, fail, failed, ok, warn } from './check.ts';
 
-/** Checks a database that commands open themselves. */
+/** Checks the database of `--db`. */
 export async function examineDatabase(db: string, context: CommandContext): Promise<readonly Check[]> {
   const { inspectDatabase } = await loadOperator();
   const found = await inspectDatabase(db).catch(failed('database'));
@@ -23,7 +23,7 @@ export async function examineDatabase(db: string, context: CommandContext): Prom
 
 type Inspection = NonNullable<Awaited<ReturnType<Operator['inspectDatabase']>>>;
 
-/** Throws `StartupError` when the master key of the environment does not open its secrets. */
+/** Throws `StartupError` if the master key does not open the secrets. */
 function checkInspected(db: string, found: Inspection, { io, flags }: CommandContext): Check {
   const { engine, done, pending, unknown, owner, warnings } = found;
   const place = `${withoutPassword(db)}, ${engine}`;

@@ -25,7 +25,7 @@ export const doctor = command({
   run: async (_, context) => checkResult(await examine(context), context),
 });
 
-/** Makes all checks, from what is on this machine to the service; one that cannot be made is left out. */
+/** Checks this machine first, then the service; leaves out impossible checks. */
 async function examine(context: CommandContext): Promise<readonly Check[]> {
   const { io, flags } = context;
   const local = [
@@ -44,7 +44,7 @@ async function examine(context: CommandContext): Promise<readonly Check[]> {
 
 const isFailure = ({ status }: Check): boolean => status === 'fail';
 
-/** A webhook that was disabled misses what happens. Nothing for a token that may not see webhooks. */
+/** Disabled webhooks miss events. No check if the token may not see webhooks. */
 async function checkWebhooks(context: CommandContext): Promise<readonly Check[]> {
   const all = await context
     .client()
@@ -57,7 +57,7 @@ async function checkWebhooks(context: CommandContext): Promise<readonly Check[]>
   return [fail('webhooks', `disabled: ${told.join(', ')}`, goOn)];
 }
 
-/** Checks what a change needs before it is sent, and makes nothing. Throws `LocalError`. */
+/** Checks the state folder without creating anything. Throws `LocalError`. */
 function checkStateFolder(io: Io): Check {
   const folder = stateDir(io);
   if (hasPending(io)) openPending(io).list();

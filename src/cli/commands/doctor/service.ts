@@ -12,7 +12,7 @@ import { count, expiry, typedDuration } from '../../output/words.ts';
 import type { RemoteTarget } from '../../request/target.ts';
 import { type Check, fail, failed, ok, warn } from './check.ts';
 
-/** Checks a service over the network, from the way there to what the token may do. */
+/** Checks a service from its address to the rights of the token. */
 export async function examineService(target: RemoteTarget, context: CommandContext): Promise<readonly Check[]> {
   const { io } = context;
   const asked = { baseUrl: target.baseUrl, tokenFrom: null, now: io.now() };
@@ -30,7 +30,7 @@ export async function examineService(target: RemoteTarget, context: CommandConte
   const received = io.now();
   if ('check' in health) return [health];
   const reached = checkAddress(health, received - sent, address);
-  // The rest would be about another program.
+  // Another program answered.
   if (reached.status === 'fail') return [reached];
   return [
     reached,
@@ -44,18 +44,17 @@ export async function examineService(target: RemoteTarget, context: CommandConte
   ];
 }
 
-/** The address of a service, and the proxy on the way there. */
 type Address = ReturnType<typeof readBaseUrl> & { readonly proxy: HttpProxy | null };
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Of a request without a token, which is refused: no change is made under it. */
+/** Sent without a token: the service refuses the request and changes nothing. */
 const PROBE_KEY = 'lkm-doctor';
 
 const get = (path: string, address: Address, context: CommandContext) => send('GET', path, address, context);
 
-/** Sends a request once, without a token, and returns the response whatever its status. */
+/** Sends a request once without a token; returns the response with any status. */
 async function send(
   method: 'GET' | 'POST',
   path: string,
@@ -87,10 +86,10 @@ function checkAddress({ status, text }: RawResponse, tookMs: number, { host, pro
   return fail('address', `${took} with ${status}, which is not how lkm answers`, advice);
 }
 
-/** More than this and an expiry, a signature or a certificate may be judged wrongly. */
+/** With a larger difference, expiries, signatures and certificates may be judged wrongly. */
 const MAX_SKEW_MS = 30_000;
 
-/** Compares the clocks; the header has whole seconds. */
+/** The header has whole seconds. */
 function checkClock({ headers }: RawResponse, sent: number, received: number): readonly Check[] {
   const there = Date.parse(headers.get('date') ?? '');
   if (Number.isNaN(there)) return [];
@@ -106,7 +105,7 @@ function checkDatabase({ status }: RawResponse): Check {
   return fail('database', `the service answers ${status}: its database does not work`, 'Its log says why.');
 }
 
-/** Whether the header of idempotency keys reaches the service, which says what it saw. */
+/** Checks that idempotency keys reach the service, which returns the key that it received. */
 const checkKeyHeader =
   (key: string) =>
   ({ headers }: RawResponse): Check => {
@@ -118,7 +117,7 @@ const checkKeyHeader =
     return fail('idempotency', 'the key of a change does not reach the service', advice);
   };
 
-/** The date of the service's contract, beside the one of this command. */
+/** Compares the dates of both contracts. */
 function checkContract({ status, text }: RawResponse): Check {
   const theirs = /"version":\s*"(\d{4}-\d{2}-\d{2})"/.exec(text ?? '')?.[1];
   if (status !== 200 || theirs === undefined) {
@@ -133,13 +132,12 @@ function checkContract({ status, text }: RawResponse): Check {
   return warn('contract', `the service has that of ${theirs}, this lkm that of ${apiVersion}`, advice);
 }
 
-/** A token that expires sooner than this gets a warning. */
 const SOON_MS = 14 * 86_400_000;
 
 async function checkToken(target: RemoteTarget, context: CommandContext): Promise<Check> {
   const { flags, io } = context;
   const now = io.now();
-  // Stdin is read once, by the client.
+  // The client reads stdin later.
   const found = flags.tokenFile ? { from: '--token-file' } : await findToken(flags, target, io).catch(failed('token'));
   if ('check' in found) return found;
   const asked = { baseUrl: target.baseUrl, tokenFrom: found.from, now };

@@ -136,7 +136,6 @@ const keyResult = (key: string, data: Fields) => ({
   secret: true,
 });
 
-/** Null when no end is given. */
 function describeEnd(expires: string | null | undefined): string | null {
   if (expires === undefined) return null;
   return expires === null ? 'never expires' : `expires ${moment(expires)}`;

@@ -13,31 +13,28 @@ import { namedRecord } from '../results.ts';
 import { sessionFields } from '../sessions.ts';
 import { colorOf, otherNames, statusOf } from './list.ts';
 
-/** What the lookup of a key returns: the licence and its customer. */
 export type Lookup = {
   readonly license: License;
   readonly customer: Pick<Customer, 'id' | 'name' | 'email' | 'active'> | null;
   readonly sessions?: readonly Session[] | undefined;
-  /** Absent for tokens of kind client. */
   readonly files?: readonly SignedFile[] | undefined;
-  /** The name of its product, where that is shown. */
+  /** The name of the product, where it is shown. */
   readonly product?: string | undefined;
 };
 
-/** A lookup with the status of the key in one word, the same as in lists. */
+/** With the same status as in lists. */
 export const withStatus = <L extends Pick<Lookup, 'license'>>(lookup: L, now: number) => ({
   ...lookup,
   status: statusOf(lookup.license, now),
 });
 
-/** A field whose value is the property of the licence with the same name. */
+/** A field of the licence with the same name. */
 const licenseField = (name: string, more: Partial<Field<Lookup>> = {}): Field<Lookup> => ({
   name,
   of: ({ license }) => license[name],
   ...more,
 });
 
-/** The fields of a key that are shown in a way of their own. */
 const ownFields: readonly Field<Lookup>[] = [
   licenseField('key', { show: (key, now, { license }) => describeKey(String(key), license, now) }),
   {
@@ -115,20 +112,20 @@ export const keysGet = readCommand({
   },
 });
 
-/** With the end of the one that it has replaced, while both work. */
+/** Mentions the replaced key while both work. */
 function describeKey(key: string, { previousKeyUntil: until }: License, now: number): string {
   const shown = marked(key, isMaskedKey(key));
   return until != null && Date.parse(until) > now ? `${shown} (the old one until ${until.slice(0, 10)})` : shown;
 }
 
-/** Of a floating key with its seats: those that are taken, where the token may know. */
+/** For a floating key with its sessions, if the token may see them. */
 function describeType({ license: { licenseType, maxConcurrentSessions: most }, sessions }: Lookup): string {
   if (licenseType !== 'floating') return String(licenseType ?? nothing);
   if (sessions !== undefined) return `floating, ${usage(sessions.length, most)} sessions`;
   return `floating, ${most ?? 'unlimited'} sessions`;
 }
 
-/** When it ends, and what is given after that. */
+/** The expiry and the grace period. */
 function describeTerm({ expirationDate, expiresAfter, gracePeriod, graceUntil }: License, now: number): string {
   if (expirationDate === null && expiresAfter) return `${expiresAfter} after its first use`;
   const end = expiry(expirationDate, now);
@@ -143,7 +140,7 @@ function describeCustomer(customer: Lookup['customer']): string {
   return `${customer.name}${email}${customer.active ? '' : ' (inactive)'}`;
 }
 
-/** Those of its plan are its own, so the plan is named here. */
+/** Features may come from the plan, which is named. */
 function describeFeatures({ metadata, plan }: License): string {
   const { features = {}, is_trial = false } = metadata ?? {};
   const named = Object.entries(features).map(([name, set]) => (set === true ? name : `${name}=${set}`));
@@ -151,7 +148,7 @@ function describeFeatures({ metadata, plan }: License): string {
   return plan == null || shown === nothing ? shown : `${shown} (plan ${plan.name})`;
 }
 
-/** The free entries: the others have rows of their own. */
+/** Without members that have rows of their own. */
 const describeMetadata = ({ metadata }: License): string =>
   Object.entries(freeMetadataOf(metadata))
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -61,7 +61,7 @@ function customersOf(events: readonly Event[]): (id: unknown) => unknown {
   return (id) => names.get(id as string) ?? id;
 }
 
-/** The device that it is about, what was changed from what to what, or what tells one event of a kind from the next. */
+/** The device, the changed values, or another detail of the event. */
 function aboutOf({ data, resource_type: type, resource_id: id }: Event, nameOf: (id: unknown) => unknown): string {
   const { hostId, expirationDate, expiresAt, from, to, changed, before, after, previousKey, key } = data;
   if (typeof hostId === 'string') return hostId;
@@ -77,7 +77,6 @@ function aboutOf({ data, resource_type: type, resource_id: id }: Event, nameOf: 
   return typeof until === 'string' ? `until ${moment(until)}` : '';
 }
 
-/** A value that was recorded, as people read it. */
 function shownValue(value: unknown): string {
   if (value === null || value === undefined) return 'none';
   return /^\d{4}-\d\d-\d\dT/.test(String(value)) ? moment(value) : String(value);

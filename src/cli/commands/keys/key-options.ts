@@ -6,7 +6,7 @@ import { UsageError } from '../../failure/errors.ts';
 import { parseSeconds } from '../../values/duration.ts';
 import { parseComponent, parseFeature, parseLimit, parseMetadata, parseRateLimit } from '../../values/scalars.ts';
 
-/** The options that create the customer of a key along with a change. */
+/** Create the customer along with the key. */
 export const newCustomerOptions = {
   newCustomerName: option('--new-customer-name <NAME>', 'create its customer along with it', {
     field: 'newCustomer.name',
@@ -22,7 +22,7 @@ export const fingerprintMatch = option(
   parseRateLimit,
 );
 
-/** What a key is bound to, and the sessions of one that is not bound to a device. */
+/** The binding of a key and the sessions of a floating key. */
 export const seatOptions = {
   licenseType: option('--type <TYPE>', 'what a key is bound to', { choices: licenseTypes }),
   maxConcurrentSessions: option(
@@ -34,7 +34,6 @@ export const seatOptions = {
   sessionLeaseDuration: option('--lease <DUR>', 'how long a session lasts without a report', parseSeconds),
 };
 
-/** The components of a host's fingerprint. */
 export const components = many(
   '--component <NAME=VALUE>',
   'a part of the host, as disk=S3Z9: its hash is sent',
@@ -47,7 +46,7 @@ interface Hashable {
   readonly components: readonly (readonly [name: string, value: string])[] | undefined;
 }
 
-/** What the components of a host are in a request, whose product they are hashed with. */
+/** The fingerprint of components, which are hashed with the product. */
 export async function fingerprintIn({ key, product, components }: Hashable, context: CommandContext) {
   if (components === undefined) return undefined;
   if (new Set(components.map(([name]) => name)).size < components.length) {
@@ -57,7 +56,6 @@ export async function fingerprintIn({ key, product, components }: Hashable, cont
   return { productId, fingerprint: fingerprintOf(productId, Object.fromEntries(components)) };
 }
 
-/** The options for the parts of a key's metadata that are given by their names. */
 export const metadataOptions = (ofMetadata: string) => ({
   feature: many('--feature <NAME[=VALUE]>', 'switch a feature on, or give it a value', {
     parse: parseFeature,

@@ -13,16 +13,14 @@ import { parseBoolean, parseMetadata } from '../../values/scalars.ts';
 import { customerOption, limit, planOption, readCommand } from '../forms.ts';
 import { fieldsShown, firstOf } from '../results.ts';
 
-/** A key in a list, with its status in a word. */
 export type ListedRow = ListedLicense & { readonly status: KeyStatus };
 
-/** The names of what the service says of a key besides. */
+/** The names of the other members of a schema. */
 export const otherNames = (
   schema: { readonly shape: object },
   fields: readonly { readonly name: string }[],
 ): string[] => Object.keys(schema.shape).filter((name) => !fields.some((field) => field.name === name));
 
-/** The columns of a list. */
 const columns: readonly Field<ListedRow>[] = [
   { name: 'key' },
   { name: 'status', color: colorOf },
@@ -48,7 +46,7 @@ const columns: readonly Field<ListedRow>[] = [
     show: (id, _, { customerName }) => customerName ?? String(id ?? nothing),
     cuts: true,
   },
-  // For a spreadsheet: whom to write to.
+  // For letters from a spreadsheet.
   { name: 'productName', shown: 'data' },
   { name: 'customerName', shown: 'data' },
   { name: 'customerEmail', shown: 'data' },
@@ -118,7 +116,6 @@ export const keysList = readCommand({
   },
 });
 
-/** The result for keys, with what is to be said below them. */
 export function listOfKeys(
   { items, notes = [] }: { readonly items: readonly ListedLicense[]; readonly notes?: readonly Note[] },
   empty: string,
@@ -130,7 +127,6 @@ export function listOfKeys(
   return { kind: 'rows', rows, data: items, quiet: keys, secrets: keys, secret: true, empty, notes };
 }
 
-/** Of a status: whether the key can be used. */
 export function colorOf(status: unknown): 'green' | 'yellow' | 'red' | null {
   if (status === 'active') return 'green';
   if (status === 'full') return 'yellow';
@@ -139,7 +135,7 @@ export function colorOf(status: unknown): 'green' | 'yellow' | 'red' | null {
 
 type StatusParts = Pick<License, 'vendorDisabled' | 'revokedAt' | 'expirationDate' | 'activations' | 'maxActivations'>;
 
-/** The status of a key in one word; where several fit, the one that matters most. */
+/** The status of a key; of several the most important one. */
 export function statusOf(license: StatusParts, now: number): KeyStatus {
   const { vendorDisabled, revokedAt, expirationDate, activations, maxActivations } = license;
   if (revokedAt != null) return 'revoked';

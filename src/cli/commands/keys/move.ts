@@ -103,7 +103,7 @@ export const keysExport = command({
       data: null,
       quiet: [],
       secret: true,
-      // Read once all of it is written.
+      // Called after the output.
       get notes() {
         return [{ tone: 'done' as const, text: `exported ${count(exported, 'key')}` }];
       },

@@ -13,12 +13,11 @@ import { namedRecord, type Outcome } from '../results.ts';
 import { type Lookup, licenseFields, withStatus } from './get.ts';
 import { newCustomerOptions } from './key-options.ts';
 
-/** The fields of a changed key: those of `keys get`, without the customer, which the service does not return here. */
+/** Without the customer, which the service does not return here. */
 export const changedFields: readonly Field<Lookup>[] = licenseFields.filter(
   ({ name }) => name !== 'customer' && name !== 'customerId',
 );
 
-/** The outcome of a change of one key: the licence as it is then. */
 export const changedKey = (license: License, done: string, { now }: Io): Outcome => ({
   ...namedRecord(withStatus({ license, customer: null }, now()), license.key),
   data: { license },

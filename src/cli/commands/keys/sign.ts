@@ -9,7 +9,6 @@ import { changeCommand } from '../forms.ts';
 import type { Outcome } from '../results.ts';
 import { components, fingerprintIn } from './key-options.ts';
 
-/** How long a licence file lasts. */
 export const ttl = option('--ttl <DUR>', 'how long the file lasts; needed when the key never expires', parseSeconds);
 
 export const keysSign = changeCommand({
@@ -36,7 +35,7 @@ export const keysSign = changeCommand({
   outcome: (answer, { hostId, ttl }, context) => signedFile(answer, { hostId, ttl }, context),
 });
 
-/** A file that is signed for a device: the one that was asked for, or the one that this is by its components. */
+/** The file may be for another device than the given one: the device with the same components. */
 export async function signedFile(
   answer: { readonly file: string; readonly warning?: string | undefined },
   { hostId: asked, ttl = null }: { readonly hostId: string; readonly ttl?: number | null | undefined },
@@ -59,7 +58,7 @@ export async function signedFile(
   };
 }
 
-/** A licence file on a terminal is of no use to anybody. */
+/** A licence file is useless on a terminal. */
 export function refuseScreen({ io, settings, flags, dryRun }: CommandContext): void {
   if (!io.stdout.isTTY || flags.output !== undefined || settings.format !== 'table' || dryRun) return;
   throw new UsageError('a licence file belongs in a file: name it with -o', [

@@ -115,7 +115,7 @@ export const keysRebind = changeCommand({
   },
 });
 
-/** What freeing a device cannot undo: a licence file verifies without the service. */
+/** A freed device keeps its licence file, which verifies without the service. */
 function fileNotes(files: readonly { readonly hostId: string; readonly endsAt: string }[], now: number): Note[] {
   const sorted = files.toSorted((one, other) => (one.endsAt < other.endsAt ? -1 : 1));
   const lastEnds = new Map(sorted.map(({ hostId, endsAt }) => [hostId, endsAt]));

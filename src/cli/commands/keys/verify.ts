@@ -79,7 +79,7 @@ export const keysVerify = command({
   },
 });
 
-/** What each verdict means and what to do about it. */
+/** The meaning of each verdict. */
 const explanations: Readonly<Record<Verdict, string | null>> = {
   ok: null,
   token_malformed: 'this is not a licence file of lkm, or it was damaged: get it again with lkm keys sign',
@@ -103,7 +103,7 @@ async function verify(text: string, options: VerifyOptions): Promise<Verificatio
   return ofForm(message, ['Get them again from the service.'], () => verifyLicenseFile(text, options));
 }
 
-/** The stored watermark, whole seconds since 1970; undefined when there is none yet. Throws `LocalError`. */
+/** Whole seconds since 1970; undefined if there is none yet. Throws `LocalError`. */
 function readWatermark(path: string, io: Io): number | undefined {
   const text = readIfPresent(path, io)?.trim();
   if (text === undefined) return undefined;

@@ -53,7 +53,7 @@ export const keysWhy = readCommand({
   },
 });
 
-/** A line for each rule, with a mark that needs no colour. */
+/** The marks need no colour. */
 function listRules(rules: readonly Rule[], { paint }: View): string {
   const width = Math.max(...rules.map(({ rule }) => rule.length));
   return rules
@@ -64,7 +64,7 @@ function listRules(rules: readonly Rule[], { paint }: View): string {
     .join('');
 }
 
-/** A sentence of the service with its instants as people read them. */
+/** Formats the instants in a message of the service. */
 const withMoments = (text: string): string =>
   text.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z/g, (instant) => moment(instant));
 
@@ -72,7 +72,7 @@ function notesOn({ allowed, action, at, rules }: Explanation, subject: FixSubjec
   const verdict: Note = { tone: 'done', text: `${action} would work at ${moment(at)}` };
   if (allowed) return [verdict];
   const reasons = rules.flatMap(({ reason }) => reason ?? []);
-  // Where that is one of them, nothing else helps.
+  // Nothing helps a revoked key.
   const revoked = reasons.filter((reason) => reason === 'licenseRevoked');
   const fixes = (revoked.length > 0 ? revoked : reasons).flatMap((reason) => fixesFor(reason, subject));
   const width = Math.max(0, ...fixes.map(([label]) => label.length));

@@ -6,13 +6,12 @@ import { quote } from '../../output/words.ts';
 interface Served {
   readonly url: string;
   readonly db: string;
-  /** The first token of its database, where that is new. */
+  /** The first token of a new database. */
   readonly adminToken: string | null;
-  /** Whether other servers may run on the same database. */
   readonly isShared: boolean;
 }
 
-/** Makes the server the profile `local` until it ends. Returns how it is reached, as lines to show. */
+/** Stores the server as profile `local` until it ends. Returns lines that explain the access. */
 export async function storeAccess(
   { url, db, adminToken, isShared }: Served,
   { io, onClose }: CommandContext,
@@ -29,7 +28,7 @@ export async function storeAccess(
     return [...shown, '  profile   local', command];
   } catch (error) {
     if (!(error instanceof LocalError)) throw error;
-    // The server runs all the same, as in a container whose home is read-only; more tokens can be made.
+    // The server runs without a profile, for example in a container with a read-only home.
     return [`  profile   none: ${error.message}`, ...(isShown ? shown : [newToken])];
   }
 }

@@ -11,7 +11,7 @@ import type { Io } from '../../io.ts';
 import { quote } from '../../output/words.ts';
 import { asOwnerOf } from '../../request/connection.ts';
 
-/** A database for the time of one command, in a folder that is removed when lkm ends. */
+/** A temporary database, removed when lkm ends. */
 export function temporaryDatabase({ io, onClose }: CommandContext): string {
   const folder = join(io.tempDir, `lkm-serve-${io.uuid().slice(0, 8)}`);
   mkdirSync(folder, { mode: 0o700 });
@@ -21,7 +21,7 @@ export function temporaryDatabase({ io, onClose }: CommandContext): string {
 
 const DAY_MS = 86_400_000;
 
-/** Lends an admin token of a database for the time of some work, by the clock of its server, and revokes it afterwards. */
+/** Creates an admin token for `work`, by the clock of the server, and revokes it afterwards. */
 export async function withTemporaryToken<T>(
   db: string,
   clock: number | undefined,
@@ -44,10 +44,10 @@ export async function withTemporaryToken<T>(
   }
 }
 
-/** Variables that would lead the command to another service, or to none. */
+/** Variables that name another service. */
 const replaced = ['LKM_DB', 'LKM_PROFILE', 'LKM_TOKEN_FILE'];
 
-/** Runs a command against a server; resolves to its exit code, as a shell has it. Throws `LocalError`. */
+/** Runs a command against a server; resolves to its exit code as a shell reports it. Throws `LocalError`. */
 export async function runAgainst(
   url: string,
   token: string,
@@ -57,7 +57,7 @@ export async function runAgainst(
   const others = Object.entries(io.env).filter(([name]) => !replaced.includes(name));
   const env = { ...Object.fromEntries(others), LKM_BASE_URL: url, LKM_TOKEN: token };
   const child = spawn(program, words, { cwd: io.cwd, env, stdio: 'inherit' });
-  // Ctrl-C reaches the command from the terminal itself.
+  // A terminal sends Ctrl-C to the command itself.
   const pass = (): void => {
     if (io.stop.reason !== 'SIGINT' || !io.stdin.isTTY) child.kill(io.stop.reason);
   };

@@ -32,10 +32,8 @@ const OPENED_DAYS = 84;
 const SALES = 60;
 
 /**
- * Fills a new database with the sales of twelve weeks, by real requests at a clock that runs through them. The same seed
- * makes the same sales; keys and ids are new each time. Returns an admin token. Throws `LocalError` when there is data.
- *
- * @param now when the twelve weeks end, in milliseconds since 1970
+ * Fills a new database with the sales of twelve weeks by real requests, with a clock that runs through them. A seed
+ * determines the sales; keys and ids are new. Returns an admin token. Throws `LocalError` for a database with data.
  */
 export async function seedDatabase(
   db: string,
@@ -49,7 +47,7 @@ export async function seedDatabase(
     }
     const { token } = await client.tokens.create({ name: 'local', kind: 'admin', expiresAt: null });
     const shop: Shop = { client, products: [], customerIds: [] };
-    // A second passes between one thing and the next, so that lists are always in the same order.
+    // A second between objects, so that lists have a fixed order.
     for (const { name, versions, isFloating } of products) {
       time += 1_000;
       const { id } = await client.products.create({ name });
@@ -62,7 +60,7 @@ export async function seedDatabase(
     }
     const random = seededRandom(seed);
     for (let sale = 0; sale < SALES; sale++) {
-      // More is sold as time goes by.
+      // Sales increase over time.
       time = now - Math.floor(OPENED_DAYS * DAY_MS * (1 - Math.sqrt((sale + 1) / (SALES + 1))));
       await sell(shop, random, time);
     }
@@ -71,7 +69,7 @@ export async function seedDatabase(
   });
 }
 
-/** An address that leads nowhere (RFC 2606). */
+/** A reserved domain (RFC 2606). */
 function emailOf(name: string): string {
   const words = name.normalize('NFD').replaceAll(/[^a-zA-Z0-9]+/g, ' ');
   return `it@${words.trim().replaceAll(' ', '-').toLowerCase()}.example`;
@@ -83,7 +81,7 @@ interface Shop {
   readonly customerIds: string[];
 }
 
-/** Sells a key, and lets some of its devices use it. `random` gives numbers from 0 to below 1. */
+/** Issues a key and activates some devices. `random` returns numbers from 0 to below 1. */
 async function sell({ client, products, customerIds }: Shop, random: () => number, time: number): Promise<void> {
   const one = <T>(things: readonly T[]) => things[Math.floor(random() * things.length)] as T;
   const product = one(products);
@@ -108,7 +106,7 @@ async function sell({ client, products, customerIds }: Shop, random: () => numbe
   if (random() < 0.04) await client.keys.block({ ...address, note: 'chargeback' });
 }
 
-/** The numbers of a seed: mulberry32, which is small and even enough for a demonstration. */
+/** mulberry32: small, and even enough for a demonstration. */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../context.ts';
 import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
 import { readText } from '../../values/files.ts';
 
-/** A certificate and its key, as the files have them (PEM). */
+/** PEM texts. */
 interface TlsFiles {
   readonly cert: string;
   readonly key: string;
@@ -16,7 +16,7 @@ interface TlsOptions {
   readonly tlsKey?: string | undefined;
 }
 
-/** Reads `--tls-cert` and `--tls-key`. Throws `LocalError` when they do not go together, or others can read the key. */
+/** Throws `LocalError` if they do not belong together, or others can read the key. */
 export async function readTls(
   { tlsCert, tlsKey }: TlsOptions,
   { io, flags }: Pick<CommandContext, 'io' | 'flags'>,
@@ -34,7 +34,7 @@ export async function readTls(
   ]);
 }
 
-/** What OpenSSL has against a certificate and a key, as the code of its error; null when they belong together. */
+/** The code of OpenSSL's error; null if certificate and key belong together. */
 function pairProblem(tls: TlsFiles): string | null {
   try {
     createSecureContext(tls);
@@ -44,14 +44,14 @@ function pairProblem(tls: TlsFiles): string | null {
   }
 }
 
-/** Why a certificate is not valid at a time (milliseconds since 1970); null when it is. */
+/** Null if the certificate is valid at this time (milliseconds since 1970). */
 export function datesProblem({ cert }: TlsFiles, now: number): string | null {
   const { validFrom, validTo } = new X509Certificate(cert);
   if (Date.parse(validFrom) > now) return `the certificate is not valid before ${validFrom}`;
   return Date.parse(validTo) < now ? `the certificate expired on ${validTo}` : null;
 }
 
-/** Reads certificate and key anew at each SIGHUP; connections that are open keep the old ones. */
+/** Reads certificate and key again at each SIGHUP; open connections keep the old ones. */
 export function reloadOnHangup(
   values: TlsOptions,
   server: { reloadTls(tls: TlsFiles): void },

@@ -69,10 +69,9 @@ export const webhooksReplay = changeCommand({
   },
 });
 
-/** How long to wait for the outcome of a ping: longer than one attempt may take. */
+/** Longer than one attempt may take. */
 const DEFAULT_WAIT_SECONDS = 20;
 
-/** How often the outcome is asked for. */
 const POLL_MS = 250;
 
 export const webhooksTest = changeCommand({
@@ -107,7 +106,7 @@ export const webhooksTest = changeCommand({
 
 const isUnderWay = ({ state, attempts }: Delivery): boolean => state === 'waiting' && attempts === 0;
 
-/** What keeps a ping from being sent. */
+/** Why a ping was not sent yet. */
 async function inFront(client: Client, id: string): Promise<string> {
   const { active, pausedUntil, waiting, lastError } = await client.webhooks.get({ webhookId: id });
   const goOn = `lkm webhooks update ${id} --active goes on at once`;
@@ -118,7 +117,7 @@ async function inFront(client: Client, id: string): Promise<string> {
   return waiting > 1 ? events : 'webhooks are sent while lkm serve runs';
 }
 
-/** The first attempt of the ping; null when it has not begun in time. */
+/** The first attempt of the ping; null if it has not started in time. */
 async function waitForPing(
   client: Client,
   { webhookId, afterSeq }: { readonly webhookId: string; readonly afterSeq: number },

@@ -13,7 +13,7 @@ import { eventLines } from '../events-and-audit/lines.ts';
 import { signatureHeader } from './signature-header.ts';
 import { signatureOption } from './webhooks.ts';
 
-/** Where the secret comes from that signs what is forwarded. */
+/** The secret that signs forwarded events. */
 const SECRET_VARIABLE = 'LKM_WEBHOOK_SECRET';
 
 const fields: readonly Field[] = [
@@ -101,7 +101,7 @@ interface Forwarding {
   readonly io: Io;
 }
 
-/** Sends an event as the service would, once; null where it was stopped meanwhile. */
+/** Sends an event once, as the service would; null if the command was stopped. */
 async function send(sender: Sender, event: Event, { url, secret, signing, io }: Forwarding) {
   const { address: _, tokenName, productName, customerName, customerEmail, ...content } = event;
   const { id: eventId, seq, type } = content;

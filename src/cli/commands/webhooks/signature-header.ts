@@ -2,7 +2,6 @@ import { SIGNATURE_HEADER, signatureHeaderProblem } from '../../../domain/webhoo
 import { option } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 
-/** The option for the header of timestamped signatures. */
 export const signatureHeader = option(
   '--webhook-signature-header <NAME>',
   `the header of the timestamped signatures of webhooks (${SIGNATURE_HEADER})`,

@@ -35,18 +35,16 @@ const webhookFields: readonly Field[] = [
   ),
 ];
 
-/** The argument that names a webhook. */
 export const webhookId = argument('<ID|URL>', 'the webhook, by its id or URL', {
   field: 'webhookId',
   pick: 'webhook',
   takesName: true,
 });
 
-/** The option for the events to send; `more` says what holds without it, or what becomes of those before. */
+/** `more` describes the default, or what happens to earlier types. */
 const typeOption = (more: string) =>
   many('--type <TYPE>', `an event to send, such as license.created; ${more}`, { choices: eventTypes });
 
-/** The same for the forms of signatures. */
 export const signatureOption = (more: string) =>
   many('--signature <FORM>', `how requests are signed; ${more}`, { choices: signatureForms });
 
@@ -177,7 +175,6 @@ export const webhooksDelete = changeCommand({
   outcome: (_, { id }) => doneTo(id, { id, deleted: true }, `deleted ${id}`),
 });
 
-/** How a webhook is doing, in words. */
 function stateOf({ active, failingSince, pausedUntil, lastError, disabledReason }: Webhook, now: number): string {
   const [, since] = /^(.+) ago$/.exec(relative(failingSince, now)) ?? [];
   const failing = failingSince === null ? 'active' : `failing${since === undefined ? '' : ` for ${since}`}`;
@@ -186,7 +183,7 @@ function stateOf({ active, failingSince, pausedUntil, lastError, disabledReason 
   return lastError === null ? state : `${state}: ${lastError}`;
 }
 
-/** Warns of other webhooks that send the same to the same place. */
+/** Warns about other webhooks with the same URL. */
 async function sameUrlNotes({ id, url }: Webhook, context: CommandContext): Promise<Note[]> {
   const all = await unlessRefused('scopeMissing', (await context.client()).webhooks.list());
   const others = (all?.items ?? []).filter((other) => other.url === url && other.id !== id);
