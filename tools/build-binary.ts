@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { build, type RolldownOptions } from 'rolldown';
 
 // Makes one file that is the command and the server, Node.js included, for the platform that runs this; beside it what is
-// in it (CycloneDX) and checksums. `npm run build:binary` builds the package first, for the reference page. Decision 0001.
+// in it (CycloneDX) and checksums. `npm run build:binary` builds the package first, for the reference page. Decision 0035.
 
 const folder = 'release/binary';
 const name = `lkm-${process.platform}-${process.arch}${process.platform === 'win32' ? '.exe' : ''}`;

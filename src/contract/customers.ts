@@ -105,7 +105,7 @@ export const customers = {
     errors: ['customerNotFound', 'emailTaken', 'stale'],
   }),
 
-  /** Makes a link to the page on which a customer sees its keys and frees devices. Source: decision 0103. */
+  /** Makes a link to the page on which a customer sees its keys and frees devices. Source: decision 0009. */
   link: endpoint('POST /customer/link', 'customer:write', {
     summary: 'Make a link to the page of a customer',
     description:
@@ -120,7 +120,7 @@ export const customers = {
     errors: ['customerNotFound', 'pageNotServed'],
   }),
 
-  /** Ends the links that a customer was given. Source: decision 0103. */
+  /** Ends the links that a customer was given. Source: decision 0009. */
   unlink: endpoint('DELETE /customer/link', 'customer:write', {
     summary: 'End the links to the page of a customer',
     description: 'Ends all links to the page of a customer. Not for a token that is limited to some products.',

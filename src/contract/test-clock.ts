@@ -4,7 +4,7 @@ import { durationField, eitherOf } from './fields.ts';
 import { data } from './reply.ts';
 import { Instant, InstantText } from './scalars.ts';
 
-/** Moves the clock of a server on a test clock: no part of the contract or the document. Source: decision 0016. */
+/** Moves the clock of a server on a test clock: no part of the contract or the document. Source: decision 0012. */
 export const moveTestClock = endpoint('POST /_test/clock', 'none', {
   summary: 'Move the test clock',
   description:

@@ -12,7 +12,7 @@ export interface TestClock {
   onMoved(listener: () => Promise<void>): () => void;
 }
 
-/** Makes a clock that stands at `epochMs`: `startServer({ clock: createTestClock(…) })`. Decision 0016. */
+/** Makes a clock that stands at `epochMs`: `startServer({ clock: createTestClock(…) })`. Decision 0012. */
 export function createTestClock(epochMs: number): TestClock {
   let now = epochMs;
   const listeners = new Set<() => Promise<void>>();
