@@ -29,7 +29,6 @@ const LATE_MS = 5;
 
 const table = {
   'new-key-on-retry': { about: 'the client gives each attempt a key of its own' },
-  'run-per-start': { about: 'each start of a bulk command is a run of its own' },
   'backup-of-tomorrow': { about: 'a backup has to hold what came after it' },
 
   'no-retry': {
@@ -45,16 +44,7 @@ const table = {
     about: 'the thread that copies the log does not wait for the disk',
     drivers: () => replaceInThread('synchronous=FULL', 'synchronous=OFF'),
   },
-  'copied-by-thread-alone': {
-    about: 'the log is copied by the thread alone',
-    drivers: () => replaceInSql(/wal_autocheckpoint=\d+/, 'wal_autocheckpoint=0'),
-  },
   'lock-by-path': { about: 'a file is locked under its name only', drivers: lockByPath },
-  'commit-tag-ignored': {
-    about: 'a commit that is answered with ROLLBACK counts as a commit',
-    drivers: ignoreCommitTag,
-  },
-
   'commit-warning-ignored': {
     about: 'a commit that was answered with a warning counts as any other',
     drivers: ignoreNotices,
@@ -109,20 +99,6 @@ const table = {
       return { ...response, replayed: false };
     },
   },
-  'check-then-act': {
-    about: 'the key is looked up before the transaction, and claimed by nobody',
-    createExactlyOnce: (store, random) => async (claim, perform) => {
-      const known = await findResponse(store.repositories, claim);
-      if (known !== null) return { ...known, replayed: true };
-      return store.transaction(async (repositories) => {
-        const response = await perform(repositories);
-        const insert = () => repositories.idempotency.insert(recordOf(claim, response, random));
-        // Another may have stored one meanwhile; that must not undo what has been performed.
-        await repositories.nested(insert).catch(() => {});
-        return { ...response, replayed: false };
-      });
-    },
-  },
 } satisfies Readonly<Record<string, Sabotaged>>;
 
 export type Sabotage = keyof typeof table;
@@ -165,17 +141,6 @@ function lockByPath(): void {
   };
   Object.defineProperty(fs, 'lstatSync', { value });
   syncBuiltinESMExports();
-}
-
-function ignoreCommitTag(): void {
-  const prototype = pg.Client.prototype as unknown as { query(...given: unknown[]): unknown };
-  const query = prototype.query;
-  prototype.query = function (...given: unknown[]) {
-    const result = query.apply(this, given);
-    return Object(given[0]).text === 'COMMIT'
-      ? (result as Promise<object>).then(() => ({ command: 'COMMIT' }))
-      : result;
-  };
 }
 
 function ignoreNotices(): void {

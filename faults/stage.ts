@@ -3,7 +3,6 @@ import type { ServeOptions } from '../src/server/serve.ts';
 import { check, tally } from './check.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { type Listening, startListening } from './process.ts';
-import { openRelay, type Relay } from './relay.ts';
 import { fail, type Report } from './report.ts';
 import type { Sabotage } from './sabotages.ts';
 import type { Run } from './scenario.ts';
@@ -28,12 +27,10 @@ export interface Stage {
   readonly servers: readonly Server[];
   /** The address of one of them, the next one with each attempt. */
   readonly url: (attempt?: number) => string;
-  /** What stands between the database and servers that are started on it. */
-  relay(): Promise<Relay>;
   /** Starts servers until there are `count`; returns the oldest. */
   haveServers(count: number, setup?: ServerSetup): Promise<Server>;
-  /** Starts one more, on the world's database or on the way to it. */
-  start(setup?: ServerSetup, db?: string): Promise<Server>;
+  /** Starts one more. */
+  start(setup?: ServerSetup): Promise<Server>;
   /** Compares the ledger with the database, and asks whether every server is still there that was not killed. */
   check(report: Report): Promise<void>;
   /** Adds what was acknowledged to the report, and takes everything away. */
@@ -55,10 +52,13 @@ export async function setStage(run: Run, world: World): Promise<Stage> {
   const ledger = openLedger(world, { keepKey: run.sabotage !== 'new-key-on-retry' });
   const servers: Server[] = [];
   const lastWords: string[] = [];
-  let relay: Relay | null = null;
 
-  async function start(setup?: ServerSetup, db = world.db): Promise<Server> {
-    const child = await startServer(db, { without: run.sabotage, through: world.through, ...(setup && { setup }) });
+  async function start(setup?: ServerSetup): Promise<Server> {
+    const child = await startServer(world.db, {
+      without: run.sabotage,
+      through: world.through,
+      ...(setup && { setup }),
+    });
     const server: Server = {
       ...child,
       kill: () => child.end('SIGKILL'),
@@ -77,10 +77,6 @@ export async function setStage(run: Run, world: World): Promise<Stage> {
     servers,
     start,
     url: (attempt = 0) => servers[attempt % Math.max(1, servers.length)]?.url ?? 'http://127.0.0.1:9',
-    async relay() {
-      relay ??= await openRelay(world.db);
-      return relay;
-    },
     async haveServers(count, setup) {
       while (servers.length < count) await start(setup);
       return servers[0] as Server;
@@ -92,7 +88,6 @@ export async function setStage(run: Run, world: World): Promise<Stage> {
     },
     async close(report) {
       for (const server of [...servers]) await server.kill();
-      await relay?.close();
       tally(report, ledger);
       await ledger.close();
       await world.remove();

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { underLoad } from '../load.ts';
 import type { Scenario } from '../scenario.ts';
-import { SHORT_LOG_PAGES } from './copying.ts';
 
 const CLIENTS = 12;
+
+/** A log so short that its thread always has something to copy. */
+const SHORT_LOG_PAGES = 400;
 
 /** `kill -9` at a random moment under load: of the only server on SQLite, of one of two on PostgreSQL. */
 export const killLoop: Scenario = {

@@ -2,10 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLoad } from '../load.ts';
 import { watchPower } from '../power.ts';
-import { lacksStrace } from '../process.ts';
+import { findThread, lacksStrace } from '../process.ts';
 import { count, fail } from '../report.ts';
 import type { Scenario } from '../scenario.ts';
-import { copyingThread, logPages } from './copying.ts';
 
 const CLIENTS = 12;
 
@@ -40,7 +39,7 @@ export const powerLoss: Scenario = {
       const power = await watchPower(server.pid, world.db);
       const options = { clients: CLIENTS, route: url };
       let load = startLoad(ledger, random, options);
-      if (moment !== 'any') await copyingThread(server.pid);
+      while (moment !== 'any' && findThread(server.pid) === null) await sleep(5);
       if (moment === 'copied') {
         await load.stop();
         await untilCopied(world.db);
@@ -50,7 +49,7 @@ export const powerLoss: Scenario = {
       if (moment === 'copied') {
         // Nobody waits for a server that may not start again.
         await load.stop();
-        if (hasBegunAnew(logPages(world.db))) count(report, BEGUN_ANEW, 1);
+        if (hasBegunAnew(logOf(world.db).log)) count(report, BEGUN_ANEW, 1);
       }
       await server.kill();
       count(report, 'writes that were not synced when the power was cut', await power.cut(random));
@@ -63,12 +62,17 @@ export const powerLoss: Scenario = {
 /** Waits until the whole log is copied, or has begun anew; five seconds at most. */
 async function untilCopied(path: string): Promise<void> {
   for (let looks = 0; looks < 1_000; looks += 1) {
-    using database = new DatabaseSync(path, { readOnly: true });
-    database.exec('select 1 from sqlite_master');
-    const state = database.prepare('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number };
-    if (state.checkpointed === state.log || hasBegunAnew(state.log)) return;
+    const { log, checkpointed } = logOf(path);
+    if (checkpointed === log || hasBegunAnew(log)) return;
     await sleep(5);
   }
+}
+
+/** How many pages the log of a SQLite database has, and how many of them are copied. */
+function logOf(path: string): { readonly log: number; readonly checkpointed: number } {
+  using database = new DatabaseSync(path, { readOnly: true });
+  database.exec('select 1 from sqlite_master');
+  return database.prepare('PRAGMA wal_checkpoint(NOOP)').get() as { log: number; checkpointed: number };
 }
 
 const hasBegunAnew = (pages: number): boolean => pages < ROOMY_LOG_PAGES / 2;

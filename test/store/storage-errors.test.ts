@@ -101,9 +101,9 @@ describe('a file that is mounted', () => {
 });
 
 describe('a commit on PostgreSQL that fails', () => {
-  const failing = (error: Error) => {
+  const committing = (answer: () => Promise<unknown>) => {
     const client = {
-      query: async (sent: string | { text: string }) => (Object(sent).text === 'COMMIT' ? Promise.reject(error) : {}),
+      query: async (sent: string | { text: string }) => (Object(sent).text === 'COMMIT' ? answer() : {}),
       on: () => {},
       off: () => {},
       connection: { stream: { cork() {}, uncork() {} } },
@@ -113,12 +113,19 @@ describe('a commit on PostgreSQL that fails', () => {
   };
 
   it.each(['EPIPE', 'ECONNRESET'])('may have happened when the connection broke: %s', async (code) => {
-    await expect(failing(Object.assign(new Error('broke'), { code }))).rejects.toBeInstanceOf(OutcomeUnknown);
+    const error = Object.assign(new Error('broke'), { code });
+    await expect(committing(() => Promise.reject(error))).rejects.toBeInstanceOf(OutcomeUnknown);
   });
 
   it('has not happened when the server has refused it', async () => {
     const refused = Object.assign(new pg.DatabaseError('full', 0, 'error'), { code: '53100' });
-    await expect(failing(refused)).rejects.toMatchObject({ name: 'StorageError' });
+    await expect(committing(() => Promise.reject(refused))).rejects.toMatchObject({ name: 'StorageError' });
+  });
+
+  it('has not happened when COMMIT is answered with ROLLBACK', async () => {
+    const answered = committing(async () => ({ command: 'ROLLBACK' }));
+    await expect(answered).rejects.toMatchObject({ name: 'StorageError' });
+    await expect(committing(async () => ({ command: 'COMMIT' }))).resolves.not.toThrow();
   });
 });
 
