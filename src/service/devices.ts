@@ -1,20 +1,22 @@
-import type { keyDevices } from '../contract/devices.ts';
+import type { devices, keyDevices } from '../contract/devices.ts';
 import type { InputOf } from '../contract/endpoint.ts';
 import { apiError } from '../contract/errors.ts';
 import type { HostId, LicenseKey } from '../contract/scalars.ts';
-import { type Caller, seesWholeLicense } from '../domain/access.ts';
+import { type Caller, seesSecrets, seesWholeLicense } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import { type Device, endIfUsed, graceWarning, grantEnd, isWaiting, type License } from '../domain/license.ts';
 import { signActivation } from '../domain/license-file/activation.ts';
 import { readDeactivation } from '../domain/license-file/offline.ts';
-import { canonicalKey } from '../domain/license-key.ts';
+import { canonicalKey, showKey } from '../domain/license-key.ts';
 import { featuresOf } from '../domain/plan.ts';
 import { addSeconds, EPOCH, earlier } from '../domain/time.ts';
 import type { Context } from './context.ts';
 import { byKey, findLicense } from './keys/find.ts';
-import { linksOf, planOf, showDevice, showLicense } from './keys/show.ts';
+import { productsOf } from './keys/lists.ts';
+import { linksOf, planOf, showDevice, showLicense, showNames } from './keys/show.ts';
 import { revokeFiles, signFile } from './license-files.ts';
-import { type Operations, onProduct, orThrow, replayToAnyone, replayUnlessSecret } from './operation.ts';
+import { readPart } from './lists.ts';
+import { anyone, type Operations, onProduct, orThrow, replayToAnyone, replayUnlessSecret } from './operation.ts';
 import { deviceEvent } from './record.ts';
 import { loadAllowed, loadFacts, refuseUnlessAllowed } from './rules.ts';
 import { claimSlot, holdSlot, leaveSlots, lockDevice } from './slots.ts';
@@ -145,6 +147,25 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       context.record(deviceEvent('device.rebound', license, device, { previousHostId: hostId, ...move }));
       const files = await revokeFiles(context, license, hostId);
       return { message: 'Device rebound', device: showDevice(device, caller), ...files };
+    },
+  },
+};
+
+/** A token that is limited to some products finds the devices of their keys. */
+export const deviceListOperations: Operations<typeof devices> = {
+  list: {
+    authorize: anyone,
+    async perform({ repositories, caller }, { productId, limit, cursor, ...filters }) {
+      const wanted = { productIds: productsOf(caller, productId), ...filters };
+      const { items, meta } = await readPart({ limit, cursor }, (page) =>
+        repositories.devices.page(caller.accountId, wanted, page),
+      );
+      const shown = items.map((device) => ({
+        ...showDevice(device, caller),
+        ...{ licenseId: device.licenseId, licenseKey: showKey(device.key, seesSecrets(caller)) },
+        ...{ productId: device.productId, customerId: device.customerId, ...showNames(device, caller) },
+      }));
+      return { items: shown, meta };
     },
   },
 };

@@ -30,6 +30,20 @@ export async function readPage<Item>(
   return { items, meta: { total, page, limit, totalPages: Math.ceil(total / limit) } };
 }
 
+/** Reads a part of a list that is walked by cursor, and the cursor of the next part; null after the last. */
+export async function readPart<Item extends { readonly id: string }>(
+  {
+    limit = DEFAULT_PAGE_SIZE,
+    cursor = '',
+  }: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
+  part: (page: { readonly after: string | undefined; readonly limit: number }) => Promise<readonly Item[]>,
+) {
+  // One more than requested tells whether there are more.
+  const found = await part({ after: cursor === '' ? undefined : cursor, limit: limit + 1 });
+  const items = found.slice(0, limit);
+  return { items, meta: { limit, next: found.length > limit ? (items.at(-1)?.id ?? null) : null } };
+}
+
 export const readAll = <Item>(input: PageInput, items: readonly Item[]): Promise<ListResult<Item>> =>
   readList(input, {
     part: async ({ offset, limit }) => items.slice(offset, offset + limit),

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { connect } from '../../src/store/engine/sqlite/connection.ts';
 import { keyListRepository } from '../../src/store/tables/keys/lists.ts';
-import { outboxRepository } from '../../src/store/tables/record/outbox.ts';
+import { auditRepository } from '../../src/store/tables/record/audit.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
 import { accountId } from '../support/store-fixture.ts';
@@ -21,7 +21,7 @@ it.each(engines.filter(({ name }) => name === 'SQLite'))(
           { limit, offset: limit },
         ),
         keyListRepository(connection).page(accountId, { productIds: ['a', 'b'] }, { limit, after: `lic_${limit}` }),
-        outboxRepository(connection).list(limit),
+        auditRepository(connection).list(accountId, { after: 0, until: 100, limit }),
       ]);
     let compiled = 0;
     file.setAuthorizer(() => {

@@ -1,5 +1,4 @@
 import type { InputOf } from '../../contract/endpoint.ts';
-import { DEFAULT_PAGE_SIZE } from '../../contract/fields.ts';
 import type { customerKeys, keyLists } from '../../contract/keys/lists.ts';
 import type { Instant } from '../../contract/scalars.ts';
 import { type Caller, canAccessProduct, findableBy } from '../../domain/access.ts';
@@ -9,7 +8,7 @@ import { addDuration, EPOCH } from '../../domain/time.ts';
 import type { KeyFilters } from '../../store/tables/keys/lists.ts';
 import type { Context } from '../context.ts';
 import { findCustomer } from '../customers.ts';
-import { type PageInput, readPage } from '../lists.ts';
+import { type PageInput, readPage, readPart } from '../lists.ts';
 import { anyone, type Operations } from '../operation.ts';
 import { showListed } from './show.ts';
 
@@ -19,16 +18,13 @@ export const listOperations: Operations<typeof keyLists> = {
     authorize: anyone,
     async perform(context, input) {
       const { repositories, caller } = context;
-      const { limit = DEFAULT_PAGE_SIZE, cursor = '', page } = input;
       const filters = filtersOf(context, input);
       // Only a request with `page` counts the keys.
-      if (page !== undefined) return pageOf(context, filters, input);
-      // Reads one more than requested, to know whether there are more.
-      const after = cursor === '' ? undefined : cursor;
-      const found = await repositories.keyLists.page(caller.accountId, filters, { after, limit: limit + 1 });
-      const part = found.slice(0, limit);
-      const next = found.length > limit ? (part.at(-1)?.id ?? null) : null;
-      return { items: await showListed(context, part), meta: { limit, next } };
+      if (input.page !== undefined) return pageOf(context, filters, input);
+      const { items, meta } = await readPart(input, (page) =>
+        repositories.keyLists.page(caller.accountId, filters, page),
+      );
+      return { items: await showListed(context, items), meta };
     },
   },
 };

@@ -1,12 +1,12 @@
-import type { AccountId, HostId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
+import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { IpAddress } from '../../domain/ip-address.ts';
 import type { Device, Fingerprint, License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
-import { and, isAmong, raw, sql } from '../engine/sql.ts';
-import type { Page } from '../lists.ts';
+import { sql } from '../engine/sql.ts';
+import { listsOf, type Page } from '../lists.ts';
 import { licenseWords, replaceWords, wordsOf } from '../search.ts';
 import { type Changes, json, oldestFirst, optional, type Row, tableOf, text } from '../table.ts';
-import { isUnseenSince } from './keys/licenses.ts';
+import { besideHeld, isOfProducts, isUnseenSince, readHeld } from './keys/licenses.ts';
 
 const columns = {
   accountId: text<AccountId>('account_id'),
@@ -22,6 +22,8 @@ const columns = {
 };
 
 const devices = tableOf('devices', columns, ['accountId', 'licenseId']);
+const read = (row: Row) => ({ ...devices.read(row), ...readHeld(row) });
+const lists = listsOf({ ...devices, read }, 'id', { beside: besideHeld });
 
 type NewDevice = Omit<Device, 'fingerprint' | 'publicKey' | 'lastSeenOn'> &
   Partial<Device> & { readonly hostId: HostId };
@@ -79,30 +81,14 @@ export const deviceRepository = (db: Connection) => ({
   },
 
   /** Of all licences, oldest first. One that is added meanwhile is the last, or left out. */
-  async page(accountId: AccountId, { productIds, customerId, unseenSince }: DeviceFilters, { after, limit }: Page) {
-    const conditions = [sql`devices.account_id = ${accountId}`];
-    if (after !== undefined) conditions.push(sql`devices.id > ${after}`);
+  page(accountId: AccountId, { productIds, customerId, unseenSince }: DeviceFilters, page: Page) {
+    const conditions = [isOfProducts(accountId, 'devices.license_id', productIds)];
     if (unseenSince !== undefined) conditions.push(isUnseenSince('devices', unseenSince));
-    if (productIds !== null) conditions.push(isAmong(raw('l.product_id'), productIds));
-    if (customerId !== undefined) conditions.push(sql`l.customer_id = ${customerId}`);
-    const rows = await db.all<Row>(sql`
-      select devices.*, l.license_key, l.product_id, l.customer_id,
-        p.name as product_name, c.name as customer_name, c.email as customer_email
-      from devices join licenses as l on l.account_id = devices.account_id and l.id = devices.license_id
-        left join products as p on p.account_id = l.account_id and p.id = l.product_id
-        left join customers as c on c.account_id = l.account_id and c.id = l.customer_id
-      where ${and(conditions)} order by devices.id limit ${limit + 1}`);
-    const items = rows.slice(0, limit).map((row) => ({
-      device: devices.read(row),
-      licenseId: row.license_id as string,
-      key: row.license_key as LicenseKey,
-      productId: row.product_id as ProductId,
-      customerId: row.customer_id as string | null,
-      productName: row.product_name as string,
-      customerName: row.customer_name as string | null,
-      customerEmail: row.customer_email as string | null,
-    }));
-    return { items, next: rows.length > limit ? (items.at(-1)?.device.id ?? null) : null };
+    const ofCustomer = sql`
+      select d.id from licenses as l join devices as d on d.account_id = l.account_id and d.license_id = l.id
+      where l.account_id = ${accountId} and l.customer_id = ${customerId ?? null}`;
+    const found = customerId === undefined ? undefined : ofCustomer;
+    return lists.of(db, { accountId }, { conditions, found }).part(page);
   },
 
   /** Oldest first. */

@@ -5,7 +5,7 @@ import type { Connection } from '../engine/driver.ts';
 import { isAmong, raw, type Sql, sql, unionOf } from '../engine/sql.ts';
 import { customerSearch, isFoundBy, licenseSearch, patternsOf } from '../search.ts';
 import type { Row } from '../table.ts';
-import { besideLicense, type LicenseCustomer, type NamedLicense, readNamed } from './keys/licenses.ts';
+import { besideLicense, isOfProducts, type LicenseCustomer, type NamedLicense, readNamed } from './keys/licenses.ts';
 import { idsByKey } from './keys/lists.ts';
 
 /** What is looked for, and where. */
@@ -53,7 +53,7 @@ export const searchRepository = (db: Connection) => ({
       unionOf(
         patternsOf(wanted.text).map(
           (pattern) => sql`select * from (select w.license_id as id, w.host_id from ${licenseSearch(accountId, pattern)}
-            and ${isOf(accountId, 'w.license_id', wanted.productIds)} limit ${MAX_READ}) as found`,
+            and ${isOfProducts(accountId, 'w.license_id', wanted.productIds)} limit ${MAX_READ}) as found`,
         ),
         ['id', 'host_id'],
       ),
@@ -86,13 +86,6 @@ export const searchRepository = (db: Connection) => ({
 /** A query for what may be an id. */
 const itself = (text: string): Sql => sql`select cast(${text} as text) as id`;
 
-/** Whether a licence is of one of the products. */
-const isOf = (accountId: AccountId, id: string, productIds: readonly string[] | null): Sql =>
-  productIds === null
-    ? raw('1 = 1')
-    : sql`exists (select 1 from licenses as l where l.account_id = ${accountId} and l.id = ${raw(id)}
-        and ${isAmong(raw('l.product_id'), productIds)})`;
-
 /** The licences whose ids a query finds, with the host of a device, or nothing, beside each. A cross join is not turned round. */
 function licensesOf(db: Connection, accountId: AccountId, { text, productIds, limit }: Wanted, found: Sql) {
   return db.all(
@@ -101,7 +94,7 @@ function licensesOf(db: Connection, accountId: AccountId, { text, productIds, li
         cross join licenses as listed ${besideLicense.joins}
         left join devices as d
           on d.account_id = listed.account_id and d.license_id = listed.id and d.host_id = found.host_id
-      where listed.account_id = ${accountId} and listed.id = found.id and ${isOf(accountId, 'found.id', productIds)}
+      where listed.account_id = ${accountId} and listed.id = found.id and ${isOfProducts(accountId, 'found.id', productIds)}
       order by listed.id desc, found.host_id limit ${limit}`,
     (row: Row): FoundLicense => {
       const license = readNamed(row);

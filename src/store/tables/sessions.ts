@@ -1,11 +1,11 @@
-import type { AccountId, HostId, Instant, LicenseKey, ProductId } from '../../contract/scalars.ts';
+import type { AccountId, HostId, Instant } from '../../contract/scalars.ts';
 import type { License } from '../../domain/license.ts';
 import type { Connection } from '../engine/driver.ts';
-import { isAmong, raw, type Sql, sql } from '../engine/sql.ts';
+import { type Sql, sql } from '../engine/sql.ts';
 import { type List, listsOf } from '../lists.ts';
 import { type Secrets, secretContext } from '../secret-box.ts';
 import { countOf, optional, type RecordOf, type Row, tableOf, text } from '../table.ts';
-import { isKey } from './keys/licenses.ts';
+import { besideHeld, isKey, isOfProducts, readHeld } from './keys/licenses.ts';
 
 const sessions = tableOf('sessions', {
   accountId: text<AccountId>('account_id'),
@@ -24,29 +24,13 @@ const sessions = tableOf('sessions', {
   expiresAt: text<Instant>('expires_at'),
   createdAt: text<Instant>('created_at'),
 });
-/** The columns of the licence of a row `listed`, and the names of its product and customer. */
-const beside = {
-  columns: raw(`l.license_key, l.product_id, l.customer_id,
-    p.name as product_name, c.name as customer_name, c.email as customer_email`),
-  joins: raw(`left join licenses as l on l.account_id = listed.account_id and l.id = listed.license_id
-    left join products as p on p.account_id = l.account_id and p.id = l.product_id
-    left join customers as c on c.account_id = l.account_id and c.id = l.customer_id`),
-};
 
-const readListed = (row: Row) => ({
-  ...sessions.read(row),
-  key: row.license_key as LicenseKey,
-  productId: row.product_id as ProductId,
-  customerId: row.customer_id as string | null,
-  productName: row.product_name as string,
-  customerName: row.customer_name as string | null,
-  customerEmail: row.customer_email as string | null,
-});
+const readListed = (row: Row) => ({ ...sessions.read(row), ...readHeld(row) });
 
 /** A session with the key whose seat it has, and the names of its product and customer. */
 export type ListedSession = ReturnType<typeof readListed>;
 
-const lists = listsOf({ ...sessions, read: readListed }, 'id', { beside });
+const lists = listsOf({ ...sessions, read: readListed }, 'id', { beside: besideHeld });
 
 /** A leased concurrent use of a floating licence. */
 export type Session = RecordOf<typeof sessions.columns>;
@@ -120,12 +104,7 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
 const isOfLicense = ({ accountId, id }: License): Sql => sql`account_id = ${accountId} and license_id = ${id}`;
 
 function conditionsOf(accountId: AccountId, now: Instant, { productIds, licenseKey }: SessionFilters): Sql[] {
-  const conditions = [sql`sessions.expires_at > ${now}`];
-  if (productIds !== null) {
-    conditions.push(sql`exists (
-      select 1 from licenses as l
-      where l.account_id = ${accountId} and l.id = sessions.license_id and ${isAmong(sql`l.product_id`, productIds)})`);
-  }
+  const conditions = [sql`sessions.expires_at > ${now}`, isOfProducts(accountId, 'sessions.license_id', productIds)];
   if (licenseKey !== undefined) {
     // Also by an earlier key that still works.
     conditions.push(sql`sessions.license_id = coalesce(

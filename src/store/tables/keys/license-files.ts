@@ -34,10 +34,6 @@ export const licenseFileRepository = (db: Connection) => {
   return {
     insert: (file: LicenseFile) => files.add(db, file),
 
-    /** The latest files of an account, newest first. */
-    listNewest: (accountId: AccountId, limit: number) => files.all(db)`
-      select * from license_files where account_id = ${accountId} order by id desc limit ${limit}`,
-
     /** A file of a licence that has not ended; null when there is none. */
     findOutstanding: ({ accountId, id: licenseId }: License, id: string, now: Instant) =>
       files.first(db)`

@@ -2,7 +2,7 @@ import type { Customer } from '../../../contract/customers.ts';
 import type { Duration } from '../../../contract/fields.ts';
 import type { AccountId, Instant, LicenseKey, ProductId, TokenId } from '../../../contract/scalars.ts';
 import type { Features, License } from '../../../domain/license.ts';
-import { raw, type Sql, sql } from '../../engine/sql.ts';
+import { isAmong, raw, type Sql, sql } from '../../engine/sql.ts';
 import type { Beside } from '../../lists.ts';
 import { flag, integer, json, optional, type Row, tableOf, text } from '../../table.ts';
 
@@ -122,12 +122,36 @@ export const besideLicense: Beside = {
     left join customers as c on c.account_id = listed.account_id and c.id = listed.customer_id`),
 };
 
-export const readNamed = (row: Row): NamedLicense => ({
-  ...licenses.read(row),
+const namesOf = (row: Row) => ({
   productName: row.product_name as string,
   customerName: row.customer_name as string | null,
   customerEmail: row.customer_email as string | null,
 });
+
+export const readNamed = (row: Row): NamedLicense => ({ ...licenses.read(row), ...namesOf(row) });
+
+/** The key and the names beside a row `listed` of a licence: of a device, or of a session. */
+export const besideHeld: Beside = {
+  columns: sql`l.license_key, l.product_id, l.customer_id, ${besideLicense.columns}`,
+  joins: raw(`left join licenses as l on l.account_id = listed.account_id and l.id = listed.license_id
+    left join products as p on p.account_id = l.account_id and p.id = l.product_id
+    left join customers as c on c.account_id = l.account_id and c.id = l.customer_id`),
+};
+
+export const readHeld = (row: Row) => ({
+  licenseId: row.license_id as string,
+  key: row.license_key as LicenseKey,
+  productId: row.product_id as ProductId,
+  customerId: row.customer_id as string | null,
+  ...namesOf(row),
+});
+
+/** Whether the licence that a column names is of one of the products; null means any. */
+export const isOfProducts = (accountId: AccountId, licenseId: string, productIds: readonly string[] | null): Sql =>
+  productIds === null
+    ? raw('1 = 1')
+    : sql`exists (select 1 from licenses as l where l.account_id = ${accountId} and l.id = ${raw(licenseId)}
+        and ${isAmong(raw('l.product_id'), productIds)})`;
 
 /** The customer of a licence. */
 export type LicenseCustomer = Pick<Customer, 'id' | 'name' | 'email' | 'active'>;

@@ -19,9 +19,6 @@ export const outboxRepository = (db: Connection) => ({
   /** Stages an entry for the end of the commit, if the engine numbers entries there; else writes it to the table. */
   insert: (row: OutboxRecord): Promise<unknown> => (db.stage(row) ? Promise.resolve() : outbox.add(db, row)),
 
-  /** Entries of all accounts, those of each in the order of their ids. */
-  list: (limit: number) => outbox.all(db)`select * from outbox order by account_id, id limit ${limit}`,
-
   /** How many entries of all accounts wait for their numbers. */
   count: () => countOf(db, sql`outbox`),
 
