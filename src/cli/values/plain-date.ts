@@ -9,8 +9,8 @@ const relativeDays: Readonly<Record<string, number>> = { yesterday: -1, today: 0
 const monthNames = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 
 /**
- * Turns `31.12.2027`, `2027/12/31`, `20271231`, `31 Dec 2027` and `tomorrow` into ISO 8601; returns other text unchanged.
- * Throws `UsageError` for an ambiguous text: `03/04/2027`.
+ * Turns `31.12.2027`, `2027/12/31`, `20271231`, `31 Dec 2027`, `tomorrow` and `2027-12-31 10:00 UTC` (as
+ * lkm prints it) into ISO 8601; returns other text unchanged. Throws `UsageError` for an ambiguous text: `03/04/2027`.
  */
 export function plainDate(text: string, now: () => number): string {
   const days = relativeDays[text.toLowerCase()];
@@ -20,6 +20,7 @@ export function plainDate(text: string, now: () => number): string {
   if (/^\d{4}[/.]\d{1,2}[/.]\d{1,2}$/.test(text)) return isoDate(text, 'ymd') ?? text;
   if (/^\d{1,2}\.\d{1,2}\.\d{4}$/.test(text)) return isoDate(text, 'dmy') ?? text;
   if (/^\d{1,2}\/\d{1,2}\/\d{4}$/.test(text)) return onlyReading(text);
+  if (/^\d{4}-\S+ .*(?:Z|UTC|[+-]\d{2}:?\d{2})$/i.test(text)) return isoDate(text, 'ymd') ?? text;
   return dateWithMonthName(text) ?? text;
 }
 
