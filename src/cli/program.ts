@@ -200,7 +200,8 @@ function commandOption({ flags, kind, env, choices, takesList }: OptionSpec): Op
         ...(takesList ? text.split(',') : [text]).map(choose),
       ]);
     default:
-      return new ReadOption(flags, choose, env);
+      // A value that may be left out is then `true`.
+      return new ReadOption(flags, choose, env).preset('true');
   }
 }
 

@@ -11,7 +11,9 @@ const { allowedHosts: _, ...settings } = licenseSettings;
 /** What a plan says of the keys that are issued by it. */
 const terms = {
   maxActivations: Limit.nullish().describe('How many devices may use a key; null means unlimited'),
-  duration: positiveDurationField().nullish().describe('How long a key lasts, ISO 8601; null: it never expires'),
+  duration: positiveDurationField()
+    .nullish()
+    .describe('How long a key lasts, ISO 8601, of days or more to the end of that day, UTC; null: it never expires'),
   fromFirstUse: z.boolean().optional().describe('Whether a key lasts so long from its first use; default false'),
   isTrial: z.boolean().optional().describe('Whether its keys are trials, which need a duration; default false'),
   ...settings,

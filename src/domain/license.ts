@@ -2,7 +2,7 @@ import type { Duration } from '../contract/fields.ts';
 import type { JsonValue } from '../contract/keys/metadata.ts';
 import type { AccountId, Instant, LicenseKey, ProductId, TokenId } from '../contract/scalars.ts';
 import type { IpAddress } from './ip-address.ts';
-import { addDuration, expiryAfter } from './time.ts';
+import { addDuration, expiryFromNow } from './time.ts';
 
 /** Stands on the wire for the tag of a device that has none. Source: API description, "Device". */
 export const NO_TAG = 'No tag';
@@ -127,7 +127,7 @@ export const endIfUsed = (license: Beginning, now: Instant): Instant | null =>
 /** The end at the first use, with the day of the month that renewals keep. */
 export const expiryIfUsed = (license: Beginning, now: Instant): Pick<License, 'expirationDate' | 'renewalDay'> =>
   isWaiting(license)
-    ? expiryAfter(now, license.expiresAfter)
+    ? expiryFromNow(now, license.expiresAfter)
     : { expirationDate: license.expirationDate, renewalDay: license.renewalDay };
 
 /** The end of what is granted for a use now: that of the licence, or of its grace period once it has expired. */

@@ -64,6 +64,14 @@ export function expiryAfter(
   return { expirationDate, renewalDay: isCutShort ? day : null };
 }
 
+/** The expiry a length of time from now on: without hours, minutes and seconds the end of its day, UTC. Source: decision 0009. */
+export function expiryFromNow(now: Instant, duration: Partial<Duration>): Expiry {
+  const expiry = expiryAfter(now, duration);
+  const { hours = 0, minutes = 0, seconds = 0 } = duration;
+  if (hours + minutes + seconds > 0) return expiry;
+  return { ...expiry, expirationDate: `${dayOf(expiry.expirationDate)}T23:59:59.000Z` as Instant };
+}
+
 /** The instant on the given day of a month, or on its last day if the month is shorter; in milliseconds since 1970. */
 function addMonths(instant: Instant, months: number, dayOfMonth: number): number {
   const date = new Date(instant);

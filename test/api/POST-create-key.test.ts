@@ -107,7 +107,7 @@ scenarios<Subject>(
       send: ({ planId }) => ({ planId, gracePeriod: 'P1D', metadata: { features: { seats: 9 }, note: 'n' } }),
       given: planOf({ duration: 'P1Y', gracePeriod: 'P2W', maxActivations: 3, features: { sso: true, seats: 5 } }),
       afterwards: shows({
-        ...{ maxActivations: 3, expirationDate: '2027-11-21T10:00:00.000Z', gracePeriod: 'P1D' },
+        ...{ maxActivations: 3, expirationDate: '2027-11-21T23:59:59.000Z', gracePeriod: 'P1D' },
         ...{ plan: { id: expect.stringMatching(/^plan_/), name: 'Pro' } },
         metadata: { features: { sso: true, seats: 9 }, is_trial: false, note: 'n' },
       }),

@@ -11,7 +11,7 @@ interface Subject {
   readonly planId: string;
 }
 
-const END = '2026-12-05T10:00:00.000Z';
+const END = '2026-12-05T23:59:59.000Z';
 const trial = { name: 'Trial', isTrial: true, duration: 'P14D', maxActivations: 1, features: { export: true } };
 
 async function withPlan(world: World): Promise<Subject> {

@@ -33,7 +33,14 @@ describe.each(engines)('renewals by months, on $name,', (engine) => {
   });
 
   it.for<[string, (world: World, productId: string) => Promise<string>]>([
-    ['of the month that is the default', (world, productId) => world.key({ productId })],
+    [
+      'of a term from now',
+      async (world, productId) => {
+        const address = { productId, licenseKey: await world.key({ productId }) };
+        await world.call('admin', 'POST', '/key/renew', { ...address, duration: 'P1M', from: 'now' });
+        return address.licenseKey;
+      },
+    ],
     [
       'of a plan',
       async (world, productId) => {
@@ -63,8 +70,22 @@ describe.each(engines)('renewals by months, on $name,', (engine) => {
   ])('count from the day on which a term began %s', async ([, make], { world, productId }) => {
     world.setNow('2027-01-31T10:00:00.000Z');
     const address = { productId, licenseKey: await make(world, productId) };
+    expect(await world.license(address)).toMatchObject({ expirationDate: '2027-02-28T23:59:59.000Z', renewalDay: 31 });
+    expect(await byMonths(world, address)).toEqual(['2027-03-31', '2027-04-30', '2027-05-31']);
+  });
+
+  it('count from the instant of the month that is the default', async ({ world, productId }) => {
+    world.setNow('2027-01-31T10:00:00.000Z');
+    const address = { productId, licenseKey: await world.key({ productId }) };
     expect(await world.license(address)).toMatchObject({ expirationDate: '2027-02-28T10:00:00.000Z', renewalDay: 31 });
     expect(await byMonths(world, address)).toEqual(['2027-03-31', '2027-04-30', '2027-05-31']);
+  });
+
+  it('end to the second where they are of hours', async ({ world, productId }) => {
+    const address = { productId, licenseKey: await world.key({ productId }) };
+    const wanted = { ...address, duration: 'P1DT2H', from: 'now' };
+    const { body } = await world.call('admin', 'POST', '/key/renew', wanted);
+    expect(body.data.expirationDate).toBe('2026-11-22T12:00:00.000Z');
   });
 
   it('count from now where they begin now, and from a new end that is set', async ({ world, productId }) => {
@@ -81,7 +102,7 @@ describe.each(engines)('renewals by months, on $name,', (engine) => {
     expect(await renewed(world, address, 'P6M', 'P1M')).toEqual(['2028-02-29', '2028-03-30']);
     world.setNow('2027-12-29T10:00:00.000Z');
     const now = await world.call('admin', 'POST', '/key/renew', { ...address, duration: 'P2M', from: 'now' });
-    expect(now.body.data).toMatchObject({ expirationDate: '2028-02-29T10:00:00.000Z', renewalDay: null });
+    expect(now.body.data).toMatchObject({ expirationDate: '2028-02-29T23:59:59.000Z', renewalDay: null });
     expect(await renewed(world, address, 'P10D', 'P1M')).toEqual(['2028-03-10', '2028-04-10']);
   });
 

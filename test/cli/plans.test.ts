@@ -43,7 +43,7 @@ describe('lkm plans', () => {
     expect(stderr).toBe('created · by its plan\n');
     names.KEY = stdout.trim();
     const { license } = await json('keys get KEY');
-    expect(license).toMatchObject({ planId: id, maxActivations: 3, expirationDate: '2027-11-21T12:00:00.000Z' });
+    expect(license).toMatchObject({ planId: id, maxActivations: 3, expirationDate: '2027-11-21T23:59:59.000Z' });
     names.KEY = await (await at('keys create --plan Pro --max-activations 9 --expires never')).stdout.trim();
     expect((await json('keys get KEY')).license).toMatchObject({ maxActivations: 9, expirationDate: null });
     await at('keys update KEY --plan none');
@@ -69,6 +69,38 @@ describe('lkm plans', () => {
   });
 });
 
+describe('the option --trial', () => {
+  it('takes no value, true or false, with every command alike', async () => {
+    const { answer, json } = await openShop();
+    const plan = await answer('plans create Trial --trial --lasts 14d');
+    const isTrial = async () => (await json(`plans get ${plan}`)).isTrial;
+    expect(await isTrial()).toBe(true);
+    await answer(`plans update ${plan} --trial false`);
+    expect(await isTrial()).toBe(false);
+    const key = await answer('keys create --trial --expires 14d');
+    await answer('keys create --trial false');
+    expect(await answer('keys list --trial -q')).toBe(key);
+    await answer(`keys update ${key} --trial=false`);
+    expect(await answer('keys list --trial -q')).toBe('');
+  });
+
+  it('ends a key as a plan, a trial and a renewal do: with the day', async () => {
+    const { answer, json } = await openShop();
+    await answer('plans create Trial --trial --lasts 14d');
+    const made = [
+      await answer('keys create --expires 14d'),
+      await answer('keys create --plan Trial'),
+      await answer('keys trial --plan Trial --host-id pc-1'),
+      await answer('keys create --expires-after 14d'),
+      await answer('keys create'),
+    ];
+    await answer(`keys activate ${made[3]} --host-id pc-1`);
+    await answer(`keys renew ${made[4]} 14d --from now`);
+    const ends = await Promise.all(made.map(async (key) => (await json(`keys get ${key}`)).license.expirationDate));
+    expect(new Set(ends)).toEqual(new Set(['2026-12-05T23:59:59.000Z']));
+  });
+});
+
 describe('lkm keys trial', () => {
   it('prints the key of the one trial that a device has', async () => {
     const { at, answer, json, names } = await openShop();
@@ -76,7 +108,7 @@ describe('lkm keys trial', () => {
     const line = 'keys trial --plan Trial --host-id pc-7';
     const { stdout, stderr } = await at(line);
     expect(stdout.trim()).toMatch(FORM);
-    expect(stderr).toBe('trial started on pc-7 · ends 2026-12-05 12:00 UTC\n');
+    expect(stderr).toBe('trial started on pc-7 · ends 2026-12-05 23:59 UTC\n');
     expect(await at(line)).toMatchObject({ stdout, stderr: says('trial running on pc-7') });
     names.KEY = stdout.trim();
     expect((await json('keys get KEY')).license).toMatchObject({ activations: 1, allowedHosts: ['pc-7'] });

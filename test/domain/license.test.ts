@@ -23,7 +23,8 @@ it.each([
 it.each([
   [null, null, null],
   [addSeconds(now, 1), null, addSeconds(now, 1)],
-  [null, day, addSeconds(now, 86_400)],
+  [null, day, '2026-11-22T23:59:59.000Z'],
+  [null, { ...day, seconds: 1 }, addSeconds(now, 86_401)],
   [addSeconds(now, -1), day, addSeconds(now, -1)],
 ])('a licence with expiry %s and expiresAfter %o that is used now ends at %s', (expirationDate, expiresAfter, end) => {
   expect(endIfUsed({ expirationDate, renewalDay: null, expiresAfter }, now)).toBe(end);

@@ -6,6 +6,7 @@ import {
   earlier,
   epochSeconds,
   expiryAfter,
+  expiryFromNow,
   instantsOf,
   toInstant,
 } from '../../src/domain/time.ts';
@@ -55,6 +56,16 @@ it.each([
   ['9999-01-01T00:00:00.000Z', { years: 9999, months: 9999 }, '9999-12-31T23:59:59.999Z'],
 ])('goes from %s by %o to %s', (from, duration, to) => {
   expect(addDuration(at(from), duration)).toBe(to);
+});
+
+it.each([
+  ['2026-11-21T10:11:12.345Z', { years: 1 }, '2027-11-21T23:59:59.000Z'],
+  ['2026-11-21T23:59:59.500Z', { days: 1 }, '2026-11-22T23:59:59.000Z'],
+  ['2026-01-31T00:00:00.000Z', { months: 1 }, '2026-02-28T23:59:59.000Z'],
+  ['2026-11-21T10:11:12.345Z', { days: 1, hours: 2 }, '2026-11-22T12:11:12.345Z'],
+  ['9999-12-01T00:00:00.000Z', { months: 1 }, '9999-12-31T23:59:59.000Z'],
+])('from %s on, %o ends at %s: with its day, unless it has hours', (from, duration, to) => {
+  expect(expiryFromNow(at(from), duration).expirationDate).toBe(to);
 });
 
 const month = { months: 1 };

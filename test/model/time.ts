@@ -33,6 +33,13 @@ export function endAfter(epochMs: number, span: Span, day = new Date(epochMs).ge
   return { expiresAt, renewalDay: isCutShort ? day : null };
 }
 
+/** The same from now on: without seconds it is the end of its day. */
+export function endFromNow(now: number, span: Span) {
+  const end = endAfter(now, span);
+  if (span.seconds) return end;
+  return { ...end, expiresAt: end.expiresAt - (end.expiresAt % DAY_MS) + DAY_MS - 1_000 };
+}
+
 /** A span as ISO 8601 writes it. */
 export function durationText({ months = 0, days = 0, seconds = 0 }: Span): string {
   const date = (months === 0 ? '' : `${months}M`) + (days === 0 ? '' : `${days}D`);

@@ -4,7 +4,7 @@ import { nothing, relative, yesNo } from '../output/words.ts';
 import { parseCalendarDuration } from '../values/duration.ts';
 import { orNone, parseBoolean, parseFeature, parseLimit } from '../values/scalars.ts';
 import { changeCommand, showCommand } from './forms.ts';
-import { fingerprintMatch, seatOptions } from './keys/key-options.ts';
+import { fingerprintMatch, seatOptions, trialOption } from './keys/key-options.ts';
 import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
 
 const orWord = (word: string) => (value: unknown) => String(value ?? word);
@@ -37,12 +37,12 @@ const planArgument = argument('<ID|NAME>', 'the plan, by its id or name', {
 /** What a plan says of its keys. */
 const terms = {
   maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use a key', parseLimit),
-  duration: option('--lasts <DUR|forever>', 'how long a key lasts, as 1y or P14D', {
-    parse: (text: string) => (/^(forever|never)$/.test(text) ? null : parseCalendarDuration(text)),
+  duration: option('--lasts <DUR|forever>', 'how long a key lasts, as 1y or 14d: to the end of that day, UTC', {
+    parse: (text: string) => (/^(forever|never)$/i.test(text) ? null : parseCalendarDuration(text)),
     field: 'duration',
   }),
   fromFirstUse: option('--from-first-use <true|false>', 'whether a key lasts so long from its first use', parseBoolean),
-  isTrial: option('--trial <true|false>', 'whether its keys are trials', { parse: parseBoolean, field: 'isTrial' }),
+  isTrial: trialOption('whether its keys are trials', 'isTrial'),
   gracePeriod: option(
     '--grace-period <DUR|none>',
     'how long a key may be used after it expires',
@@ -88,7 +88,7 @@ export const plansCreate = changeCommand({
   fields: planFields,
   examples: [
     ['lkm plans create "Pro yearly" -P "$ID" --lasts 1y --feature sso', 'a plan'],
-    ['lkm plans create -P "$ID" --name Trial --trial true --lasts 14d', 'one for lkm keys trial'],
+    ['lkm plans create -P "$ID" --name Trial --trial --lasts 14d', 'one for lkm keys trial'],
   ],
   outcome: (plan) => created(plan, plan.name),
 });

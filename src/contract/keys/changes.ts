@@ -57,7 +57,9 @@ export const UpdateKeyRequest = changing(
 
 export const RenewKeyRequest = request('RenewKeyRequest', {
   ...licenseAddress,
-  duration: positiveDurationField().describe('How much, ISO 8601, by the calendar'),
+  duration: positiveDurationField().describe(
+    'How much, ISO 8601, by the calendar; from now, days or more go to the end of that day, UTC',
+  ),
   from: z.enum(['end', 'now', 'later']).optional().describe('From when; default the later of its end and now'),
   ifUpdatedAt: IfUpdatedAt,
 });

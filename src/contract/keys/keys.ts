@@ -32,7 +32,9 @@ export const CreateKeyRequest = agreeing(
       ),
       expiresAfter: positiveDurationField()
         .optional()
-        .describe('How long it lasts from its first use, ISO 8601; not together with `expiryDate`'),
+        .describe(
+          'How long it lasts from its first use, ISO 8601, of days or more to the end of that day, UTC; not together with `expiryDate`',
+        ),
       reference: Reference.optional(),
       ifAbsent: z
         .boolean()

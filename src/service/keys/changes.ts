@@ -14,7 +14,7 @@ import {
 } from '../../domain/changes.ts';
 import type { License } from '../../domain/license.ts';
 import { mintKey, revealKey, showKey } from '../../domain/license-key.ts';
-import { addDuration, expiryAfter } from '../../domain/time.ts';
+import { addDuration, expiryAfter, expiryFromNow } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { holdOrAddCustomer } from '../customers.ts';
 import { type Operation, type Operations, onProduct, replayToAnyone } from '../operation.ts';
@@ -63,7 +63,7 @@ export const changeOperations: Operations<typeof keyChanges> = {
       if (end === null) throw apiError('noEnd');
       const { from = 'later', duration } = input;
       const isFromEnd = from === 'end' || (from === 'later' && end >= now);
-      const renewed = isFromEnd ? expiryAfter(end, duration, renewalDay) : expiryAfter(now, duration);
+      const renewed = isFromEnd ? expiryAfter(end, duration, renewalDay) : expiryFromNow(now, duration);
       return applyAndShow(context, license, renewed, (after) =>
         licenseEvent('license.renewed', after, { from: end, to: after.expirationDate }),
       );

@@ -11,7 +11,7 @@ import { type License, termOf } from '../../domain/license.ts';
 import { mintKey, revealKey } from '../../domain/license-key.ts';
 import type { Plan } from '../../domain/plan.ts';
 import { unmoved } from '../../domain/slots.ts';
-import { A_MONTH, expiryAfter } from '../../domain/time.ts';
+import { A_MONTH, expiryAfter, expiryFromNow } from '../../domain/time.ts';
 import type { Context } from '../context.ts';
 import { holdOrAddCustomer } from '../customers.ts';
 import { orThrow } from '../operation.ts';
@@ -123,7 +123,7 @@ export async function countIssue(
 export function withPlan({ now }: Pick<Context, 'now'>, input: CreateInput, { id, terms }: Plan): CreateInput {
   const { maxActivations, duration, fromFirstUse, isTrial, ...settings } = terms;
   const isTimed = input.expiryDate !== undefined || input.expiresAfter !== undefined;
-  const { expirationDate: expiryDate, renewalDay } = duration === null ? endless : expiryAfter(now, duration);
+  const { expirationDate: expiryDate, renewalDay } = duration === null ? endless : expiryFromNow(now, duration);
   const term = fromFirstUse && duration !== null ? { expiresAfter: duration } : { expiryDate, renewalDay };
   const given = Object.entries(input).filter(([, value]) => value !== undefined);
   return {

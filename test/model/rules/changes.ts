@@ -1,7 +1,7 @@
 import { given, merged } from '../fields.ts';
 import type { Operation } from '../operations.ts';
 import { done, type Key, liveSessions, type Model, pick, type Refusal, type Step, type Success } from '../state.ts';
-import { durationText, endAfter, instantAt, later } from '../time.ts';
+import { durationText, endAfter, endFromNow, instantAt, later } from '../time.ts';
 import { givenCustomer } from './customers.ts';
 import { customerViewOf, viewOf } from './keys.ts';
 import { settle } from './slots.ts';
@@ -106,7 +106,7 @@ export const renew = (model: Model, op: Operation<'renew'>): Step | null =>
       if (end === null) return refusals.noEnd;
       const { from } = op;
       const isFromNow = from === 'now' || (from !== 'end' && model.now > end);
-      const renewed = isFromNow ? endAfter(model.now, op.span) : endAfter(end, op.span, key.renewalDay ?? undefined);
+      const renewed = isFromNow ? endFromNow(model.now, op.span) : endAfter(end, op.span, key.renewalDay ?? undefined);
       return changing(model, key, renewed);
     },
   }));

@@ -1,7 +1,7 @@
 import { given } from '../fields.ts';
 import type { Operation } from '../operations.ts';
 import { done, type Key, type Model, type Plan, pick, type Step, type Terms } from '../state.ts';
-import { durationText, endAfter, instantAt, later } from '../time.ts';
+import { durationText, endAfter, endFromNow, instantAt, later } from '../time.ts';
 import { givenCustomer } from './customers.ts';
 import { usualTerms } from './plans.ts';
 import { graceEnd, isActivated, refusals } from './use.ts';
@@ -55,7 +55,8 @@ export function create(model: Model, op: Operation<'create'>): Step | null {
       if (plan !== null && !(plan.active && plan.product === product)) return refusals.notFound;
       const terms = { ...(plan ?? usualTerms), ...given(said) };
       // Without a plan a key lasts a month.
-      const planned = endOf(plan ?? { duration: { months: 1 }, fromFirstUse: false }, model.now);
+      const monthFromNow = { ...endAfter(model.now, { months: 1 }), expiresAfter: null };
+      const planned = plan ? endOf(plan, model.now) : monthFromNow;
       const end =
         expires === undefined && expiresAfter === null ? planned : { expiresAt, renewalDay: null, expiresAfter };
       const { features = {}, is_trial: _, ...free } = metadata ?? {};
@@ -99,7 +100,7 @@ export function endOf(
 ): Pick<Key, 'expiresAt' | 'renewalDay' | 'expiresAfter'> {
   return fromFirstUse || duration === null
     ? { expiresAt: null, renewalDay: null, expiresAfter: duration }
-    : { ...endAfter(now, duration), expiresAfter: null };
+    : { ...endFromNow(now, duration), expiresAfter: null };
 }
 
 /** What a licence switches on. */

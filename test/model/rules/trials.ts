@@ -1,6 +1,6 @@
 import type { Operation } from '../operations.ts';
 import { done, type Model, pick, type Step } from '../state.ts';
-import { instantAt, later } from '../time.ts';
+import { endFromNow, instantAt } from '../time.ts';
 import { addKey, endOf } from './keys.ts';
 import { refuseSlot, takeSlot } from './slots.ts';
 import { isNamed, refusals, refuseUse } from './use.ts';
@@ -18,7 +18,7 @@ export function trial(model: Model, op: Operation<'trial'>): Step | null {
     const { now } = model;
     const isUsable = product.active && plan?.active && plan.product === product && plan.isTrial;
     if (!isUsable || plan.duration === null) return refusals.notFound;
-    const expirationDate = instantAt(later(now, plan.duration));
+    const expirationDate = instantAt(endFromNow(now, plan.duration).expiresAt);
     const device = { hostId, deviceTag: tag ?? 'No tag', activationTime: instantAt(now) };
     return done({ message: 'Trial started', expirationDate, device }, ({ key: text }) => {
       const own = { text, product, plan, allowedHosts: [hostId] };

@@ -1,5 +1,5 @@
 import { type Key, liveSessions, type Model, pick, type Refusal, type Step, type Success } from '../state.ts';
-import { endAfter, instantAt, later } from '../time.ts';
+import { endFromNow, instantAt, later } from '../time.ts';
 
 /** Errors by name, as DESIGN has them. */
 export const refusals = {
@@ -95,7 +95,7 @@ export const warningOf = (key: Key, now: number): { readonly warning?: string } 
 /** The first use sets the end of a licence that waits for it. */
 export function begin(key: Key, now: number): void {
   if (key.expiresAt !== null || key.expiresAfter === null) return;
-  Object.assign(key, endAfter(now, key.expiresAfter));
+  Object.assign(key, endFromNow(now, key.expiresAfter));
   if (key.change === 'none') key.change = 'devices';
 }
 

@@ -17,7 +17,7 @@ import { readExpiry } from '../../values/instant.ts';
 import { parseCount, parseLimit, parsePositive } from '../../values/scalars.ts';
 import { customerOption, planOption } from '../forms.ts';
 import { type Fields, fieldsShown, singleValue } from '../results.ts';
-import { fingerprintMatch, metadataOptions, newCustomerOptions } from './key-options.ts';
+import { fingerprintMatch, metadataOptions, newCustomerOptions, trialOption } from './key-options.ts';
 
 const ownFields: readonly Field[] = [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }];
 
@@ -56,7 +56,7 @@ export const keysCreate: Declaration = command({
     licenseType: option('--type <TYPE>', 'what it is bound to; node-locked unless given', { choices: licenseTypes }),
     maxConcurrentSessions: option('--max-sessions <N>', 'how many sessions a floating key may have', parseCount),
     ...metadataOptions('keep a text with the key, such as an order number'),
-    trial: flag('--trial', 'mark it as a trial', { field: 'metadata.is_trial' }),
+    trial: trialOption('whether it is a trial'),
     versionId: option('--version-id <ID>', 'the product version it is for'),
     fingerprintMatch,
     allowedHosts: many('--allow-host <ID>', 'let only this host, and others named so, use it'),

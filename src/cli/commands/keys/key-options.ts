@@ -4,7 +4,14 @@ import { many, option } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { parseSeconds } from '../../values/duration.ts';
-import { parseComponent, parseFeature, parseLimit, parseMetadata, parseRateLimit } from '../../values/scalars.ts';
+import {
+  parseBoolean,
+  parseComponent,
+  parseFeature,
+  parseLimit,
+  parseMetadata,
+  parseRateLimit,
+} from '../../values/scalars.ts';
 
 /** Create the customer along with the key. */
 export const newCustomerOptions = {
@@ -21,6 +28,10 @@ export const fingerprintMatch = option(
   'how many equal components of its fingerprint make a host a known device',
   parseRateLimit,
 );
+
+/** Whether keys are trials: `--trial` alone means that they are. */
+export const trialOption = (describe: string, field = 'metadata.is_trial') =>
+  option('--trial [true|false]', describe, { parse: parseBoolean, field });
 
 /** The binding of a key and the sessions of a floating key. */
 export const seatOptions = {

@@ -9,9 +9,10 @@ import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/wor
 import { checkFiltersExist } from '../../request/look-ups.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseDayAgo, readStart } from '../../values/instant.ts';
-import { parseBoolean, parseMetadata } from '../../values/scalars.ts';
+import { parseMetadata } from '../../values/scalars.ts';
 import { customerOption, limit, planOption, readCommand } from '../forms.ts';
 import { fieldsShown, firstOf } from '../results.ts';
+import { trialOption } from './key-options.ts';
 
 export type ListedRow = ListedLicense & { readonly status: KeyStatus };
 
@@ -74,7 +75,7 @@ export const keysList = readCommand({
       'with --status expiring: how soon, as 30d or 6mo; 30d unless given',
       parseCalendarDuration,
     ),
-    trial: option('--trial <true|false>', 'only trials, or only others', parseBoolean),
+    trial: trialOption('only trials, or only others', 'trial'),
     licenseType: many('--type <TYPE>', 'only those of this type', { choices: licenseTypes }),
     createdAfter: option('--created-after <WHEN>', 'only those created from this day or instant on', readStart),
     createdBefore: option('--created-before <WHEN>', 'only those created before it', readStart),

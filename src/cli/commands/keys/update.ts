@@ -4,7 +4,7 @@ import { readExpiry } from '../../values/instant.ts';
 import { keyCheck, keysUnlessFile } from '../../values/license-key.ts';
 import { orNone, parseBoolean, parseLimit, parseMetadataName, textOrNone } from '../../values/scalars.ts';
 import { changeCommand, ifUpdatedAt } from '../forms.ts';
-import { fingerprintMatch, metadataOptions, seatOptions } from './key-options.ts';
+import { fingerprintMatch, metadataOptions, seatOptions, trialOption } from './key-options.ts';
 import { changedFields, changedKey } from './renew.ts';
 
 export const keysUpdate = changeCommand({
@@ -41,7 +41,7 @@ export const keysUpdate = changeCommand({
       parse: (name: string) => [parseMetadataName(name), null] as const,
       field: 'metadata',
     }),
-    trial: option('--trial <true|false>', 'whether it is a trial', { parse: parseBoolean, field: 'metadata.is_trial' }),
+    trial: trialOption('whether it is a trial'),
     allowedHosts: many('--allow-host <ID>', 'let only this host, and others named so, use it'),
     allowAnyHost: flag('--allow-any-host', 'let any host use it', { field: 'allowedHosts', means: null }),
     customerCanSelfReset: option('--self-reset <true|false>', 'whether its customer may move slots', parseBoolean),
