@@ -3,11 +3,8 @@ import ipaddr from 'ipaddr.js';
 /** The addresses that IANA has given out for the Internet at large (RFC 4291 §2.4). */
 const GLOBAL_UNICAST = '2000::/3';
 
-/** Blocks inside of it that ipaddr.js does not set apart (IANA IPv6 Special-Purpose Address Registry). */
-const SPECIAL = ['2001::/23', '3ffe::/16', '3fff::/20'];
-
-/** Blocks of IPv4 that ipaddr.js does not set apart (IANA IPv4 Special-Purpose Address Registry). */
-const SPECIAL_V4 = ['0.0.0.0/8', '192.88.99.0/24', '198.18.0.0/15'];
+/** A block inside of it that was given back, and that ipaddr.js does not set apart (RFC 3701). */
+const GIVEN_BACK = '3ffe::/16';
 
 /** Why nothing may be sent to this URL, to follow a colon, or null. `allowPrivate` allows plain HTTP and private addresses. */
 export function urlProblem(text: string, { allowPrivate }: { readonly allowPrivate: boolean }): string | null {
@@ -30,21 +27,17 @@ function literalAddress(hostname: string): string | null {
 
 /** Whether an address is one of the Internet at large; IPv4 inside of IPv6 (mapped, or behind NAT64) counts as what it is. */
 export function isPublicAddress(text: string): boolean {
-  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return isPublicV4(ipaddr.IPv4.parse(text));
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text).range() === 'unicast';
   if (!ipaddr.IPv6.isValid(text)) return false;
   const address = ipaddr.IPv6.parse(text);
   const inner = innerV4(address);
-  if (inner !== null) return isPublicV4(inner);
+  if (inner !== null) return inner.range() === 'unicast';
   return (
     address.zoneId === undefined &&
     address.range() === 'unicast' &&
     address.match(ipaddr.IPv6.parseCIDR(GLOBAL_UNICAST)) &&
-    !SPECIAL.some((block) => address.match(ipaddr.IPv6.parseCIDR(block)))
+    !address.match(ipaddr.IPv6.parseCIDR(GIVEN_BACK))
   );
-}
-
-function isPublicV4(address: ipaddr.IPv4): boolean {
-  return address.range() === 'unicast' && !SPECIAL_V4.some((block) => address.match(ipaddr.IPv4.parseCIDR(block)));
 }
 
 /** The IPv4 address that connections to this IPv6 address end at. */
