@@ -1,9 +1,6 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { KeyCounts, stats } from '../contract/stats.ts';
-import type { License } from '../domain/license.ts';
 import { addSeconds, toInstant } from '../domain/time.ts';
-import type { NamedLicense } from '../store/tables/keys/licenses.ts';
-import type { StatsScope } from '../store/tables/stats.ts';
 import { productsOf } from './keys/lists.ts';
 import { showListed } from './keys/show.ts';
 import { anyone, type Operations } from './operation.ts';
@@ -22,26 +19,22 @@ export const statsOperations: Operations<typeof stats> = {
       const { accountId } = caller;
       const { stats, customers } = repositories;
       const ids = productsOf(caller, productId);
-      const scopes = (ids ?? [null]).map((one): StatsScope => ({ accountId, productId: one }));
+      const scope = { accountId, productIds: ids };
       const weeks = lastWeeks(now);
       const [firstWeek = ''] = weeks;
       const from = startOf(firstWeek);
-      const times = { now, until: addSeconds(now, EXPIRING_SECONDS) };
-      const products = (await Array.fromAsync(scopes, (scope) => stats.keysByProduct(scope, times))).flat();
-      const issued = (await Array.fromAsync(scopes, (scope) => stats.issuedSince(scope, from))).flat();
-      const activated = (await Array.fromAsync(scopes, (scope) => stats.activatedSince(scope, from))).flat();
-      const fullest = await firstOf(scopes, (scope) => stats.fullest(scope, now, MAX_NAMED), isFuller);
-      const next = await firstOf(scopes, (scope) => stats.nextToExpire(scope, now, MAX_NAMED), isSooner);
+      const products = await stats.keysByProduct(scope, { now, until: addSeconds(now, EXPIRING_SECONDS) });
       return {
         keys: products.reduce(add, nothing),
+        // Databases may sort text otherwise.
         products: products.sort((one, other) => (one.productId < other.productId ? -1 : 1)),
-        devices: sum(await Array.fromAsync(scopes, stats.devices)),
-        sessions: sum(await Array.fromAsync(scopes, (scope) => stats.sessions(scope, now))),
+        devices: await stats.devices(scope),
+        sessions: await stats.sessions(scope, now),
         customers: ids === null ? await customers.list(accountId).count() : null,
-        issuedPerWeek: perWeek(weeks, issued),
-        activatedPerWeek: perWeek(weeks, activated),
-        fullest: await showListed(context, fullest),
-        nextToExpire: await showListed(context, next),
+        issuedPerWeek: perWeek(weeks, await stats.issuedSince(scope, from)),
+        activatedPerWeek: perWeek(weeks, await stats.activatedSince(scope, from)),
+        fullest: await showListed(context, await stats.fullest(scope, now, MAX_NAMED)),
+        nextToExpire: await showListed(context, await stats.nextToExpire(scope, now, MAX_NAMED)),
       };
     },
   },
@@ -61,22 +54,6 @@ const perWeek = (weeks: readonly string[], days: readonly { readonly day: string
     week,
     count: sum(days.filter(({ day }) => mondayOf(day) === week).map(({ count }) => count)),
   }));
-
-/** Merges sorted lists, one per scope, and returns the first licences. */
-const firstOf = async (
-  scopes: readonly StatsScope[],
-  list: (scope: StatsScope) => Promise<NamedLicense[]>,
-  compare: (one: License, other: License) => number,
-): Promise<NamedLicense[]> => (await Array.fromAsync(scopes, list)).flat().sort(compare).slice(0, MAX_NAMED);
-
-const isFuller = (one: License, other: License): number => fill(other) - fill(one) || (one.id < other.id ? 1 : -1);
-
-const fill = ({ activations, maxActivations }: License): number =>
-  Math.floor((activations * 100) / (maxActivations ?? Number.POSITIVE_INFINITY));
-
-const isSooner = (one: License, other: License): number => (endOf(one) < endOf(other) ? -1 : 1);
-
-const endOf = ({ expirationDate, id }: License): string => `${expirationDate ?? ''} ${id}`;
 
 /** The Mondays of the last weeks, oldest first, with the current week. */
 function lastWeeks(now: Instant): string[] {

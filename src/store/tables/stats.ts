@@ -1,7 +1,7 @@
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { KeyCounts } from '../../contract/stats.ts';
 import type { Connection } from '../engine/driver.ts';
-import { join, raw, type Sql, sql } from '../engine/sql.ts';
+import { isAmong, join, raw, type Sql, sql } from '../engine/sql.ts';
 import {
   besideLicense,
   isActive,
@@ -16,10 +16,10 @@ import {
   readNamed,
 } from './keys/licenses.ts';
 
-/** The scope of statistics: an account, or one of its products; null means all products. */
-export interface StatsScope {
+/** The scope of statistics: an account, or some of its products; null means all products. */
+interface StatsScope {
   readonly accountId: AccountId;
-  readonly productId: string | null;
+  readonly productIds: readonly string[] | null;
 }
 
 /** How many rows there are of one product, or of one day (UTC, as `2026-11-21`). */
@@ -44,7 +44,7 @@ export const statsRepository = (db: Connection) => ({
       ([name, condition]) => sql`sum(case when ${condition} then 1 else 0 end) as ${raw(name)}`,
     );
     const rows = await db.all<{ product_id: string } & Record<keyof KeyCounts, unknown>>(sql`
-      select product_id, ${join(sums)} from licenses where ${isIn(scope)} group by product_id order by product_id`);
+      select product_id, ${join(sums)} from licenses where ${isIn(scope)} group by product_id`);
     return rows.map(({ product_id: productId, ...counts }) => ({ productId, ...numbersOf(counts) }));
   },
 
@@ -116,16 +116,15 @@ async function countHeld(db: Connection, table: Sql, scope: StatsScope, conditio
   return Number(row?.count ?? 0);
 }
 
-const isHeldIn = ({ accountId, productId }: StatsScope): Sql =>
-  productId === null
-    ? sql`held.account_id = ${accountId}`
-    : sql`held.account_id = ${accountId} and licenses.product_id = ${productId}`;
+const isHeldIn = ({ accountId, productIds }: StatsScope): Sql =>
+  sql`held.account_id = ${accountId} and ${isOfProducts(productIds)}`;
 
-/** The product is in an expression, so that planners do not read all keys of the product to find the first ones. */
-const isIn = ({ accountId, productId }: StatsScope): Sql =>
-  productId === null
-    ? sql`account_id = ${accountId}`
-    : sql`account_id = ${accountId} and (product_id || '') = ${productId}`;
+const isIn = ({ accountId, productIds }: StatsScope): Sql =>
+  sql`licenses.account_id = ${accountId} and ${isOfProducts(productIds)}`;
+
+/** The product is in an expression, so that planners do not read all keys of a product to find the first ones. */
+const isOfProducts = (productIds: StatsScope['productIds']): Sql =>
+  productIds === null ? raw('1 = 1') : isAmong(raw(`(licenses.product_id || '')`), productIds);
 
 const numbersOf = (sums: Readonly<Record<keyof KeyCounts, unknown>>): KeyCounts =>
   Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, Number(sum)])) as unknown as KeyCounts;
