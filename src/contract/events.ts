@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { feedFields, listField, Seq } from './fields.ts';
 import { listedNames } from './keys/licenses.ts';
+import type { JsonValue } from './keys/metadata.ts';
 import { feed } from './reply.ts';
 import {
   Count,
@@ -19,9 +20,6 @@ import {
   shownId,
   text,
 } from './scalars.ts';
-
-/** A value as JSON has it. */
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
 /** An object as JSON has it. */
 export interface JsonObject {

@@ -89,6 +89,12 @@ export const seesWholeLicense = (caller: Caller): boolean => caller.kind !== 'cl
 export const canAccessProduct = ({ productIds }: Caller, productId: string): boolean =>
   productIds === null || productIds.has(productId);
 
+/** The products to list: the one that the request names, else those that the caller may access; null means all. */
+export function productsOf(caller: Caller, named: string | undefined): readonly string[] | null {
+  if (named === undefined) return caller.productIds === null ? null : [...caller.productIds];
+  return canAccessProduct(caller, named) ? [named] : [];
+}
+
 /** The token that a caller wants to create, with scopes from {@link scopesOf}. */
 export interface WantedToken {
   readonly kind: TokenKind;

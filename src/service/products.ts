@@ -1,9 +1,10 @@
 import { apiError } from '../contract/errors.ts';
 import type { Contract } from '../contract/index.ts';
 import type { ProductVersion } from '../contract/products.ts';
+import { productsOf } from '../domain/access.ts';
 import { newId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
-import { readAll, readList } from './lists.ts';
+import { readList } from './lists.ts';
 import { anyone, type Operations, ofWholeAccount, onProduct, orThrow, replayToAnyone } from './operation.ts';
 import { eventOf } from './record.ts';
 import { writeChanges } from './write-changes.ts';
@@ -11,13 +12,8 @@ import { writeChanges } from './write-changes.ts';
 export const productOperations: Operations<Contract['products']> = {
   list: {
     authorize: anyone,
-    async perform({ repositories: { products }, caller: { accountId, productIds } }, input) {
-      if (productIds === null) return readList(input, products.list(accountId));
-      // A token has few products, so they are read one by one.
-      const allowed = await Array.fromAsync([...productIds].sort(), (id) => products.find(accountId, id));
-      const existing = allowed.filter((product) => product !== null);
-      return readAll(input, existing);
-    },
+    perform: async ({ repositories, caller }, input) =>
+      readList(input, repositories.products.list(caller.accountId, productsOf(caller, undefined))),
   },
 
   create: {

@@ -1,10 +1,9 @@
 import type { LicenseKey } from '../contract/scalars.ts';
 import { DEFAULT_FOUND, type Found, type search } from '../contract/search.ts';
-import { findableBy, seesSecrets } from '../domain/access.ts';
+import { findableBy, productsOf, seesSecrets } from '../domain/access.ts';
 import { canonicalKey, showKey } from '../domain/license-key.ts';
 import type { FoundCustomer, FoundLicense, Wanted } from '../store/tables/search.ts';
 import type { Context } from './context.ts';
-import { productsOf } from './keys/lists.ts';
 import { showNames } from './keys/show.ts';
 import { anyone, type Operations } from './operation.ts';
 

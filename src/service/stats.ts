@@ -1,7 +1,7 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { KeyCounts, stats } from '../contract/stats.ts';
+import { productsOf } from '../domain/access.ts';
 import { addSeconds, toInstant } from '../domain/time.ts';
-import { productsOf } from './keys/lists.ts';
 import { showListed } from './keys/show.ts';
 import { anyone, type Operations } from './operation.ts';
 

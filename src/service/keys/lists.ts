@@ -1,7 +1,7 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import type { customerKeys, keyLists } from '../../contract/keys/lists.ts';
 import type { Instant } from '../../contract/scalars.ts';
-import { type Caller, canAccessProduct, findableBy } from '../../domain/access.ts';
+import { findableBy, productsOf } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
 import { canonicalKey } from '../../domain/license-key.ts';
 import { addDuration, EPOCH } from '../../domain/time.ts';
@@ -38,12 +38,6 @@ export const customerKeyOperations: Operations<typeof customerKeys> = {
     },
   },
 };
-
-/** The products to list: the one that the request names, else those that the caller may access; null means all. */
-export function productsOf(caller: Caller, named: string | undefined): readonly string[] | null {
-  if (named === undefined) return caller.productIds === null ? null : [...caller.productIds];
-  return canAccessProduct(caller, named) ? [named] : [];
-}
 
 async function pageOf(context: Context, filters: KeyFilters, page: PageInput) {
   const { keyLists } = context.repositories;

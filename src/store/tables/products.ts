@@ -1,7 +1,7 @@
 import type { Product } from '../../contract/products.ts';
 import type { AccountId, Instant } from '../../contract/scalars.ts';
 import type { Connection } from '../engine/driver.ts';
-import { sql } from '../engine/sql.ts';
+import { isAmong, raw, sql } from '../engine/sql.ts';
 import { nullIfTaken } from '../errors.ts';
 import { type List, listsOf } from '../lists.ts';
 import { type Changes, flag, oldestFirst, optional, type RecordOf, tableOf, text, unlessTaken } from '../table.ts';
@@ -42,8 +42,9 @@ export const productRepository = (db: Connection) => ({
   /** Locks and returns a product. */
   findLocked: (accountId: AccountId, id: string): Promise<Product | null> => products.lock(db, { accountId, id }),
 
-  /** Oldest first. */
-  list: (accountId: AccountId): List<Product> => lists.of(db, { accountId }),
+  /** Oldest first; null stands for all products. */
+  list: (accountId: AccountId, ids: readonly string[] | null = null): List<Product> =>
+    lists.of(db, { accountId }, ids === null ? {} : { conditions: [isAmong(raw('products.id'), ids)] }),
 
   /** Null when its slug is taken. */
   patch: (accountId: AccountId, id: string, changes: ProductChanges): Promise<Product | null> =>

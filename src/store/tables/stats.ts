@@ -17,7 +17,7 @@ import {
 } from './keys/licenses.ts';
 
 /** The scope of statistics: an account, or some of its products; null means all products. */
-interface StatsScope {
+export interface StatsScope {
   readonly accountId: AccountId;
   readonly productIds: readonly string[] | null;
 }
