@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { tally, times } from '../support/at-once.ts';
+import { times } from '../support/at-once.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { recordedOf } from '../support/recorded.ts';
@@ -235,17 +235,6 @@ describe.each(engines)('the day of an application on $name', (engine) => {
     expect(events[0]?.data).not.toHaveProperty('movesOfYear');
   });
 
-  it('of many machines that want the last slot at once one gets it, promised or not', async ({ app, world }) => {
-    const want = (name: string) => times(12, (i) => app.activate(`${name}-${i}`).then(answerOf));
-    const first = tally(await want('new'));
-    expect(first).toEqual({ [OK]: 1, '403/3': 11 });
-    const [holder = ''] = await app.hosts();
-    expect(await app.free(holder)).toBe(OK);
-    expect(tally(await want('other'))).toEqual({ [OK]: 1, '403/3': 11 });
-    expect([await app.moves(), await app.promised()]).toEqual([[1], []]);
-    expectSlots(await world.contents());
-  });
-
   it('machines that come, go and are replaced at once never have more than there is', async ({ app, world }) => {
     await app.change({ maxActivations: 3 });
     for (let round = 0; round < 4; round += 1) {
@@ -264,8 +253,3 @@ describe.each(engines)('the day of an application on $name', (engine) => {
     }
   });
 });
-
-const answerOf = (text: string) => {
-  const [status, code] = text.split('/').map(Number);
-  return { status: status ?? 0, body: { code } };
-};

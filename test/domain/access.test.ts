@@ -4,14 +4,10 @@ import type { AccountId, Instant, TokenId } from '../../src/contract/scalars.ts'
 import { type Scope, scopes, type TokenKind, tokenKinds } from '../../src/contract/scopes.ts';
 import {
   allows,
-  anonymous,
   type Caller,
   canAccessProduct,
-  mayCall,
   mayMint,
   scopesOf,
-  seesSecrets,
-  seesWholeLicense,
   unrestricted,
   type WantedToken,
 } from '../../src/domain/access.ts';
@@ -27,52 +23,6 @@ const caller = (
   scopes: new Set(scopesOf(kind, given)),
   ...unrestricted,
   productIds: productIds && new Set(productIds),
-});
-
-it.each<[TokenKind, readonly Scope[]]>([
-  ['admin', scopes],
-  ['read-only', ['license:read', 'customer:read', 'product:read', 'event:read', 'webhook:read', 'audit:read']],
-  ['client', ['license:read', 'license:activate', 'license:sign']],
-  ['scoped', ['license:write', 'audit:read']],
-])('a token of kind %s has its scopes and no others', (kind, held) => {
-  expect(scopesOf(kind, ['audit:read', 'license:write', 'audit:read'])).toEqual(held);
-  expect(scopes.filter((scope) => allows(caller(kind, ['audit:read', 'license:write']), scope)).sort()).toEqual(
-    [...held].sort(),
-  );
-  expect(allows(caller(kind), 'none')).toBe(true);
-});
-
-it('a token of kind client needs an endpoint that is open to it, and the scope as well', () => {
-  const endpoint = { scope: 'license:read', openToClients: false } as const;
-  const open = { ...endpoint, openToClients: true };
-  expect(tokenKinds.filter((kind) => mayCall(caller(kind, ['license:read']), endpoint))).not.toContain('client');
-  expect(tokenKinds.filter((kind) => mayCall(caller(kind, ['license:read']), open))).toEqual(tokenKinds);
-  expect(mayCall(caller('client'), { ...open, scope: 'license:write' })).toBe(false);
-});
-
-it('a token of kind client alone does not see other devices', () => {
-  const others = tokenKinds.filter((kind) => kind !== 'client');
-  expect(tokenKinds.filter((kind) => seesWholeLicense(caller(kind)))).toEqual(others);
-});
-
-it('an admin, or whoever may reveal them, sees secrets', () => {
-  expect(tokenKinds.filter((kind) => seesSecrets(caller(kind, ['license:read', 'license:write'])))).toEqual(['admin']);
-  expect(seesSecrets(caller('scoped', ['license:reveal']))).toBe(true);
-  expect(seesSecrets({ ...caller('admin'), scopes: new Set() })).toBe(true);
-});
-
-it('nobody holds no scope, can access no product and sees no secret', () => {
-  expect(scopes.filter((scope) => allows(anonymous, scope))).toEqual([]);
-  expect([canAccessProduct(anonymous, 'prod_a'), seesSecrets(anonymous)]).toEqual([false, false]);
-});
-
-it.each([
-  [null, true],
-  [['prod_a', 'prod_b'], true],
-  [['prod_b'], false],
-  [[], false],
-])('a caller of the products %j can access prod_a: %s', (productIds, answer) => {
-  expect(canAccessProduct(caller('admin', [], productIds), 'prod_a')).toBe(answer);
 });
 
 describe('a token is made', () => {

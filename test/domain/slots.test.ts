@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
-import { promisesKept, type SlotPromise, slotYearOf } from '../../src/domain/slots.ts';
-import { licenseWith } from './examples.ts';
-
-const promisedAt = '2026-03-01T00:00:00.000Z' as Instant;
-const promises = ['host-1', 'host-2', 'host-3'].map(
-  (hostId): SlotPromise => ({ hostId, promisedAt, fingerprint: null }),
-);
+import { slotYearOf } from '../../src/domain/slots.ts';
 
 describe('the year of promises and moves', () => {
   const past = { slotYear: 2026, promisedSlots: 2, moves: 3 };
@@ -21,15 +15,4 @@ describe('the year of promises and moves', () => {
   it('is not begun again by a clock that goes back', () => {
     expect(slotYearOf({ ...past, slotYear: 2027 }, last)).toEqual({ ...past, slotYear: 2027 });
   });
-});
-
-it.each([
-  ['all while there is room', { maxActivations: 4, activations: 1 }, ['host-1', 'host-2', 'host-3']],
-  ['the latest where there is less', { maxActivations: 3, activations: 1 }, ['host-2', 'host-3']],
-  ['none where all slots are taken', { maxActivations: 2, activations: 2 }, []],
-  ['none where more than all are taken', { maxActivations: 1, activations: 2 }, []],
-  ['none without a limit', { maxActivations: null }, []],
-  ['those of allowed hosts', { maxActivations: 4, allowedHosts: ['host-1', 'host-9'] }, ['host-1']],
-])('a changed licence keeps of its promises %s', (_, changes, kept) => {
-  expect(promisesKept(licenseWith(changes), promises).map(({ hostId }) => hostId)).toEqual(kept);
 });

@@ -1,6 +1,4 @@
 import { describe, expect } from 'vitest';
-import type { AccountId } from '../../src/contract/scalars.ts';
-import type { Page } from '../../src/store/lists.ts';
 import type { Store } from '../../src/store/store.ts';
 import { now } from '../domain/examples.ts';
 import { engines } from '../support/engines.ts';
@@ -53,19 +51,6 @@ const inWords: readonly [text: string, ids: readonly string[]][] = [
 
 describe.each(engines)('a list of customers on $name', (engine) => {
   const it = testsOn(engine);
-
-  it('is cut into pages by place, in the order of ids', async ({ store }) => {
-    await fill(store);
-    const { customers } = store.repositories;
-    const ids = async (page: Page) => (await customers.list(accountId).part(page)).map(({ id }) => id);
-    expect(await ids({ limit: 2 })).toEqual(['cus_1', 'cus_2']);
-    expect(await ids({ limit: 2, offset: 2 })).toEqual(['cus_3', 'cus_4']);
-    expect(await ids({ limit: 2, after: 'cus_4' })).toEqual(['cus_5']);
-    expect(await ids({ limit: 2, after: 'cus_1', offset: 1 })).toEqual(['cus_3', 'cus_4']);
-    expect(await ids({ limit: 2, after: 'cus_5' })).toEqual([]);
-    expect(await customers.list(accountId).count()).toBe(5);
-    expect(await customers.list('acc_other' as AccountId).count()).toBe(0);
-  });
 
   it('holds those whose e-mail address contains a text', async ({ store }) => {
     await fill(store);

@@ -81,17 +81,23 @@ async function use(db: string, masterKey: MasterKey | null): Promise<string> {
     const productId = (await call('/product', { name: 'Editor' })).data.id;
     const { key: licenseKey } = await call('/create-key', { productId, licenseType: 'floating' });
     await call('/key/sign', { productId, licenseKey, hostId: 'h' });
+    const webhook = await call('/webhook', { url: 'https://shop.example.com/hook' });
+    await call('/webhook/rotate', { webhookId: webhook.data.id });
     return (await call('/key/checkout', { productId, licenseKey })).sessionSecret;
   } finally {
     await instance.close();
   }
 }
 
-/** Everything that is kept of signing keys and sessions. */
+/** Everything that is kept of signing keys, sessions, and webhooks with two secrets. */
 async function kept(db: string): Promise<readonly string[]> {
   const store = await openStore(db);
   await store.close();
-  const rows = await runSql(db, 'select private_pem as kept from signing_keys union all select secret from sessions');
+  const others = ['secret from sessions', 'secret from webhooks', 'previous_secret from webhooks'];
+  const rows = await runSql(
+    db,
+    `select private_pem as kept from signing_keys ${others.map((one) => `union all select ${one}`).join(' ')}`,
+  );
   return rows.map((row) => String(row.kept));
 }
 
@@ -110,7 +116,7 @@ describe.each(engines)('secrets on $name', ({ name }) => {
     await using place = await newPlace(name);
     const secret = await use(place.location, one);
     const texts = await kept(place.location);
-    expect(texts).toHaveLength(2);
+    expect(texts).toHaveLength(4);
     for (const text of texts) expect(text).toMatch(/^lkm1\.[\w-]{12}\.[\w-]+$/);
     if (name === 'SQLite') {
       const bytes = readFileSync(place.location).toString('latin1');
@@ -133,7 +139,7 @@ describe.each(engines)('secrets on $name', ({ name }) => {
     await using place = await newPlace(name);
     await use(place.location, null);
     const plain = await kept(place.location);
-    expect(await rekeyDatabase(place.location, { from: null, to: one })).toEqual({ kept: 'sealed', written: 2 });
+    expect(await rekeyDatabase(place.location, { from: null, to: one })).toEqual({ kept: 'sealed', written: 4 });
     const sealed = await kept(place.location);
     await use(place.location, one);
     expect(await rekeyDatabase(place.location, { from: one, to: two })).toEqual({ kept: 'sealed', written: 0 });

@@ -34,32 +34,6 @@ async function lease(store: Store, license: License, ...ends: readonly number[])
 describe.each(engines)('sessions on $name', (engine) => {
   const it = testsOn(engine);
 
-  it('that have ended are removed and returned, so many at a time, those that ended first before the others', async ({
-    store,
-    license,
-  }) => {
-    const [later, first, second, live] = await lease(store, license, 0, -20, -10, 1);
-    const remove = (most: number) =>
-      store.transaction((repositories) => repositories.sessions.removeLapsed(now, { most }));
-    expect(await remove(2)).toEqual([first, second]);
-    expect(await remove(2)).toEqual([later]);
-    expect(await remove(2)).toEqual([]);
-    expect(await store.repositories.sessions.listLive(license, now)).toEqual([live]);
-  });
-
-  it('that have ended are removed of one licence alone where it is named', async ({ store, license }) => {
-    const other = { ...license, id: 'lic_other', key: `${license.key}-2` as License['key'] };
-    await store.transaction((repositories) => repositories.keys.insert(other));
-    const [ended] = await lease(store, license, -1, 5);
-    const [elsewhere] = await lease(store, other, -1);
-    expect(await store.transaction((repositories) => repositories.sessions.removeLapsed(now, { license }))).toEqual([
-      ended,
-    ]);
-    expect(await store.transaction((repositories) => repositories.sessions.removeLapsed(now, { most: 10 }))).toEqual([
-      elsewhere,
-    ]);
-  });
-
   it('that have ended are removed once, however many remove them', async ({ store, license }) => {
     const sessions = await lease(store, license, ...Array.from({ length: 30 }, (_, i) => -i));
     const removed = await Promise.all(

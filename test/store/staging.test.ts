@@ -4,10 +4,9 @@ import type { AccountId } from '../../src/contract/scalars.ts';
 import { createRandom } from '../../src/service/context.ts';
 import { createRecorder, type RecordedMutation } from '../../src/service/record.ts';
 import type { Repositories } from '../../src/store/store.ts';
-import { engineOf } from '../support/engines.ts';
 import { test as it } from '../support/fixtures.ts';
 import { readRecord } from '../support/recorded.ts';
-import { createWorld, STARTED_AT, type World } from '../support/world.ts';
+import { STARTED_AT, type World } from '../support/world.ts';
 
 const record = createRecorder(createRandom());
 
@@ -31,26 +30,6 @@ async function recorded({ store, accounts }: World, accountId = accounts.acme) {
 }
 
 describe('what is recorded where transactions share a commit', () => {
-  it('has its numbers when its transaction is acknowledged, and is never in the outbox', async ({ world }) => {
-    await world.store.transaction((repositories) => record(repositories, mutation(world, 'cus_1')));
-    expect(await recorded(world)).toEqual(['cus_1']);
-    expect(await world.store.repositories.outbox.count()).toBe(0);
-  });
-
-  it('is numbered in the order of its transactions, for each account from 1', async ({ world }) => {
-    const { acme, other } = world.accounts;
-    const ids = Array.from({ length: 300 }, (_, index) => `cus_${index}`);
-    await Promise.all(
-      ids.map((id, index) =>
-        world.store.transaction((repositories) =>
-          record(repositories, mutation(world, id, index % 3 === 0 ? other : acme)),
-        ),
-      ),
-    );
-    expect(await recorded(world, acme)).toEqual(ids.filter((_, index) => index % 3 > 0));
-    expect(await recorded(world, other)).toEqual(ids.filter((_, index) => index % 3 === 0));
-  });
-
   it('is dropped with a transaction that fails, and with a part that is undone', async ({ world }) => {
     const fail = async (repositories: Repositories) => {
       await record(repositories, mutation(world, 'cus_undone'));
@@ -99,14 +78,5 @@ describe('what is recorded where transactions share a commit', () => {
     expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await store.transaction((repositories) => record(repositories, mutation(world, 'cus_2')));
     expect(await recorded(world)).toEqual(['cus_2']);
-  });
-
-  it('waits in the outbox where transactions commit by themselves', async () => {
-    await using world = await createWorld({ engine: engineOf('PostgreSQL') });
-    await world.store.transaction((repositories) => record(repositories, mutation(world, 'cus_1')));
-    expect(await recorded(world)).toEqual([]);
-    expect(await world.store.repositories.outbox.count()).toBe(1);
-    await world.sequence();
-    expect(await recorded(world)).toEqual(['cus_1']);
   });
 });

@@ -45,23 +45,6 @@ function remember(findByHash: TokenRepository['findByHash'] = async (hash) => to
 }
 
 describe('a memory of tokens', () => {
-  it('reads a token once, until one is changed', async () => {
-    const { find, change, memory, reads } = remember();
-    expect(await find('a')).toEqual(token('a'));
-    expect(await find('a')).toEqual(token('a'));
-    memory.forgetChanged();
-    await find('a');
-    expect(reads).toEqual(['a']);
-    change();
-    await find('a');
-    expect(reads).toEqual(['a', 'a']);
-  });
-
-  it('reads an unknown token each time', async () => {
-    const { find, reads } = remember(async () => null);
-    expect([await find('a'), await find('a'), reads.length]).toEqual([null, null, 2]);
-  });
-
   it('does not keep what was read before the commit of a change', async () => {
     const waiting: ((found: Found) => void)[] = [];
     const { find, change } = remember(() => new Promise((resolve) => waiting.push(resolve)));
@@ -72,15 +55,6 @@ describe('a memory of tokens', () => {
     const late = find('a');
     waiting.shift()?.(token('after'));
     expect(await late).toEqual(token('after'));
-  });
-
-  it('does not grow with the number of tokens', async () => {
-    const { find, reads } = remember();
-    for (let index = 0; index <= 1_000; index += 1) await find(`t${index}`);
-    await find('t1000');
-    expect(reads).toHaveLength(1_001);
-    await find('t0');
-    expect(reads).toHaveLength(1_002);
   });
 });
 
