@@ -7,7 +7,7 @@ import type { CommandResult, Field } from './output/result.ts';
 /** Reads the text of an option or argument; throws `UsageError`. An argument sees the values of the options. */
 export type Parse<T> = (text: string, io: Io, options: Readonly<Record<string, unknown>>) => T | Promise<T>;
 
-interface Described {
+interface ParameterSpec {
   readonly describe: string;
   /**
    * The field of the contract that it fills, such as `newCustomer.email`, and whose schema checks the value. Default: the
@@ -30,7 +30,7 @@ interface Conditional {
   readonly neededUnless?: string | readonly string[];
 }
 
-export interface OptionSpec<T = unknown> extends Described, Conditional {
+export interface OptionSpec<T = unknown> extends ParameterSpec, Conditional {
   /** As in the help: `-P, --product <ID>`. */
   readonly flags: string;
   readonly env?: string;
@@ -46,7 +46,7 @@ export interface OptionSpec<T = unknown> extends Described, Conditional {
   readonly value?: T;
 }
 
-export interface ArgumentSpec<T = unknown> extends Described, Conditional {
+export interface ArgumentSpec<T = unknown> extends ParameterSpec, Conditional {
   readonly usage: string;
   readonly parse: Parse<unknown>;
   /** Whether its text is a secret, which must not be repeated where it may be logged. */
@@ -122,7 +122,7 @@ export function command<A extends Specs<ArgumentSpec> = None, O extends Specs<Op
 
 export type None = Record<never, never>;
 
-type More = Omit<Described, 'describe'> &
+type ParameterOptions = Omit<ParameterSpec, 'describe'> &
   Conditional &
   Pick<OptionSpec, 'env' | 'takesList' | 'conflicts'> &
   Pick<ArgumentSpec, 'secret'> & { readonly parse?: Parse<unknown> };
@@ -141,43 +141,44 @@ type ValueUnless<M> = M extends { readonly neededUnless: unknown } ? ValueOf<M> 
 
 const asText = (text: string): string => text;
 
-const moreOf = (more: More | Parse<unknown> = {}): More => (typeof more === 'function' ? { parse: more } : more);
+const optionsOf = (options: ParameterOptions | Parse<unknown> = {}): ParameterOptions =>
+  typeof options === 'function' ? { parse: options } : options;
 
 export function flag(
   flags: string,
   describe: string,
-  more: Pick<OptionSpec, 'field' | 'means'> = {},
+  options: Pick<OptionSpec, 'field' | 'means'> = {},
 ): OptionSpec<boolean> {
-  return { flags, describe, kind: 'switch', parse: asText, ...more };
+  return { flags, describe, kind: 'switch', parse: asText, ...options };
 }
 
-export function negation(flags: `--no-${string}`, describe: string, more: { env: string }): OptionSpec<boolean> {
-  return { flags, describe, kind: 'negation', parse: asText, ...more };
+export function negation(flags: `--no-${string}`, describe: string, options: { env: string }): OptionSpec<boolean> {
+  return { flags, describe, kind: 'negation', parse: asText, ...options };
 }
 
-export function option<const M extends More | Parse<unknown> = None>(
+export function option<const M extends ParameterOptions | Parse<unknown> = None>(
   flags: string,
   describe: string,
-  more?: M,
+  options?: M,
 ): OptionSpec<ValueOf<M> | undefined> {
-  return { flags, describe, kind: 'one', parse: asText, ...moreOf(more) };
+  return { flags, describe, kind: 'one', parse: asText, ...optionsOf(options) };
 }
 
-export function required<const M extends More | Parse<unknown> = None>(
+export function required<const M extends ParameterOptions | Parse<unknown> = None>(
   flags: string,
   describe: string,
-  more?: M,
+  options?: M,
 ): OptionSpec<ValueUnless<M>> {
-  return { flags, describe, kind: 'required', parse: asText, ...moreOf(more) };
+  return { flags, describe, kind: 'required', parse: asText, ...optionsOf(options) };
 }
 
 /** An option that may be given several times, with choices also as `a,b`; undefined when it is not given. */
-export function many<const M extends More | Parse<unknown> = None>(
+export function many<const M extends ParameterOptions | Parse<unknown> = None>(
   flags: string,
   describe: string,
-  more?: M,
+  options?: M,
 ): OptionSpec<ValueOf<M>[] | undefined> {
-  const { choices, ...rest } = moreOf(more);
+  const { choices, ...rest } = optionsOf(options);
   const takesList = choices !== undefined;
   return { flags, describe, kind: 'many', parse: asText, takesList, ...(choices && { choices }), ...rest };
 }
@@ -192,9 +193,9 @@ type ArgumentValue<Usage> = Usage extends `${string}...${string}`
 export function argument<const Usage extends string>(
   usage: Usage,
   describe: string,
-  more: More = {},
+  options: ParameterOptions = {},
 ): ArgumentSpec<ArgumentValue<Usage>> {
-  return { usage, describe, parse: asText, ...more };
+  return { usage, describe, parse: asText, ...options };
 }
 
 /** `-P, --product <ID>` → `--product`. */
@@ -228,10 +229,10 @@ export const productUnlessFile = required('-P, --product <ID>', 'the product, by
 export const productOfKey = productOption('its product; found by the key unless given');
 
 export const productOfKeyOrRows = productOption(
-  'its product; found by the key unless given. With -f: that of rows that name none',
+  'its product; found by the key unless given. With -f: the product of rows without one',
 );
 
-export const productOfRows = productOption('the product of rows that do not name one');
+export const productOfRows = productOption('the product of rows without one');
 
 export const change = {
   idempotencyKey: option('--idempotency-key <K>', 'repeat an earlier request instead of making a new one'),

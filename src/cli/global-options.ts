@@ -31,7 +31,7 @@ export const globalOptions = [
   },
   { flags: '--format <FMT>', env: 'LKM_FORMAT', choices: formats, describe: 'how the result is written' },
   { flags: '--json', describe: 'same as --format json' },
-  { flags: '--jq <EXPR>', describe: 'print what this jq expression gives of the JSON; text is printed bare' },
+  { flags: '--jq <EXPR>', describe: 'print the results of this jq expression on the JSON; text is printed bare' },
   { flags: '--fields <LIST>', describe: 'only these fields, separated by commas' },
   { flags: '--sort <FIELD[:desc]>', describe: 'sort a list by this field' },
   {
@@ -78,7 +78,7 @@ export const globalOptions = [
     flags: '--max-wait <DUR>',
     env: 'LKM_MAX_WAIT',
     parse: parseDuration,
-    describe: 'longest wait on one 429 or 503, on all 409 (60s)',
+    describe: 'longest wait for one 429 or 503, and for all 409 together (60s)',
   },
 ] as const satisfies readonly GlobalOption[];
 

@@ -110,7 +110,9 @@ const attributeOf = (flags: string): string => new Option(flags).attributeName()
 /** Throws `UsageError` where a command is named too, since it would not run. */
 function versionAlone({ path }: Reading, { version }: Pick<Io, 'version'>): string {
   if (path === 'lkm') return `${version}\n`;
-  throw new UsageError('--version shows that of lkm itself, and goes without a command', [['See:', `${path} --help`]]);
+  throw new UsageError('--version shows the version of lkm itself: leave the command out', [
+    ['See:', `${path} --help`],
+  ]);
 }
 
 async function readHelpWord(argv: readonly string[]): Promise<readonly string[]> {

@@ -183,7 +183,7 @@ describe('a command line that is wrong', () => {
     [`${create} --customer cus_1 --new-customer-name n`, '--customer and --new-customer-name cannot be combined'],
     [`${create} --new-customer-email a@b.example`, '--new-customer-name is missing\n'],
     ['customers create --name n --email ada', '--email is not an e-mail address\n'],
-    [`keys deactivate ${KEY} -P ${PRODUCT}`, 'choose what to free: --host-id ID for one device, or --all-devices\n'],
+    [`keys deactivate ${KEY} -P ${PRODUCT}`, 'choose: --host-id ID frees one device, --all-devices frees all\n'],
     [`products update ${PRODUCT}`, 'one of --name, --slug, --active is required\n'],
     ['tokens create --name n --kind admin --scope license:read', '--scope go with --kind scoped\n'],
     [`${sign} --ttl 10s`, '--ttl is less than 1 minute\n'],

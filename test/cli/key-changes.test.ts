@@ -96,7 +96,7 @@ describe('lkm keys update', () => {
     const { at, answer, license } = await withKeys('--max-activations 3');
     for (const host of ['a', 'b']) await answer(`keys activate KEY --host-id ${host}`);
     const refused = await at('keys update KEY --max-activations 1');
-    expect(refused).toMatchObject({ code: 7, stderr: says('With --in-use it is done all the same.') });
+    expect(refused).toMatchObject({ code: 7, stderr: says('--in-use makes the change nevertheless.') });
     await answer('keys update KEY --max-activations 1 --in-use');
     expect(await license()).toMatchObject({ maxActivations: 1, activations: 2 });
   });

@@ -200,7 +200,7 @@ describe('a signed file', () => {
     ['a.lic --db other.db --create', 5, 'unknown_kid\n', 'no public key given here has signed it'],
     ['junk', 5, 'token_malformed\n', 'this is not a licence file of lkm'],
     ['a.lic --jwks junk', 13, '', 'junk holds no public keys'],
-    ['a.lic --jwks bad.json', 13, '', 'the public keys hold one that is not an Ed25519 key'],
+    ['a.lic --jwks bad.json', 13, '', 'one of the public keys is not an Ed25519 key'],
     ['00000-00000-00000-00000-00000', 2, '', 'this is a licence key'],
   ])('gets a verdict, with what to do: %s', async (options, code, stdout, stderr) => {
     const { cwd, at, file } = await sign('-o a.lic');

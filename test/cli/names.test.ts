@@ -102,7 +102,7 @@ describe('a name in the place of an id', () => {
     expect(stdout).toContain(`\n${trial}  Trial  yes     unlimited  P14D      yes    –\n`);
     expect((await at('plans get trial', { terminal: true })).stdout).toContain(trial);
     expect((await at('keys trial --plan Pro --host-id pc-7')).stderr).toContain(
-      '  It has to be an active plan of the product, and for a trial one with --trial true.\n  See them:  lkm plans list\n',
+      '  The plan must be active and belong to the product; for a trial it needs --trial true.\n  See them:  lkm plans list\n',
     );
   });
 

@@ -7,7 +7,7 @@ import { UsageError, verdictExitCodes } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count } from '../output/words.ts';
 import { unlessRefused } from '../request/look-ups.ts';
-import { openLane } from './lane.ts';
+import { openLimiter } from './concurrency-limiter.ts';
 import type { Body } from './operation.ts';
 import { importKeys } from './operations/import-keys.ts';
 import { readRows } from './reading/read-rows.ts';
@@ -51,7 +51,7 @@ export async function compareKeys(
   const products = new Map(listed?.items.map(({ id, name }) => [id, name]));
   const found = new Set<string>();
   const differences: Difference[][] = [];
-  await openLane(MAX_AT_ONCE, context.io).each(read.rows.entries(), async ([at, { body }]) => {
+  await openLimiter(MAX_AT_ONCE, context.io).each(read.rows.entries(), async ([at, { body }]) => {
     const key = String(body.key);
     const there = await findKey(client, key);
     if (there !== null) found.add(there.license.productId);
@@ -130,7 +130,7 @@ async function missingInFile(client: Client, products: Iterable<string>, keys: R
   for (const productId of products) {
     for await (const { key } of client.keys.list({ productId })) {
       if (isMaskedKey(key)) {
-        throw new UsageError('this token sees keys masked: --both needs one that holds license:reveal');
+        throw new UsageError('this token sees keys masked: --both needs license:reveal');
       }
       if (!keys.has(key)) missing.push({ key, field: 'key', file: 'is missing', service: 'is there' });
     }

@@ -71,7 +71,7 @@ async function complete(
   const { key, productId, customerId, activations } = license;
   if (isMaskedKey(key)) {
     throw new UsageError('this token sees keys masked, and a masked key cannot be imported', [
-      'Export with an admin token, or one that holds license:reveal.',
+      'Export with an admin token, or a token with license:reveal.',
     ]);
   }
   if (activations === 0) return exportedKey(license, customerId == null ? null : await ownerOf(customerId), []);

@@ -13,7 +13,7 @@ export type Mode = Readonly<Record<string, boolean>>;
 export type Body = Readonly<Record<string, unknown>>;
 
 /** An object that must exist before rows that refer to it are sent. */
-export interface Need {
+export interface Dependency {
   /** For a `key`, its product is looked up. */
   readonly kind: 'customer' | 'product' | 'version' | 'key';
   /** Unique in its kind: an e-mail address in lower case. */
@@ -21,17 +21,17 @@ export interface Need {
   /** The input to create it; null if the row does not contain enough. */
   readonly input: Readonly<Record<string, string>> | null;
   /** The message if it is missing and cannot be created. */
-  readonly lacks?: string;
+  readonly missingText?: string;
 }
 
 /** Finds or creates the objects that rows refer to. */
 export interface Preparation {
   /** In the order of creation. */
-  needsOf(body: Body, mode: Mode): readonly Need[];
-  find(client: Client, need: Need): Promise<string | null>;
-  make(client: Client, need: Need, call: CallOptions): Promise<string>;
+  dependenciesOf(body: Body, mode: Mode): readonly Dependency[];
+  find(client: Client, dependency: Dependency): Promise<string | null>;
+  make(client: Client, dependency: Dependency, call: CallOptions): Promise<string>;
   /** Replaces names in a body by ids. */
-  fill?(body: Body, ids: Readonly<Partial<Record<Need['kind'], string>>>): Body;
+  fill?(body: Body, ids: Readonly<Partial<Record<Dependency['kind'], string>>>): Body;
 }
 
 /** The outcome of a row, with fields for the results. */

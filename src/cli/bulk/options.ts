@@ -9,11 +9,11 @@ import { systems } from './reading/presets/systems.ts';
 export const delimiterNames = ['comma', 'semicolon', 'tab', 'pipe'] as const;
 
 export const readingOptions = {
-  map: many('--map <COLUMN=FIELD>', 'with -f: what a column of the file is; nothing after = leaves it out', {
+  map: many('--map <COLUMN=FIELD>', 'with -f: the field of a column; nothing after = leaves the column out', {
     parse: parseMapping,
   }),
-  ignoreUnknown: flag('--ignore-unknown', 'with -f: leave out columns that are no known field, and say which'),
-  delimiter: option('--delimiter <NAME>', 'with -f: what stands between the cells; found out unless given', {
+  ignoreUnknown: flag('--ignore-unknown', 'with -f: leave out unknown columns, and list them'),
+  delimiter: option('--delimiter <NAME>', 'with -f: the character between cells; detected unless given', {
     choices: delimiterNames,
   }),
   encoding: option(
@@ -26,7 +26,7 @@ export const readingOptions = {
     'with -f: how dates are written in it, besides 2027-12-31; epoch: seconds since 1970, from 1e11 on milliseconds',
     { choices: dateFormats },
   ),
-  noDate: many('--no-date <VALUE>', 'with -f: what stands for no date in it, such as 0001-01-01'),
+  noDate: many('--no-date <VALUE>', 'with -f: a value that means no date, such as 0001-01-01'),
   mapFrom: option('--map-from <NAME>', 'with -f: read it as --save-map has kept', parseName),
 };
 
@@ -45,8 +45,8 @@ export const bulkOptions = {
 };
 
 export const systemOptions = {
-  from: option('--from <SYSTEM>', 'which system the files are of', { choices: systems }),
-  deviceFiles: many('--devices <PATH>', 'a file of the devices of the keys, where they have one of their own'),
+  from: option('--from <SYSTEM>', 'the system that wrote the files', { choices: systems }),
+  deviceFiles: many('--devices <PATH>', 'a file with the devices of the keys, if they are in another file'),
   productMap: many('--product-map <OLD=NEW>', 'the product, by its id or name, in place of OLD in the files', {
     parse: parseMapping,
   }),

@@ -1,19 +1,19 @@
 import type { Client } from '../../client/client.ts';
 import { UsageError } from '../failure/errors.ts';
 import { unlessRefused } from '../request/look-ups.ts';
-import type { Lane } from './lane.ts';
-import type { Body, BulkOperation, Mode, Need, Preparation } from './operation.ts';
+import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import type { Body, BulkOperation, Dependency, Mode, Preparation } from './operation.ts';
 import type { Problems } from './reading/problems.ts';
 import { preparationKey, type Run } from './run.ts';
 
 const taken = { customer: 'emailTaken', product: 'productTaken', version: 'versionTaken', key: 'keyTaken' } as const;
 
-const keyOf = ({ kind, name }: Need): string => `${kind} ${name}`;
+const keyOf = ({ kind, name }: Dependency): string => `${kind} ${name}`;
 
 /** The objects that the rows of a run refer to, each once, with the first input that can create it. */
-export class Needs {
-  readonly all = new Map<string, Need>();
-  readonly #lacking: { readonly need: Need; readonly line: number | null }[] = [];
+export class Dependencies {
+  readonly all = new Map<string, Dependency>();
+  readonly #lacking: { readonly dependency: Dependency; readonly line: number | null }[] = [];
   readonly #preparation: Preparation | undefined;
   readonly #mode: Mode;
 
@@ -23,22 +23,22 @@ export class Needs {
   }
 
   add(body: Body, line: number | null): void {
-    for (const need of this.#preparation?.needsOf(body, this.#mode) ?? []) {
-      if (need.input === null) this.#lacking.push({ need, line });
-      if (this.all.get(keyOf(need))?.input == null) this.all.set(keyOf(need), need);
+    for (const dependency of this.#preparation?.dependenciesOf(body, this.#mode) ?? []) {
+      if (dependency.input === null) this.#lacking.push({ dependency, line });
+      if (this.all.get(keyOf(dependency))?.input == null) this.all.set(keyOf(dependency), dependency);
     }
   }
 
   /** Finds existing objects. A missing one that no row can create is a problem of its rows. */
-  async find(client: Client, lane: Lane, problems: Problems): Promise<ReadonlyMap<string, string>> {
+  async find(client: Client, limiter: ConcurrencyLimiter, problems: Problems): Promise<ReadonlyMap<string, string>> {
     const ids = new Map<string, string>();
-    await lane.each(this.all, async ([key, need]) => {
-      const id = await this.#preparation?.find(client, need);
+    await limiter.each(this.all, async ([key, dependency]) => {
+      const id = await this.#preparation?.find(client, dependency);
       if (id != null) ids.set(key, id);
     });
-    for (const { need, line } of this.#lacking) {
-      const key = keyOf(need);
-      if (this.all.get(key)?.input === null && !ids.has(key)) problems.add(line, need.lacks ?? '');
+    for (const { dependency, line } of this.#lacking) {
+      const key = keyOf(dependency);
+      if (this.all.get(key)?.input === null && !ids.has(key)) problems.add(line, dependency.missingText ?? '');
     }
     return ids;
   }
@@ -48,36 +48,39 @@ export interface Preparing {
   readonly run: Run;
   readonly operation: BulkOperation;
   readonly mode: Mode;
-  readonly needs: Needs;
+  readonly dependencies: Dependencies;
   /** The ids of existing objects. */
   readonly found: ReadonlyMap<string, string>;
 }
 
 /** Creates missing objects, each under its own key; returns a function that puts the ids into a body. */
 export async function prepare(
-  { run, operation: { preparation }, mode, needs, found }: Preparing,
+  { run, operation: { preparation }, mode, dependencies, found }: Preparing,
   client: Client,
-  lane: Lane,
+  limiter: ConcurrencyLimiter,
   stop: AbortSignal,
 ): Promise<(body: Body) => Body> {
   if (preparation === undefined) return (body) => body;
-  const { needsOf, find, make, fill } = preparation;
+  const { dependenciesOf, find, make, fill } = preparation;
   const ids = new Map(found);
 
-  async function findOrMake(need: Need): Promise<string> {
-    const call = { idempotencyKey: preparationKey(run, [need.kind, need.name]), signal: stop };
+  async function findOrMake(dependency: Dependency): Promise<string> {
+    const call = { idempotencyKey: preparationKey(run, [dependency.kind, dependency.name]), signal: stop };
     // If the name is taken, somebody created the object meanwhile.
-    const made = need.input && (await unlessRefused(taken[need.kind], make(client, need, call)));
-    const id = made ?? (await find(client, need));
+    const made = dependency.input && (await unlessRefused(taken[dependency.kind], make(client, dependency, call)));
+    const id = made ?? (await find(client, dependency));
     // The object existed when the rows were checked.
-    if (id === null) throw new UsageError(need.lacks ?? `${need.kind} ${need.name} is missing`);
+    if (id === null) throw new UsageError(dependency.missingText ?? `${dependency.kind} ${dependency.name} is missing`);
     return id;
   }
 
-  for (const ofKind of Map.groupBy(needs.all, ([, { kind }]) => kind).values()) {
+  for (const ofKind of Map.groupBy(dependencies.all, ([, { kind }]) => kind).values()) {
     const missing = ofKind.filter(([key]) => !ids.has(key));
-    await lane.each(missing, async ([key, need]) => void ids.set(key, await findOrMake(need)));
+    await limiter.each(missing, async ([key, dependency]) => void ids.set(key, await findOrMake(dependency)));
   }
   return (body) =>
-    fill?.(body, Object.fromEntries(needsOf(body, mode).map((need) => [need.kind, ids.get(keyOf(need))]))) ?? body;
+    fill?.(
+      body,
+      Object.fromEntries(dependenciesOf(body, mode).map((dependency) => [dependency.kind, ids.get(keyOf(dependency))])),
+    ) ?? body;
 }

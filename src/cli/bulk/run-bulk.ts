@@ -2,7 +2,7 @@ import type { CommandContext } from '../context.ts';
 import { exitCodes, UsageError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
 import { count } from '../output/words.ts';
-import { openLane } from './lane.ts';
+import { openLimiter } from './concurrency-limiter.ts';
 import type { BulkOperation } from './operation.ts';
 import { type ReadRows, readRows } from './reading/read-rows.ts';
 import type { BulkRequest } from './request.ts';
@@ -21,18 +21,18 @@ export async function runBulk(
   const { io, dryRun, settings } = context;
   const { restart = false, mode = {} } = request;
   if (request.idempotencyKey !== undefined) {
-    throw new UsageError('one idempotency key stands for one request: a run makes one for each row');
+    throw new UsageError('an idempotency key stands for one request, and a run makes one for each row');
   }
   if ((request.file ?? []).length === 0 && request.count === undefined) {
     throw new UsageError('-f is required', [['Give it:', '-f FILE, or - for stdin']]);
   }
   const read = await readRows(context, operation, request);
-  const { rows, needs, problems, warnings } = read;
+  const { rows, dependencies, problems, warnings } = read;
   const run = runOf(operation.command, request.run ?? null, ...read.identity);
   const marker = dryRun ? null : openMarker(run, operation, restart, io);
-  const hasNeeds = needs.all.size > 0;
-  const found = hasNeeds
-    ? await needs.find(await context.client(), openLane(MAX_LOOKUPS_AT_ONCE, io), problems)
+  const hasDependencies = dependencies.all.size > 0;
+  const found = hasDependencies
+    ? await dependencies.find(await context.client(), openLimiter(MAX_LOOKUPS_AT_ONCE, io), problems)
     : new Map<string, string>();
   if (problems.count > 0) throw problems.error(read.file ?? 'the command line', operation.columns);
   if (marker === null) return previewRun(operation, read, found);
@@ -41,7 +41,7 @@ export async function runBulk(
   if (!marker.isKnown) await request.confirm?.(rows.length);
   marker.begin();
   const { concurrency } = request;
-  const sent = sendRows(context, { run: marker.run, operation, mode, rows, needs, found, concurrency });
+  const sent = sendRows(context, { run: marker.run, operation, mode, rows, dependencies, found, concurrency });
   return resultOf(operation, read, sent, context, {
     notes: request.notesOn?.(rows.map(({ body }) => body)) ?? [],
     beforeFile: (digest) => {
@@ -56,12 +56,12 @@ export async function runBulk(
 
 function previewRun(
   { noun, done }: BulkOperation,
-  { rows, needs, warnings, problems }: ReadRows,
+  { rows, dependencies, warnings, problems }: ReadRows,
   ids: ReadonlyMap<string, string>,
 ): CommandResult {
   const first = rows[0]?.body;
   // Licence keys are not printed.
-  const shown = [...needs.all].filter(([, { kind }]) => kind !== 'key');
+  const shown = [...dependencies.all].filter(([, { kind }]) => kind !== 'key');
   const needed = shown.map(([key, { kind, name }]) => {
     const id = ids.get(key);
     return { kind, name, ...(id === undefined ? { status: 'new' } : { status: 'exists', id }) };

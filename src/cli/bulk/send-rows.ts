@@ -8,7 +8,7 @@ import { count } from '../output/words.ts';
 import { isRefusal } from '../request/changes.ts';
 import { openClient } from '../request/connection.ts';
 import { traced } from '../request/observe.ts';
-import { openLane } from './lane.ts';
+import { openLimiter } from './concurrency-limiter.ts';
 import type { Body, BulkOperation, Outcome } from './operation.ts';
 import { type Preparing, prepare } from './preparation.ts';
 import type { RawRow } from './reading/raw-row.ts';
@@ -52,7 +52,7 @@ export async function* sendRows(context: CommandContext, sending: Sending): Asyn
   const stop = AbortSignal.any([io.stop, leave.signal]);
   // Also with a person watching, a run survives a restart of the service.
   const connection = { ...(await context.connect()), maxUnreachableMs: undefined };
-  const lane = openLane(concurrency, { ...io, stop });
+  const limiter = openLimiter(concurrency, { ...io, stop });
   // The bar would overwrite rows on the same terminal.
   const draws = settings.draws && (settings.output !== null || settings.fileFormat === 'table' || !io.stdout.isTTY);
   const bar = showBar({ word: operation.done, total: rows.length, settled: 0, failed: 0 }, { ...settings, draws }, io);
@@ -64,7 +64,7 @@ export async function* sendRows(context: CommandContext, sending: Sending): Asyn
     const { status, willRetryInMs, idempotencyKey } = event;
     if (event.replayed && event.attempt === 1 && idempotencyKey !== null) replayed.add(idempotencyKey);
     if (willRetryInMs === null || (status !== 429 && status !== 503)) return;
-    lane.slowDown(willRetryInMs);
+    limiter.slowDown(willRetryInMs);
     bar.waiting(willRetryInMs);
   };
   const limits = { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS };
@@ -73,8 +73,8 @@ export async function* sendRows(context: CommandContext, sending: Sending): Asyn
   let succeeded = 0;
 
   async function sendAll(): Promise<void> {
-    const fill = await prepare(sending, client, lane, stop);
-    await lane.each(rows.entries(), async ([at, row]) => {
+    const fill = await prepare(sending, client, limiter, stop);
+    await limiter.each(rows.entries(), async ([at, row]) => {
       const body = operation.withReference?.(row.body, rowReference(run, row.row)) ?? row.body;
       const answer = await sendRow(sending, { ...row, body: fill(body) }, client, replayed, stop);
       if (answer.error === null) succeeded += 1;

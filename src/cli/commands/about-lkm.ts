@@ -10,7 +10,7 @@ export const version = command({
   fields: ['lkm', 'node', 'contract'],
   examples: [
     ['lkm version', 'for a bug report'],
-    ['lkm --version', 'that of lkm alone'],
+    ['lkm --version', 'the version of lkm alone'],
   ],
 
   async run(_, { io }) {

@@ -9,7 +9,7 @@ import type { CommandContext } from '../context.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { sanitise } from '../output/terminal.ts';
-import { expiry, nothing, quote, yesNo } from '../output/words.ts';
+import { EMPTY_CELL, expiry, quote, yesNo } from '../output/words.ts';
 import { chooseTarget, type Target } from '../request/target.ts';
 import { did, listOf, recordOf } from './results.ts';
 
@@ -28,7 +28,7 @@ export const identityFields: readonly Field[] = [
 
 /** An admin has all scopes, too many for a line. */
 function rightsOf(held: unknown): string {
-  if (!Array.isArray(held)) return nothing;
+  if (!Array.isArray(held)) return EMPTY_CELL;
   return scopes.every((scope) => held.includes(scope)) ? 'do everything' : held.join(', ');
 }
 
@@ -111,11 +111,11 @@ async function pickProfile({ io, settings }: CommandContext): Promise<string> {
 export const authLogout = command({
   about:
     'Forgets a profile and its token on this machine. The service goes on accepting the token until it is revoked.',
-  arguments: { name: argument('[PROFILE]', 'the profile; the current one unless given') },
+  arguments: { name: argument('[PROFILE]', 'the profile; by default the current one') },
   fields: ['profile', 'baseUrl'],
   examples: [
     ['lkm auth logout', 'forgets the current profile'],
-    ['lkm auth logout shop', 'forgets another one'],
+    ['lkm auth logout shop', 'forgets another profile'],
   ],
 
   async run({ name }, { flags, io, say }) {

@@ -5,7 +5,7 @@ import { effectiveSettings, settingOf, storable, storeSetting } from '../config/
 import type { CommandContext } from '../context.ts';
 import { NotFoundError } from '../failure/errors.ts';
 import type { CommandResult } from '../output/result.ts';
-import { nothing } from '../output/words.ts';
+import { EMPTY_CELL } from '../output/words.ts';
 import { findProduct } from '../request/look-ups.ts';
 import { did, listOf, singleValue } from './results.ts';
 
@@ -17,7 +17,7 @@ export const configList = command({
     'before its variable, that before the profile, that before what is set for all profiles.',
   fields: [
     'name',
-    { name: 'value', show: (value) => (value === null ? nothing : String(value)) },
+    { name: 'value', show: (value) => (value === null ? EMPTY_CELL : String(value)) },
     { name: 'from', show: (from) => (from === null ? 'not set' : String(from)) },
     { name: 'about', cuts: true, drops: 1 },
   ],

@@ -28,7 +28,7 @@ export const customersList = readCommand({
   options: {
     email: option('--email <TEXT>', 'only those whose e-mail address contains this'),
     text: option('--text <WORDS>', 'only those with these words, or parts of words, in name or address'),
-    active: option('--active <true|false>', 'only those that are active, or only the others', parseBoolean),
+    active: option('--active <true|false>', 'only active or only inactive customers', parseBoolean),
     limit,
   },
   fields: customerFields,
@@ -90,7 +90,7 @@ export const customersCreate = changeCommand({
 
   async inBulk({ givenName, name = givenName, email, ...bulk }, context) {
     if (name !== undefined || email !== undefined)
-      throw new UsageError('--name and --email are of one customer: leave them out');
+      throw new UsageError('--name and --email are for one customer: leave them out');
     const { createCustomers } = await import('../bulk/operations/changes.ts');
     const { runBulk } = await import('../bulk/run-bulk.ts');
     return runBulk(context, createCustomers, { ...bulk, defaults: {} });
@@ -153,7 +153,7 @@ export const customersUnlink = changeCommand({
   operation: 'customers.unlink',
   arguments: { customer: customerArgument },
   fields: ['id', 'unlinked'],
-  examples: [['lkm customers unlink it@ada.example', 'a link has gone to somebody else']],
+  examples: [['lkm customers unlink it@ada.example', 'a link reached the wrong person']],
   outcome: (_, { customer: id }) => doneTo(id, { id, unlinked: true }, `ended the links of ${id}`),
 });
 

@@ -54,7 +54,7 @@ export const devicesList = readCommand({
   },
   options: {
     ...filters,
-    stale: option('--stale <DUR|DAY>', 'only those that were not seen for so long, as 90d, or since a day', stale),
+    stale: option('--stale <DUR|DAY>', 'only devices that were not seen for this long (90d), or since this day', stale),
     limit,
     keyCheck,
   },
@@ -62,7 +62,7 @@ export const devicesList = readCommand({
   examples: [
     ['lkm devices list "$KEY"', 'who holds its slots'],
     ['lkm devices list "$KEY" --fields hostId --format tsv', 'their host ids, for a script'],
-    ['lkm devices list --stale 90d', 'what lkm devices release would free'],
+    ['lkm devices list --stale 90d', 'the devices that lkm devices release would free'],
   ],
 
   async read(client, { key, stale: unseenSince, limit, ...named }) {
@@ -105,13 +105,13 @@ export const devicesRelease = command({
   operation: 'devices.list',
   options: {
     ...filters,
-    stale: required('--stale <DUR|DAY>', 'those that were not seen for so long, as 90d, or since a day', stale),
+    stale: required('--stale <DUR|DAY>', 'devices that were not seen for this long (90d), or since this day', stale),
     yes,
     dryRun: flag('-n, --dry-run', 'list them and free none'),
   },
   fields: [...ofKey, ...deviceFields, 'freed', 'error', ...fieldsShown('data', 'licenseId', 'productId', 'customerId')],
   examples: [
-    ['lkm devices release --stale 90d -P "$ID" --dry-run', 'which would be freed'],
+    ['lkm devices release --stale 90d -P "$ID" --dry-run', 'the devices that would be freed'],
     ['lkm devices release --stale 90d -P "$ID"', 'asks, and frees them'],
   ],
 

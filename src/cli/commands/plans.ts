@@ -1,6 +1,6 @@
 import { argument, flag, many, option, productFilter, productNeeded, required } from '../command.ts';
 import type { Field } from '../output/result.ts';
-import { nothing, relative, yesNo } from '../output/words.ts';
+import { EMPTY_CELL, relative, yesNo } from '../output/words.ts';
 import { parseCalendarDuration } from '../values/duration.ts';
 import { orNone, parseBoolean, parseFeature, parseLimit } from '../values/scalars.ts';
 import { changeCommand, showCommand } from './forms.ts';
@@ -26,7 +26,7 @@ const planFields: readonly Field[] = [
 const describeFeatures = (features: Readonly<Record<string, unknown>>): string =>
   Object.entries(features)
     .map(([name, set]) => (set === true ? name : `${name}=${set}`))
-    .join(', ') || nothing;
+    .join(', ') || EMPTY_CELL;
 
 const planArgument = argument('<ID|NAME>', 'the plan, by its id or name', {
   field: 'planId',

@@ -1,9 +1,9 @@
 import { argument, flag, option, productOption, required } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import type { Field } from '../output/result.ts';
-import { nothing, relative, yesNo } from '../output/words.ts';
+import { EMPTY_CELL, relative, yesNo } from '../output/words.ts';
 import { confirm } from '../prompts/questions.ts';
-import { calledSo, unlessRefused } from '../request/look-ups.ts';
+import { matching, unlessRefused } from '../request/look-ups.ts';
 import { textOrNone } from '../values/scalars.ts';
 import { changeCommand, showCommand } from './forms.ts';
 import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
@@ -11,7 +11,7 @@ import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
 const productFields: readonly Field[] = [
   { name: 'id' },
   { name: 'name', cuts: true },
-  { name: 'slug', show: (slug) => String(slug ?? nothing), drops: 3 },
+  { name: 'slug', show: (slug) => String(slug ?? EMPTY_CELL), drops: 3 },
   { name: 'active', show: yesNo, drops: 2 },
   { name: 'createdAt', label: 'created', show: relative, drops: 1 },
   ...fieldsShown('data', 'updatedAt'),
@@ -51,13 +51,16 @@ export const productsCreate = changeCommand({
   options: {
     name: required('--name <NAME>', 'its name', { neededUnless: 'givenName' }),
     slug: option('--slug <SLUG>', 'a short name for scripts, as engine-pro'),
-    id: option('--id <ID>', 'the id that it had elsewhere; a new one unless given'),
+    id: option('--id <ID>', 'its id elsewhere; a new id unless given'),
     allowSameName: flag('--allow-same-name', 'do not ask when a product is called so already'),
   },
   fields: productFields,
   examples: [
     ['ID=$(lkm products create "Engine Pro")', 'a new product, and keep its id'],
-    ['lkm products create --name "Engine Pro" --id acme-engine-pro-2019-0001', 'one that moves in with its id'],
+    [
+      'lkm products create --name "Engine Pro" --id acme-engine-pro-2019-0001',
+      'a product that keeps its id from elsewhere',
+    ],
   ],
   async prepare({ givenName, name = givenName, allowSameName, dryRun }, context) {
     if (name !== undefined && !allowSameName && !dryRun) await askForSameName(name, context);
@@ -70,7 +73,7 @@ export const productsCreate = changeCommand({
 async function askForSameName(name: string, context: CommandContext): Promise<void> {
   const client = await context.client();
   const products = await unlessRefused('scopeMissing', client.products.list());
-  const [known] = calledSo(name, products?.items ?? []);
+  const [known] = matching(name, products?.items ?? []);
   if (known === undefined || (await isRepeated(name, context))) return;
   await confirm(context, {
     about: [`${known.id} is called ${known.name} already; commands then take both by their ids only`],

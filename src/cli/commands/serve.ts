@@ -98,9 +98,9 @@ export const serve = command({
     ['lkm serve', 'on the database of this user, at http://127.0.0.1:4747'],
     ['lkm serve --db ./lkm.db --port 0 --json', 'for a script: the first line says where it listens'],
     ['lkm serve --seed --db demo.db', 'a shop with customers, keys and devices, to look around in'],
-    ['lkm serve -- npm test', 'tests against a service of their own, which leaves nothing behind'],
+    ['lkm serve -- npm test', 'tests against a temporary service'],
     ['lkm serve --db postgres://lkm@db.example/lkm', 'on PostgreSQL; PGPASSWORD is read'],
-    ['lkm serve --db postgres://lkm@db1.example,db2.example/lkm', 'on the one of several that is the primary'],
+    ['lkm serve --db postgres://lkm@db1.example,db2.example/lkm', 'on the primary of several servers'],
   ],
 
   async run({ command: words, ...values }, context) {

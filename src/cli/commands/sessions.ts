@@ -1,6 +1,6 @@
 import { argument, option, productFilter } from '../command.ts';
 import type { Field } from '../output/result.ts';
-import { nothing, relative } from '../output/words.ts';
+import { EMPTY_CELL, relative } from '../output/words.ts';
 import { checkFiltersExist } from '../request/look-ups.ts';
 import { keyCheck, parseLicenseKey } from '../values/license-key.ts';
 import { changeCommand, readCommand } from './forms.ts';
@@ -21,7 +21,7 @@ const named: readonly Field[] = [
   {
     name: 'customerId',
     label: 'customer',
-    show: (id, _, { customerName }) => String(customerName ?? id ?? nothing),
+    show: (id, _, { customerName }) => String(customerName ?? id ?? EMPTY_CELL),
     cuts: true,
     drops: 5,
   },
@@ -70,6 +70,6 @@ export const sessionsRelease = changeCommand({
     }),
   },
   fields: ['sessionId', 'idempotencyKey'],
-  examples: [['lkm sessions release ses_…', 'free a seat that nobody uses any more']],
+  examples: [['lkm sessions release ses_…', 'free an unused session']],
   outcome: (_, { id }) => doneTo(id, { sessionId: id }, `released ${id}`),
 });

@@ -42,7 +42,7 @@ export async function changeEach(context: CommandContext, several: Several): Pro
   const alone = ['idempotencyKey', 'ifUpdatedAt'].find((name) => context.written[name] !== undefined);
   if (ids.length > 1 && alone !== undefined) {
     const flag = alone === 'ifUpdatedAt' ? '--if-updated-at' : '--idempotency-key';
-    throw new UsageError(`${flag} is that of one change: give one ${noun} with it`);
+    throw new UsageError(`${flag} is for one change: give one ${noun} with it`);
   }
   if (describe && !context.dryRun) await confirmAll(context, { ...several, describe });
   const asked: Change[] = [];

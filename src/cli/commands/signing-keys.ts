@@ -18,7 +18,7 @@ export const signingKeysList = showCommand({
   fields: keyFields,
   examples: [
     ['lkm signing-keys list', 'all of them; the newest signs'],
-    ['lkm signing-keys list --fields kid,fingerprint', 'to compare with what software carries'],
+    ['lkm signing-keys list --fields kid,fingerprint', 'to compare with the keys in software'],
   ],
   show: ({ items }) => listOf(items, 'no signing keys', { name: 'kid' }),
 });
@@ -72,7 +72,7 @@ export const revocationsExport = command({
     'Writes the signed list of revoked licence files: their devices were freed, or their licences blocked ' +
     'or deleted. Software that is offline reads it beside its licence file.',
   operation: 'revocations.export',
-  options: { account: option('--account <ID>', 'whose list; the oldest account of the service unless given') },
+  options: { account: option('--account <ID>', 'the account; the oldest one of the service unless given') },
   fields: ['list', 'path'],
   examples: [
     ['lkm revocations export -o revocations.jwt', 'for lkm keys verify --revocations'],

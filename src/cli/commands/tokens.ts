@@ -5,7 +5,7 @@ import { argument, flag, many, option, required } from '../command.ts';
 import { readToken } from '../config/token.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
-import { expiry, moment, nothing, relative, usage } from '../output/words.ts';
+import { EMPTY_CELL, expiry, moment, relative, usage } from '../output/words.ts';
 import { parseCalendarDuration } from '../values/duration.ts';
 import { readWholeText } from '../values/files.ts';
 import { readExpiry } from '../values/instant.ts';
@@ -34,7 +34,7 @@ export const tokensList = readCommand({
   operation: 'tokens.list',
   fields: tokenFields,
   options: { last: option('--last <N>', 'only the last N', parsePositive) },
-  examples: [['lkm tokens list --fields id,kind,scopes --json', 'what each may do']],
+  examples: [['lkm tokens list --fields id,kind,scopes --json', 'the scopes of each token']],
 
   async read(client, { last = 0 }) {
     const { items } = await client.tokens.list();
@@ -131,7 +131,7 @@ export const tokensImport = changeCommand({
   options: { name, kind: required('--kind <KIND>', 'what it is', kind), ...tokenOptions },
   fields: tokenFields,
   examples: [
-    ['lkm tokens import old.txt --kind client --name app4 --expires never', 'what an application has built in'],
+    ['lkm tokens import old.txt --kind client --name app4 --expires never', 'a secret that applications contain'],
   ],
   async prepare({ source }, { io, say }) {
     const { token } = readToken(await readWholeText(source, io), source);
@@ -167,7 +167,7 @@ export const tokensRotate = changeCommand({
   },
   fields: ['token', ...tokenFields, ...fieldsShown('data', 'replaces')],
   examples: [
-    ['lkm tokens rotate tok_…', 'the old one works for another day'],
+    ['lkm tokens rotate tok_…', 'the old token works for another day'],
     ['lkm tokens rotate tok_… --overlap 0s', 'it has leaked'],
   ],
   outcome: (token, { id }) =>
@@ -208,7 +208,7 @@ function describeToken(id: string, tokens: readonly Token[]): string[] {
 }
 
 function issuedOf(issued: unknown, max: unknown): string {
-  if (issued === null) return nothing;
+  if (issued === null) return EMPTY_CELL;
   return max === null ? String(issued) : usage(issued, max);
 }
 

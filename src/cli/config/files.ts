@@ -131,12 +131,12 @@ const OF_ANOTHER_OWNER =
 /** Writes a file that readers see completely or not at all: a temporary file, synced, then renamed. */
 export function writeAtomically(path: string, text: string, mode: number, io: Io): void {
   const full = resolve(io.cwd, path);
-  const aside = `${full}.${io.uuid()}.tmp`;
+  const temporary = `${full}.${io.uuid()}.tmp`;
   try {
-    writeFileSync(aside, text, { flag: 'wx', mode, flush: true });
-    renameSync(aside, full);
+    writeFileSync(temporary, text, { flag: 'wx', mode, flush: true });
+    renameSync(temporary, full);
   } catch (error) {
-    rmSync(aside, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
 }

@@ -93,9 +93,9 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   ],
   sessionNotFound: [
     'A session whose lease has ended is gone; lease another.',
-    ['See those that are left:', 'lkm sessions list'],
+    ['See the others:', 'lkm sessions list'],
   ],
-  signatureRefused: ['The secret or the nonce is not the one that the session was given last; lease another session.'],
+  signatureRefused: ['The secret or the nonce of the session is not the latest; lease another session.'],
   // Tokens of the vendor are not limited.
   selfResetOff: [
     'The slots that are left stay promised to hosts that have left them, until the year ends.',
@@ -118,16 +118,16 @@ export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   deviceNotFound: [['See its devices:', 'lkm devices list KEY']],
   customerNotFound: [['See them:', 'lkm customers list']],
   planNotFound: [
-    'It has to be an active plan of the product, and for a trial one with --trial true.',
+    'The plan must be active and belong to the product; for a trial it needs --trial true.',
     ['See them:', 'lkm plans list'],
   ],
   versionNotFound: [['See them:', 'lkm products versions PRODUCT']],
   webhookNotFound: [['See them:', 'lkm webhooks list']],
   tokenNotFound: [['See them:', 'lkm tokens list']],
   stale: [['Look again:', 'lkm keys get KEY --fields updatedAt']],
-  aheadOfService: ['Leave out --after to follow what happens from now on.'],
+  aheadOfService: ['Leave out --after to follow new events only.'],
   webhookInactive: [['Let it go on:', 'lkm webhooks update WEBHOOK --active']],
-  inUse: ['With --in-use it is done all the same.'],
+  inUse: ['--in-use makes the change nevertheless.'],
   noEnd: [['Set its expiry:', 'lkm keys update KEY --expires 2027-12-31']],
   referenceTaken: [['Print that key:', 'lkm keys create -P PRODUCT --reference REFERENCE --if-absent']],
   lastAdminToken: [

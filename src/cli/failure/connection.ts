@@ -16,7 +16,7 @@ export function explainConnection(error: NetworkError): { readonly message: stri
 const proxyHints: readonly (readonly [message: RegExp, hint: string])[] = [
   [/^the proxy .* wants a user name/, 'Put them into HTTPS_PROXY: http://NAME:PASSWORD@HOST:PORT'],
   [/^the proxy /, 'Ask whoever runs the proxy to let it through, or name the service in NO_PROXY.'],
-  [/^cannot connect to the proxy /, 'Is HTTPS_PROXY right? NO_PROXY names what is reached without it.'],
+  [/^cannot connect to the proxy /, 'Is HTTPS_PROXY right? NO_PROXY names hosts that are reached without a proxy.'],
 ];
 
 const sentences: readonly (readonly [code: RegExp, meaning: string, hint: string])[] = [

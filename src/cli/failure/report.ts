@@ -68,7 +68,7 @@ function explainCall(error: CallError, situation: Situation): Report {
   if (error instanceof ApiError) return explainRefusal(error, situation);
   if (error instanceof NetworkError) return explainNetwork(error, situation);
   const hint = isForeign
-    ? `There is no lkm service at this address: is ${addressIn(situation)} that of the service, with its path?`
+    ? `There is no lkm service at this address: is ${addressIn(situation)} the address of the service, with its path?`
     : `Is ${addressIn(situation)} the address of the service?`;
   const report = newReport('bad_response', firstLower(error.message), exitCodes.serverError, [hint]);
   // A page or a redirect comes from another server or a proxy: repeating does not help.

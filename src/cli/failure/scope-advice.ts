@@ -28,7 +28,7 @@ export function adviseOnScope(
     hints: [
       ...(token ? [`It may do: ${token.scopes.join(', ')}.`] : []),
       ...(scopes.length > 0 ? [`The command can need: ${scopes.join(', ')}.`] : []),
-      'With an admin token, one that works can be made:',
+      'An admin token can make a token that works:',
       ['', `lkm tokens create ${rights.join(' ')} --name ${name}${file}`],
     ],
   };

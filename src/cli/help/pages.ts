@@ -94,7 +94,7 @@ function commandHelp(command: Command, scopes: readonly NeededScope[], view: Hel
     ...(positional.length > 0 ? [section('Arguments', positional, view)] : []),
     section('Options', [...options, helpOption].map(optionRow), view),
     ...(command.terms ? [section(command.terms.title, command.terms.rows, view)] : []),
-    ...(specs.some(({ kind }) => kind === 'many') ? ['What ends in ... may be given several times.\n'] : []),
+    ...(specs.some(({ kind }) => kind === 'many') ? ['Options with ... may be given several times.\n'] : []),
     ...(fields.length > 0
       ? [heading('Fields for --fields, which makes JSON flat too', view) + listed(fields, view)]
       : []),

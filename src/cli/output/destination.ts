@@ -18,13 +18,13 @@ export type Text = string | AsyncIterable<string>;
 /** Opens a temporary file that replaces the destination once it is complete. Throws `LocalError`. */
 export function openDestination(path: string, force: boolean, io: Io): Destination {
   const full = resolve(io.cwd, path);
-  const { replaced, aside, file } = open(path, full, force, io);
+  const { replaced, temporary, file } = open(path, full, force, io);
   let isOpen = true;
   const discard = (): void => {
     if (!isOpen) return;
     isOpen = false;
     closeSync(file);
-    rmSync(aside, { force: true });
+    rmSync(temporary, { force: true });
   };
   return {
     discard,
@@ -34,7 +34,7 @@ export function openDestination(path: string, force: boolean, io: Io): Destinati
         if (typeof text === 'string') writeFileSync(file, text);
         else for await (const part of text) writeFileSync(file, part);
         fsyncSync(file);
-        renameSync(aside, full);
+        renameSync(temporary, full);
         isOpen = false;
         closeSync(file);
         syncFolder(dirname(full));
@@ -52,8 +52,8 @@ function open(path: string, full: string, force: boolean, io: Io) {
     if (replaced?.isFile() === false) throw refusal(`${path} is not a file`, `Name a file, or use > ${quote(path)}`);
     if (replaced && !force) throw refusal(`${path} exists`, 'Name another file, or overwrite it with --force.');
     // A name of its own: the name of the file may have the maximum length.
-    const aside = join(dirname(full), `.lkm-${io.uuid()}.tmp`);
-    return { replaced, aside, file: openSync(aside, 'wx', 0o644) };
+    const temporary = join(dirname(full), `.lkm-${io.uuid()}.tmp`);
+    return { replaced, temporary, file: openSync(temporary, 'wx', 0o644) };
   } catch (cause) {
     if (cause instanceof LocalError) throw cause;
     if (codeOf(cause) === 'ENOENT') throw refusal(`the folder of ${path} does not exist`, 'Make it first.');

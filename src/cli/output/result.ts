@@ -1,7 +1,7 @@
 import { UsageError } from '../failure/errors.ts';
 import type { Format } from '../global-options.ts';
 import { type Note, type Paint, sanitise } from './terminal.ts';
-import { nothing } from './words.ts';
+import { EMPTY_CELL } from './words.ts';
 
 export interface View {
   readonly columns: number;
@@ -101,9 +101,9 @@ export const cellValue = (field: Field, row: Row): unknown => (field.of ? field.
 
 export function shownCell(field: Field, row: Row, now: number): string {
   const value = cellValue(field, row);
-  if (value === undefined) return nothing;
+  if (value === undefined) return EMPTY_CELL;
   if (field.show) return sanitise(field.show(value, now, row));
-  return value === null || value === '' ? nothing : sanitise(plainText(value));
+  return value === null || value === '' ? EMPTY_CELL : sanitise(plainText(value));
 }
 
 /** A value for a pipe: not shortened, null empty. */

@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import stringWidth from 'string-width';
 import { cellValue, type Field, shownCell, type View } from './result.ts';
 import type { Paint } from './terminal.ts';
-import { nothing, wrap } from './words.ts';
+import { EMPTY_CELL, wrap } from './words.ts';
 
 type Row = Record<string, unknown>;
 
@@ -51,7 +51,7 @@ export function renderRecord(
   keepsEmpty = true,
 ): string {
   const cells = fields.map((field) => [field, shownCell(field, row, now)] as const);
-  const kept = cells.filter(([, text]) => keepsEmpty || (text !== nothing && text !== ''));
+  const kept = cells.filter(([, text]) => keepsEmpty || (text !== EMPTY_CELL && text !== ''));
   const labels = Math.max(0, ...kept.map(([field]) => labelOf(field).length));
   return linesOf(
     layOut(

@@ -1,8 +1,8 @@
-export const nothing = '–';
+export const EMPTY_CELL = '–';
 
 /** `2027-11-20 23:59 UTC`. */
 export const moment = (value: unknown): string =>
-  typeof value === 'string' ? `${value.slice(0, 10)} ${value.slice(11, 16)} UTC` : nothing;
+  typeof value === 'string' ? `${value.slice(0, 10)} ${value.slice(11, 16)} UTC` : EMPTY_CELL;
 
 /** The same without the day if it is today: `10:31 UTC`. */
 export const shortMoment = (value: string, now: number): string =>
@@ -13,7 +13,7 @@ const ROUNDED_UP = 1.002;
 
 /** `3 months ago`, `in 2 hours`; months up to two years. */
 export function relative(value: unknown, now: number): string {
-  if (typeof value !== 'string') return nothing;
+  if (typeof value !== 'string') return EMPTY_CELL;
   const left = (Date.parse(value) - now) / 1000;
   const seconds = left > 0 ? left * ROUNDED_UP : left;
   const fits = units.find(([unit, size]) => Math.abs(seconds) >= (unit === 'year' ? 2 * size : size));
@@ -33,7 +33,7 @@ const units = [
 
 /** A past day: `today`, `3 days ago`. */
 export function dayInBrief(day: unknown, now: number): string {
-  if (typeof day !== 'string') return nothing;
+  if (typeof day !== 'string') return EMPTY_CELL;
   return now - Date.parse(day) < 86_400_000 ? 'today' : relative(day, now);
 }
 

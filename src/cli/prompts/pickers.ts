@@ -6,7 +6,7 @@ import type { CommandContext } from '../context.ts';
 import { type NearObject, UsageError } from '../failure/errors.ts';
 import { cut, layOut } from '../output/table.ts';
 import { sanitise } from '../output/terminal.ts';
-import { expiryInBrief, nothing, relative, usageInBrief } from '../output/words.ts';
+import { EMPTY_CELL, expiryInBrief, relative, usageInBrief } from '../output/words.ts';
 import type { Choice } from './prompt.ts';
 
 /** An object to pick: the value that names it, and cells for the columns. */
@@ -50,7 +50,7 @@ const pickers: Readonly<Record<Pickable, Picker>> = {
         const names = await namesOf(new Set(items.flatMap(({ customerId }) => customerId ?? [])), customers);
         return items.flatMap(({ key, customerId, activations, maxActivations, expirationDate }): Row[] => {
           if (isMaskedKey(key)) return [];
-          const customer = names.get(customerId ?? '') ?? customerId ?? nothing;
+          const customer = names.get(customerId ?? '') ?? customerId ?? EMPTY_CELL;
           return [[key, key, customer, usageInBrief(activations, maxActivations), expiry(expirationDate)]];
         });
       }),
@@ -83,7 +83,7 @@ const pickers: Readonly<Record<Pickable, Picker>> = {
       return filtering(
         items.map(({ id, hostId, userIdentifier, customerName }) => [
           id,
-          hostId ?? nothing,
+          hostId ?? EMPTY_CELL,
           userIdentifier ?? '',
           customerName ?? '',
           id,

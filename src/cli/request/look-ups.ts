@@ -162,7 +162,7 @@ interface Named {
 }
 
 /** Objects with a name, slug or id; without regard to case only if none matches exactly. */
-export function calledSo<T extends Named>(name: string, all: readonly T[]): readonly T[] {
+export function matching<T extends Named>(name: string, all: readonly T[]): readonly T[] {
   const exact = all.filter((one) => one.name === name || one.id === name || one.slug === name);
   const wanted = name.toLowerCase();
   return exact.length > 0
@@ -173,7 +173,7 @@ export function calledSo<T extends Named>(name: string, all: readonly T[]): read
 type Kind = 'product' | 'customer' | 'plan' | 'token' | 'session' | 'webhook';
 
 function only(kind: Kind, name: string, all: readonly Named[]): string {
-  const [found, ...others] = calledSo(name, all);
+  const [found, ...others] = matching(name, all);
   if (found !== undefined && others.length === 0) return found.id;
   const isLike = (one: Named) => [one.name, one.slug].some((text) => text?.toLowerCase().includes(name.toLowerCase()));
   // The service finds customers by more than this: without accents, by parts of their addresses.

@@ -67,7 +67,7 @@ export function openPendingFiles(io: Io) {
       ]);
     }
     const hints = [
-      'Nothing was sent. It may be of a change that had no answer: look what that has done before you repeat it.',
+      'Nothing was sent. A change without a response may be in it: see what it did before you repeat it.',
       ['Then move it away:', `mv ${quote(file)} ${quote(`${file}.damaged`)}`],
     ] as const;
     return readPrivateJson(file, PendingFile, hints, io);

@@ -90,7 +90,7 @@ export function openPending(io: Io) {
     complete: (entries: readonly Entry[]): void =>
       files.exclusively(() => {
         for (const name of entries.flatMap((entry) => entry.files)) files.remove(name);
-      }, 'What was answered is not lost; before the same command goes on,'),
+      }, 'Received responses are not lost. Before the same command can go on,'),
     list: (): readonly PendingFile[] => files.exclusively(() => files.list()),
     close: files.close,
   };

@@ -8,7 +8,7 @@ const licenseKey = { field: 'licenseKey', pick: 'key', parse: parseLicenseKey, s
 const unlessFile = { ...licenseKey, neededUnless: 'file' } as const;
 
 const describeKey = 'the licence key, - for stdin, or @FILE';
-const describeKeys = 'the licence keys, each as it is; - for stdin, or @FILE, with one on each line';
+const describeKeys = 'the licence keys; - for stdin, or @FILE, with a key on each line';
 const licenseKeys = { ...licenseKey, parse: parseLicenseKeys } as const;
 
 /** `-` and `@FILE` keep the key out of the shell's history. */
@@ -17,7 +17,7 @@ export const licenseKeyArgument = argument('<KEY>', describeKey, licenseKey);
 export const keyUnlessFile = argument('[KEY]', describeKey, unlessFile);
 export const keysUnlessFile = argument('[KEY...]', describeKeys, { ...licenseKeys, neededUnless: 'file' });
 /** With arguments behind it, several keys come from stdin or a file only. */
-export const keysOfLine = argument('[KEY]', 'the licence key; - for stdin, or @FILE, with one on each line', {
+export const keysOfLine = argument('[KEY]', 'the licence key; - for stdin, or @FILE, with a key on each line', {
   ...licenseKeys,
   neededUnless: 'file',
 });

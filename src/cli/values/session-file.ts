@@ -10,7 +10,7 @@ import { unwritable } from '../output/standard-output.ts';
 import { readText } from './files.ts';
 
 /** The file keeps the secret of the session out of the shell's history. */
-export const sessionFileArgument = argument('<FILE>', 'what keys checkout --json -o FILE wrote, - for stdin');
+export const sessionFileArgument = argument('<FILE>', 'the file of keys checkout --json -o FILE, - for stdin');
 
 const SessionFile = z.looseObject({
   productId: z.string(),

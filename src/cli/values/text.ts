@@ -77,7 +77,9 @@ export function openDecoder(path: string, { encoding, guesses = false }: Options
   function undecodable(before: string, hasZeros: boolean, cause?: unknown): UsageError {
     const name = (guessed === WINDOWS ? 'utf-8' : decoder?.encoding)?.toUpperCase();
     const seen = hasZeros ? 'looks like UTF-16 without a byte order mark' : 'has other bytes';
-    const way = hasZeros ? 'Name what it is: --encoding utf-16le' : 'Name what it is, such as --encoding windows-1252';
+    const way = hasZeros
+      ? 'Name the encoding: --encoding utf-16le'
+      : 'Name the encoding, such as --encoding windows-1252';
     const at = line + breaksIn(before);
     return new UsageError(`${path} is not ${name} text: line ${at} ${seen}`, [`${way}; or save it as UTF-8.`], {
       cause,

@@ -297,7 +297,7 @@ describe('changes of many keys', () => {
       ['keys', 'block', 'ACME-0001-2019-AAAA-BBBB', '-f', 'x.csv'],
       'KEY and -f name two lists of keys; give one of them',
     ],
-    [['keys', 'renew', '-f', 'x.csv', '--if-updated-at', '2026-01-01T00:00:00Z'], '--if-updated-at is that of one key'],
+    [['keys', 'renew', '-f', 'x.csv', '--if-updated-at', '2026-01-01T00:00:00Z'], '--if-updated-at is for one key'],
     [['customers', 'create', '-f', 'x.csv', '--name', 'A'], '--name and --email are of one customer'],
   ])('refuses %j', async (argv, message) => {
     await using shop = await bulkShop();

@@ -16,10 +16,10 @@ import { runBulk } from '../run-bulk.ts';
 
 /** Looks up the product of a key unless the row or an option names it. */
 const productOfKey: Preparation = {
-  needsOf: ({ productId, licenseKey }) =>
+  dependenciesOf: ({ productId, licenseKey }) =>
     typeof productId === 'string' || typeof licenseKey !== 'string'
       ? []
-      : [{ kind: 'key', name: licenseKey, input: null, lacks: 'licenseKey: the service has no such key' }],
+      : [{ kind: 'key', name: licenseKey, input: null, missingText: 'licenseKey: the service has no such key' }],
   find: async (client, { name: licenseKey }) => {
     const found = await unlessRefused('licenseNotFound', client.keys.get({ licenseKey }));
     return found?.license.productId ?? null;
@@ -73,7 +73,7 @@ export async function changeKeysInBulk(
   if (key !== undefined || keys.length > 0) {
     throw new UsageError('KEY and -f name two lists of keys; give one of them', ['Nothing was sent.']);
   }
-  if (ifUpdatedAt !== undefined) throw new UsageError('--if-updated-at is that of one key', ['Nothing was sent.']);
+  if (ifUpdatedAt !== undefined) throw new UsageError('--if-updated-at is for one key', ['Nothing was sent.']);
   const operation = keyOperation(change);
   return runBulk(context, operation, {
     ...request,

@@ -7,30 +7,40 @@ import type { CommandResult } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { findCustomer, findProduct, orNull, unlessRefused } from '../../request/look-ups.ts';
 import { encodeFields } from '../../values/check-fields.ts';
-import { type Body, bulkOperation, type Need, type Preparation, withProductId } from '../operation.ts';
+import { type Body, bulkOperation, type Dependency, type Preparation, withProductId } from '../operation.ts';
 import { isObject } from '../reading/columns.ts';
 import type { BulkRequest } from '../request.ts';
 import { runBulk } from '../run-bulk.ts';
 
 /** Finds products by name, and customers by address or name. The name of a customer may look like an id from elsewhere. */
 const namedInRows: Preparation = {
-  needsOf(body) {
+  dependenciesOf(body) {
     const { productId, customerId } = body;
-    const needs: Need[] = [];
+    const dependencies: Dependency[] = [];
     const product = typeof productId === 'string' && isProductName(productId) ? productId : null;
     if (product !== null) {
-      needs.push({ kind: 'product', name: product, input: null, lacks: `no product is called ${product}` });
+      dependencies.push({
+        kind: 'product',
+        name: product,
+        input: null,
+        missingText: `no product is called ${product}`,
+      });
     }
     const named = namedByEmail(body);
     if (named !== null) {
       const { email, name } = named;
       const input = typeof name === 'string' ? { name, email } : null;
-      const lacks = `customerName is missing: no customer has the address ${email}`;
-      needs.push({ kind: 'customer', name: emailKey(email), input, lacks });
+      const missingText = `customerName is missing: no customer has the address ${email}`;
+      dependencies.push({ kind: 'customer', name: emailKey(email), input, missingText });
     } else if (typeof customerId === 'string' && !customerId.startsWith('cus_')) {
-      needs.push({ kind: 'customer', name: customerId, input: null, lacks: `no customer is called ${customerId}` });
+      dependencies.push({
+        kind: 'customer',
+        name: customerId,
+        input: null,
+        missingText: `no customer is called ${customerId}`,
+      });
     }
-    return needs;
+    return dependencies;
   },
 
   async find(client, { kind, name }) {
@@ -90,7 +100,7 @@ export const createKeys = bulkOperation({
 
 const NOTE_ON_REFERENCES: Note = {
   tone: 'hint',
-  text: `a file that is changed is another run, which issues all its keys; with --map 'COLUMN=reference' there is one key for each order, for ever`,
+  text: `a changed file is another run and issues all its keys; with --map 'COLUMN=reference' each order gets one key, for ever`,
 };
 
 interface Values extends Omit<BulkRequest, 'defaults' | 'mode'> {

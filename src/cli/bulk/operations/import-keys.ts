@@ -8,17 +8,17 @@ import { count } from '../../output/words.ts';
 import { confirm } from '../../prompts/questions.ts';
 import { originOf } from '../../request/changes.ts';
 import { findProduct, orNull, unlessRefused } from '../../request/look-ups.ts';
-import { bulkOperation, type Need, type Preparation, withProductId } from '../operation.ts';
+import { bulkOperation, type Dependency, type Preparation, withProductId } from '../operation.ts';
 import type { BulkRequest, ForeignFiles } from '../request.ts';
 import { runBulk } from '../run-bulk.ts';
 
 /** Products by id or name, and versions; `createProducts` creates missing ones. */
 const productsOfKeys: Preparation = {
-  needsOf({ productId, version }, { createProducts = false }) {
+  dependenciesOf({ productId, version }, { createProducts = false }) {
     if (typeof productId !== 'string' || !(createProducts || isProductName(productId))) return [];
-    const lacks = `no product is called ${productId}; --create-products makes it`;
+    const missingText = `no product is called ${productId}; --create-products makes it`;
     const name = isProductName(productId) ? productId.toLowerCase() : productId;
-    const product: Need = { kind: 'product', name, input: createProducts ? { productId } : null, lacks };
+    const product: Dependency = { kind: 'product', name, input: createProducts ? { productId } : null, missingText };
     if (typeof version !== 'string' || !createProducts) return [product];
     return [product, { kind: 'version', name: `${name} ${version}`, input: { productId, version } }];
   },

@@ -2,7 +2,7 @@ import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
 import type { Body, BulkOperation } from '../operation.ts';
-import { Needs } from '../preparation.ts';
+import { Dependencies } from '../preparation.ts';
 import type { BulkRequest } from '../request.ts';
 import type { Row } from '../send-rows.ts';
 import { openPreset, recognise } from './presets/apply.ts';
@@ -20,7 +20,7 @@ export interface ReadRows {
   readonly file: string | null;
   /** What tells these rows from others: the options, the product, and the bytes of the files or the number of rows. */
   readonly identity: readonly unknown[];
-  readonly needs: Needs;
+  readonly dependencies: Dependencies;
   readonly problems: Problems;
   readonly layout: Layout;
   /** What should be known of rows that can be sent. */
@@ -58,15 +58,15 @@ export async function readRows(
     .filter(([name, text]) => text !== undefined && !ignoredOptions.includes(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const identity = [options, defaults.productId ?? null];
-  const needs = new Needs(operation, mode);
+  const dependencies = new Dependencies(operation, mode);
   if (file !== undefined) {
     if (request.count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
-    return readRowsOfFiles(context, operation, { ...request, files: [file].flat(), defaults }, identity, needs);
+    return readRowsOfFiles(context, operation, { ...request, files: [file].flat(), defaults }, identity, dependencies);
   }
   const body = operation.arrange?.(defaults) ?? defaults;
   const [issue] = issuesOf(body, operation);
   if (issue !== undefined) throw new UsageError(`the options do not go together: ${issue}`, ['Nothing was sent.']);
-  needs.add(body, null);
+  dependencies.add(body, null);
   const rows = Array.from({ length: rowCount }, (_, at): Row => {
     const row = at + 1;
     return { row, line: null, body, input: [['row', row]] };
@@ -76,7 +76,7 @@ export async function readRows(
     rows,
     file: null,
     identity: [...identity, rowCount],
-    needs,
+    dependencies,
     problems: new Problems([]),
     layout,
     warnings: [],
@@ -90,7 +90,7 @@ async function readRowsOfFiles(
   operation: BulkOperation,
   request: FilesRequest,
   identity: readonly unknown[],
-  needs: Needs,
+  dependencies: Dependencies,
 ): Promise<ReadRows> {
   const { files, foreign: { from } = {}, skipInvalid = false } = request;
   const problems = new Problems(files);
@@ -116,7 +116,7 @@ async function readRowsOfFiles(
     const body = bodies.read(own);
     if (problems.skipped.has(raw.line)) continue;
     rows.push({ row, line: raw.line, body, input: raw.written });
-    needs.add(body, raw.line);
+    dependencies.add(body, raw.line);
   }
   bodies.end();
   problems.skipsRows = false;
@@ -125,7 +125,7 @@ async function readRowsOfFiles(
   }
   const name = files.length === 1 ? String(source.names[0]) : `the ${count(files.length, 'file')}`;
   // Where rows need nothing, no service has to be asked to tell all problems.
-  if (problems.count > 0 && needs.all.size === 0) throw problems.error(name, operation.columns);
+  if (problems.count > 0 && dependencies.all.size === 0) throw problems.error(name, operation.columns);
   const bodiesOf = rows.map(({ body }) => body);
   const warnings = [
     ...source.guessedEncodings(),
@@ -135,7 +135,7 @@ async function readRowsOfFiles(
     ...(operation.warningsOf?.(bodiesOf) ?? []),
   ];
   const identified = [...identity, ...source.digests(), ...foreign.digests];
-  return { rows, file: name, identity: identified, needs, problems, layout: source.layout(), warnings };
+  return { rows, file: name, identity: identified, dependencies, problems, layout: source.layout(), warnings };
 }
 
 /** What turns the rows of another system, and the devices of another file, into rows of lkm. */

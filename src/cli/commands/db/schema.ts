@@ -117,7 +117,7 @@ export const dbRekey = command({
   fields: ['secrets', 'written'],
   examples: [
     ['lkm db rekey --db lkm.db --new-key-file master.key', 'made with: openssl rand -base64 32 > master.key'],
-    ['lkm db rekey --db lkm.db --plain', 'with the present one in LKM_MASTER_KEY_FILE'],
+    ['lkm db rekey --db lkm.db --plain', 'with the present key in LKM_MASTER_KEY_FILE'],
   ],
 
   async run({ newKeyFile, plain }, context) {
@@ -130,7 +130,7 @@ export const dbRekey = command({
     const changed = written === 0 ? '' : `; ${count(written, 'secret')} written anew`;
     const data = { secrets: kept, written };
     if (kept === 'plain') return did(kept, data, `plain${changed}`);
-    const hint = 'without that key nobody opens them: keep a copy elsewhere';
+    const hint = 'without the key nobody can open them: keep a copy elsewhere';
     return did(kept, data, `sealed under the new master key${changed}`, hint);
   },
 });

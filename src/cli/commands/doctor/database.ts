@@ -11,7 +11,7 @@ export async function examineDatabase(db: string, context: CommandContext): Prom
   const { inspectDatabase } = await loadOperator();
   const found = await inspectDatabase(db).catch(failed('database'));
   if (found === null) {
-    const advice = 'A new one: lkm quickstart, or --create with the command that makes it';
+    const advice = 'A new database: lkm quickstart, or --create with the first command';
     return [fail('database', `${db} does not exist, or is empty`, advice)];
   }
   if ('check' in found) return [found];

@@ -53,7 +53,7 @@ async function checkWebhooks(context: CommandContext): Promise<readonly Check[]>
   const disabled = (all?.items ?? []).filter(({ disabledAt }) => disabledAt !== null);
   if (disabled.length === 0) return [];
   const told = disabled.map(({ id, waiting, lastError }) => `${id} (${count(waiting, 'event')} wait, ${lastError})`);
-  const goOn = 'What it missed in the last 30 days is sent with: lkm webhooks update ID --active';
+  const goOn = 'lkm webhooks update ID --active also sends the events of the last 30 days';
   return [fail('webhooks', `disabled: ${told.join(', ')}`, goOn)];
 }
 

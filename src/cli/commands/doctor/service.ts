@@ -94,14 +94,14 @@ function checkClock({ headers }: RawResponse, sent: number, received: number): r
   const there = Date.parse(headers.get('date') ?? '');
   if (Number.isNaN(there)) return [];
   const ahead = Math.round((sent + received) / 2) - there;
-  if (Math.abs(ahead) <= MAX_SKEW_MS + received - sent) return [ok('clock', 'agrees with that of the service')];
+  if (Math.abs(ahead) <= MAX_SKEW_MS + received - sent) return [ok('clock', 'agrees with the clock of the service')];
   const seconds = Math.round(Math.abs(ahead) / 1_000);
-  const detail = `${typedDuration(seconds)} ${ahead > 0 ? 'ahead of' : 'behind'} that of the service`;
+  const detail = `${typedDuration(seconds)} ${ahead > 0 ? 'ahead of' : 'behind'} the clock of the service`;
   return [warn('clock', detail, 'Set the clock by the network; a relative --expires counts from the clock here.')];
 }
 
 function checkDatabase({ status }: RawResponse): Check {
-  if (status === 200) return ok('database', 'that of the service works');
+  if (status === 200) return ok('database', 'the database of the service works');
   return fail('database', `the service answers ${status}: its database does not work`, 'Its log says why.');
 }
 
@@ -110,7 +110,7 @@ const checkKeyHeader =
   (key: string) =>
   ({ headers }: RawResponse): Check => {
     if (headers.get('lkm-idempotency-key') === null)
-      return ok('idempotency', 'the service does not say which key it sees');
+      return ok('idempotency', 'the service does not report the key that it received');
     if (!isKeyLost(headers, key)) return ok('idempotency', 'the key of a change reaches the service');
     const advice =
       'Have the proxy in between pass on the header Idempotency-Key: without it, a repeated change is made twice.';
@@ -127,9 +127,9 @@ function checkContract({ status, text }: RawResponse): Check {
   if (theirs === apiVersion) return ok('contract', theirs);
   const advice =
     theirs > apiVersion
-      ? 'Update lkm; meanwhile lkm api sends what it has no command for.'
+      ? 'Update lkm; meanwhile lkm api sends requests without a command.'
       : 'Newer commands may be refused with 404: update the service.';
-  return warn('contract', `the service has that of ${theirs}, this lkm that of ${apiVersion}`, advice);
+  return warn('contract', `the service has the contract of ${theirs}, this lkm has ${apiVersion}`, advice);
 }
 
 const SOON_MS = 14 * 86_400_000;

@@ -51,7 +51,7 @@ export const keysRevoke = changeCommand({
   rows: { repeatsSafely: true },
   fields,
   examples: [
-    ['lkm keys revoke "$KEY" --reason refunded', 'shows what uses it, and asks'],
+    ['lkm keys revoke "$KEY" --reason refunded', 'shows the devices of the key, and asks'],
     ['lkm keys revoke "$KEY" --reason refunded --yes', 'in a script'],
     ['lkm keys revoke -f leaked.csv --reason leaked', 'each key of a file; asks once'],
   ],
@@ -74,7 +74,7 @@ export const keysDelete = changeCommand({
   rows: {},
   fields,
   examples: [
-    ['lkm keys delete "$KEY"', 'shows what it takes along, and asks'],
+    ['lkm keys delete "$KEY"', 'shows the devices of the key, and asks'],
     ['lkm keys delete "$KEY" --in-use --yes', 'in a script, whatever uses it'],
   ],
   describe: describeUse,

@@ -30,7 +30,7 @@ export const keysCreate: Declaration = command({
   },
   options: {
     product: productUnlessFile,
-    plan: planOption('the plan that says what is not given here, and whose features it follows'),
+    plan: planOption('the plan for values that are not given, and for features'),
     maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use it at a time', {
       parse: (text: string) => parseLimit(text) ?? undefined,
       field: 'usesPerKey',
@@ -50,7 +50,7 @@ export const keysCreate: Declaration = command({
       'let it be used for this long after it expires, with a warning: P14D',
       parseCalendarDuration,
     ),
-    reference: option('--reference <TEXT>', 'your own name of it, such as an order number; there is one key for each'),
+    reference: option('--reference <TEXT>', 'your own name, such as an order number; each has one key'),
     customer: customerOption('the customer it is for'),
     ...newCustomerOptions,
     licenseType: option('--type <TYPE>', 'what it is bound to; node-locked unless given', { choices: licenseTypes }),
@@ -63,7 +63,7 @@ export const keysCreate: Declaration = command({
     ifAbsent: flag('--if-absent', 'print the key that the reference has already, if it has one'),
     count: option(
       '--count <N>',
-      'issue N keys: the same ones each time, unless --run names another run',
+      'issue N keys: the same keys each time, unless --run names another run',
       parsePositive,
     ),
     ...bulkOptions,

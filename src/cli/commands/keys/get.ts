@@ -4,7 +4,7 @@ import { freeMetadataOf } from '../../../contract/keys/metadata.ts';
 import { isMaskedKey } from '../../../domain/license-key.ts';
 import { productOption } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
-import { expiry, momentAndWhen, nothing, relative, usage } from '../../output/words.ts';
+import { EMPTY_CELL, expiry, momentAndWhen, relative, usage } from '../../output/words.ts';
 import { productNames } from '../../request/look-ups.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { deviceFields, marked } from '../devices.ts';
@@ -52,7 +52,7 @@ const ownFields: readonly Field<Lookup>[] = [
   licenseField('licenseType', { label: 'type', show: (_, __, lookup) => describeType(lookup) }),
   { name: 'customer', show: (_, __, { customer }) => describeCustomer(customer), shown: 'table' },
   { name: 'customerId', label: 'customer id', of: ({ customer }) => customer?.id ?? null },
-  licenseField('plan', { show: (_, __, { license }) => license.plan?.name ?? nothing, shown: 'table' }),
+  licenseField('plan', { show: (_, __, { license }) => license.plan?.name ?? EMPTY_CELL, shown: 'table' }),
   licenseField('reference', { shown: 'table' }),
   {
     name: 'features',
@@ -120,7 +120,7 @@ function describeKey(key: string, { previousKeyUntil: until }: License, now: num
 
 /** For a floating key with its sessions, if the token may see them. */
 function describeType({ license: { licenseType, maxConcurrentSessions: most }, sessions }: Lookup): string {
-  if (licenseType !== 'floating') return String(licenseType ?? nothing);
+  if (licenseType !== 'floating') return String(licenseType ?? EMPTY_CELL);
   if (sessions !== undefined) return `floating, ${usage(sessions.length, most)} sessions`;
   return `floating, ${most ?? 'unlimited'} sessions`;
 }
@@ -135,7 +135,7 @@ function describeTerm({ expirationDate, expiresAfter, gracePeriod, graceUntil }:
 }
 
 function describeCustomer(customer: Lookup['customer']): string {
-  if (customer === null) return nothing;
+  if (customer === null) return EMPTY_CELL;
   const email = customer.email === null ? '' : ` <${customer.email}>`;
   return `${customer.name}${email}${customer.active ? '' : ' (inactive)'}`;
 }
@@ -144,12 +144,12 @@ function describeCustomer(customer: Lookup['customer']): string {
 function describeFeatures({ metadata, plan }: License): string {
   const { features = {}, is_trial = false } = metadata ?? {};
   const named = Object.entries(features).map(([name, set]) => (set === true ? name : `${name}=${set}`));
-  const shown = [...(is_trial ? ['trial'] : []), ...named].join(', ') || nothing;
-  return plan == null || shown === nothing ? shown : `${shown} (plan ${plan.name})`;
+  const shown = [...(is_trial ? ['trial'] : []), ...named].join(', ') || EMPTY_CELL;
+  return plan == null || shown === EMPTY_CELL ? shown : `${shown} (plan ${plan.name})`;
 }
 
 /** Without members that have rows of their own. */
 const describeMetadata = ({ metadata }: License): string =>
   Object.entries(freeMetadataOf(metadata))
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ') || nothing;
+    .join(', ') || EMPTY_CELL;

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { CommandResult, Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
-import { expiryInBrief, nothing, relative, usageInBrief } from '../../output/words.ts';
+import { EMPTY_CELL, expiryInBrief, relative, usageInBrief } from '../../output/words.ts';
 import { checkFiltersExist } from '../../request/look-ups.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { parseDayAgo, readStart } from '../../values/instant.ts';
@@ -44,7 +44,7 @@ const columns: readonly Field<ListedRow>[] = [
   {
     name: 'customerId',
     label: 'customer',
-    show: (id, _, { customerName }) => customerName ?? String(id ?? nothing),
+    show: (id, _, { customerName }) => customerName ?? String(id ?? EMPTY_CELL),
     cuts: true,
   },
   // For letters from a spreadsheet.
@@ -83,7 +83,7 @@ export const keysList = readCommand({
     expiresBefore: option('--expires-before <WHEN>', 'only those that expire before it', readStart),
     unseenSince: option(
       '--unseen-for <DUR|DAY>',
-      'only those that no application has used for so long, as 90d, or since a day',
+      'only keys that no application has used for this long (90d), or since this day',
       parseDayAgo,
     ),
     text: option(
@@ -95,8 +95,8 @@ export const keysList = readCommand({
   },
   fields: listedFields,
   examples: [
-    ['lkm keys list --status expiring --within 30d', 'what to renew'],
-    ['lkm keys list --unseen-for 180d', 'what nobody uses any more'],
+    ['lkm keys list --status expiring --within 30d', 'keys to renew'],
+    ['lkm keys list --unseen-for 180d', 'keys that nobody uses'],
     ['lkm keys list --text ada --limit 10', 'the ten newest keys of a customer called so'],
     ['lkm keys list --metadata order=A-1042 -q', 'the key of an order'],
     ['lkm keys list --status expired,blocked', 'what works no more'],

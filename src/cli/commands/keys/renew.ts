@@ -83,9 +83,9 @@ export const keysReissue = changeCommand({
   rows: { fields: [{ name: 'key' }, { name: 'previousKeyUntil', label: 'old key until' }] },
   fields: ['key', 'message', 'previousKeyUntil'],
   examples: [
-    ['NEW=$(lkm keys reissue "$KEY")', 'the old one works for a week'],
+    ['NEW=$(lkm keys reissue "$KEY")', 'the old key works for a week'],
     ['lkm keys reissue "$KEY" --overlap 0s', 'it has leaked'],
-    ['lkm keys reissue -f leaked.csv -o new.csv', 'each key of a file, with the new one beside it'],
+    ['lkm keys reissue -f leaked.csv -o new.csv', 'each key of a file, with the new key beside it'],
   ],
   outcome: (answer) => ({
     ...{ kind: 'value', value: answer.key, data: answer, quiet: [answer.key], secrets: [answer.key], secret: true },

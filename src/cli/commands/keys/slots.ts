@@ -74,7 +74,7 @@ export const keysDeactivate = changeCommand({
 
   prepare({ hostId, allDevices }) {
     if ((hostId === undefined) === allDevices) return undefined;
-    throw new UsageError('choose what to free: --host-id ID for one device, or --all-devices');
+    throw new UsageError('choose: --host-id ID frees one device, --all-devices frees all');
   },
   asks: ({ key, product, allDevices }) =>
     allDevices

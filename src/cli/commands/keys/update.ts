@@ -52,7 +52,7 @@ export const keysUpdate = changeCommand({
       takesName: true,
     }),
     fingerprintMatch,
-    inUse: flag('--in-use', 'also where a limit is below what is in use', { field: 'force' }),
+    inUse: flag('--in-use', 'also if a limit is below the present use', { field: 'force' }),
     ifUpdatedAt,
     keyCheck,
   },

@@ -19,7 +19,7 @@ export const keysVerify = command({
   options: {
     hostId: option('--host-id <ID>', 'the device it must be for'),
     product: option('-P, --product <ID>', 'the product it must be for', { env: 'LKM_PRODUCT' }),
-    nonce: option('--nonce <TEXT>', 'what the application must have asked for it with'),
+    nonce: option('--nonce <TEXT>', 'the nonce that the application must have sent'),
     jwks: option('--jwks <FILE>', 'public keys from a file; nothing is asked of the service'),
     revocations: option('--revocations <FILE>', 'the list of revoked files from a file, from lkm revocations export'),
     watermark: option('--watermark <FILE>', 'keeps the latest time seen, so that a clock set back is found'),
@@ -86,20 +86,20 @@ const explanations: Readonly<Record<Verdict, string | null>> = {
   unknown_kid:
     'no public key given here has signed it: use the keys of the service that signed it (--jwks, --base-url)',
   signature_invalid: 'its content was changed after it was signed: do not trust it; get it again with lkm keys sign',
-  revocations_invalid: 'the revocation list is not one of the account that signed the file: export it again',
+  revocations_invalid: 'the revocation list belongs to another account than the file: export it again',
   revocations_expired: 'the revocation list is too old: get a new one with lkm revocations export',
   revoked: 'its device was freed, or its key blocked or deleted: get a new one with lkm keys sign',
   clock_rolled_back: 'the clock of this machine was set back: correct it',
   not_yet_valid: 'it is not valid yet: check the clock of this machine',
   token_expired: 'its time is over: get a new one with lkm keys sign',
-  machine_mismatch: 'it is for another device than --host-id: sign one for this device with lkm keys sign',
+  machine_mismatch: 'it is for another device than --host-id: sign a file for this device with lkm keys sign',
   product_mismatch: 'it is for another product than --product',
   nonce_mismatch: 'it was not asked for with --nonce',
 };
 
 async function verify(text: string, options: VerifyOptions): Promise<Verification> {
   const { verifyLicenseFile } = await import('../../../domain/license-file/verify.ts');
-  const message = 'the public keys hold one that is not an Ed25519 key';
+  const message = 'one of the public keys is not an Ed25519 key';
   return ofForm(message, ['Get them again from the service.'], () => verifyLicenseFile(text, options));
 }
 

@@ -19,8 +19,8 @@ export const keysWhy = readCommand({
   arguments: { key: licenseKeyArgument },
   options: {
     product: productOfKey,
-    hostId: option('--host-id <ID>', 'the device; without it, one that has no slot'),
-    action: option('--action <ACTION>', 'what it would do; activate unless given', { choices: explainedActions }),
+    hostId: option('--host-id <ID>', 'the device; by default a device without a slot'),
+    action: option('--action <ACTION>', 'the action; activate unless given', { choices: explainedActions }),
     at: option('--at <INSTANT>', 'when it would do so; now unless given', parseInstant),
     keyCheck,
   },

@@ -6,7 +6,7 @@ import type { CommandContext } from '../../context.ts';
 import { verdictExitCodes } from '../../failure/errors.ts';
 import type { Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
-import { count, moment, nothing, relative } from '../../output/words.ts';
+import { count, EMPTY_CELL, moment, relative } from '../../output/words.ts';
 import { parseSeconds } from '../../values/duration.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { changeCommand, readCommand } from '../forms.ts';
@@ -17,11 +17,16 @@ const deliveryFields: readonly Field[] = [
   { name: 'seq', isNumber: true },
   { name: 'type' },
   { name: 'state' },
-  { name: 'status', isNumber: true, show: (status) => (status === null ? nothing : String(status)) },
+  { name: 'status', isNumber: true, show: (status) => (status === null ? EMPTY_CELL : String(status)) },
   { name: 'attempts', isNumber: true, drops: 3 },
   { name: 'error', cuts: true },
   { name: 'attemptedAt', label: 'when', show: relative, drops: 2 },
-  { name: 'nextAttemptAt', label: 'again', show: (at, now) => (at === null ? nothing : relative(at, now)), drops: 1 },
+  {
+    name: 'nextAttemptAt',
+    label: 'again',
+    show: (at, now) => (at === null ? EMPTY_CELL : relative(at, now)),
+    drops: 1,
+  },
   ...fieldsShown('data', 'answer', 'durationMs', 'eventId'),
 ];
 
@@ -40,7 +45,7 @@ export const webhooksDeliveries = readCommand({
   fields: deliveryFields,
   examples: [
     ['lkm webhooks deliveries whk_…', 'the last ones'],
-    ['lkm webhooks deliveries whk_… --state waiting --json', 'those that were not accepted yet'],
+    ['lkm webhooks deliveries whk_… --state waiting --json', 'the deliveries that were not accepted yet'],
   ],
 
   async read(client, { id, state, limit = DEFAULT_LIMIT }) {
@@ -61,7 +66,7 @@ export const webhooksReplay = changeCommand({
   arguments: { id: webhookId },
   options: { after: required('--after <SEQ>', 'all events after this number', parseCount) },
   fields: ['webhookId', 'events', 'idempotencyKey'],
-  examples: [['lkm webhooks replay whk_… --after 4200', 'the receiver has lost what came since']],
+  examples: [['lkm webhooks replay whk_… --after 4200', 'the receiver lost the events since then']],
 
   outcome({ events }, { id }) {
     const done = events === 0 ? 'there is nothing to send' : `sends ${count(events, 'event')} once more`;
@@ -84,7 +89,7 @@ export const webhooksTest = changeCommand({
     wait: option('--wait <DUR>', 'how long to wait for the outcome, 0s for not at all (20s)', parseSeconds),
   },
   fields: [...deliveryFields, ...fieldsShown('chosen', 'webhookId')],
-  examples: [['lkm webhooks test whk_…', 'is somebody there, and is the signature right?']],
+  examples: [['lkm webhooks test whk_…', 'does the receiver answer, and accept the signature?']],
 
   async outcome(answer, { id, wait = DEFAULT_WAIT_SECONDS }, context) {
     const client = await context.client();
@@ -111,7 +116,7 @@ async function inFront(client: Client, id: string): Promise<string> {
   const { active, pausedUntil, waiting, lastError } = await client.webhooks.get({ webhookId: id });
   const goOn = `lkm webhooks update ${id} --active goes on at once`;
   if (!active) return `the webhook is not active; ${goOn}`;
-  if (pausedUntil !== null) return `its receiver wants nothing before ${moment(pausedUntil)}; ${goOn}`;
+  if (pausedUntil !== null) return `its receiver wants EMPTY_CELL before ${moment(pausedUntil)}; ${goOn}`;
   const events = `${count(waiting, 'event')} ${waiting === 1 ? 'waits' : 'wait'} in front of it`;
   if (lastError !== null) return `${events}, the last attempt failed: ${lastError}; ${goOn}`;
   return waiting > 1 ? events : 'webhooks are sent while lkm serve runs';

@@ -7,7 +7,7 @@ import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { Field, View } from '../../output/result.ts';
-import { nothing } from '../../output/words.ts';
+import { EMPTY_CELL } from '../../output/words.ts';
 import { following, lastSeq } from '../events-and-audit/feed.ts';
 import { eventLines } from '../events-and-audit/lines.ts';
 import { signatureHeader } from './signature-header.ts';
@@ -19,7 +19,7 @@ const SECRET_VARIABLE = 'LKM_WEBHOOK_SECRET';
 const fields: readonly Field[] = [
   { name: 'seq' },
   { name: 'type' },
-  { name: 'status', show: (status) => (status === null ? nothing : String(status)) },
+  { name: 'status', show: (status) => (status === null ? EMPTY_CELL : String(status)) },
   { name: 'durationMs', label: 'ms' },
   { name: 'error', shown: 'data' },
   { name: 'eventId', shown: 'chosen' },

@@ -77,7 +77,7 @@ export const webhooksCreate = changeCommand({
     url: required('--url <URL>', 'where to send them: https, at a public address', { neededUnless: 'givenUrl' }),
     types: typeOption('all unless given'),
     description,
-    ordered: flag('--ordered', 'send an event only once the one before it was accepted'),
+    ordered: flag('--ordered', 'send an event only after the previous event was accepted'),
     reveal: flag('--reveal', 'send licence keys in full, not masked'),
     signatures: signatureOption('standard unless given'),
   },
@@ -103,7 +103,7 @@ export const webhooksUpdate = changeCommand({
     types: typeOption('replaces those set before'),
     allTypes: flag('--all-types', 'send all types of events', { field: 'types', means: null }),
     description,
-    ordered: flag('--ordered', 'send an event only once the one before it was accepted'),
+    ordered: flag('--ordered', 'send an event only after the previous event was accepted'),
     unordered: flag('--unordered', 'send events as fast as the receiver takes them', {
       field: 'ordered',
       means: false,
@@ -111,10 +111,10 @@ export const webhooksUpdate = changeCommand({
     reveal: flag('--reveal', 'send licence keys in full'),
     mask: flag('--mask', 'send licence keys masked', { field: 'reveal', means: false }),
     signatures: signatureOption('replaces those set before'),
-    active: flag('--active', 'go on where it stopped, and send at once what waits'),
+    active: flag('--active', 'go on where it stopped, and send waiting events at once'),
     from: option(
       '--from <SEQ|now>',
-      'with --active: go on with this event, or with what happens next',
+      'with --active: go on with this event, or with the next new event',
       (text: string) => (text === 'now' ? text : parsePositive(text)),
     ),
     inactive: flag('--inactive', 'send nothing for now', { field: 'active', means: false }),
@@ -139,7 +139,7 @@ export const webhooksRotate = changeCommand({
   operation: 'webhooks.rotate',
   arguments: { id: webhookId },
   options: {
-    overlap: option('--overlap <DUR>', 'how long the old one signs as well, at most 7d (1d)', parseSeconds),
+    overlap: option('--overlap <DUR>', 'how long the old secret signs as well, at most 7d (1d)', parseSeconds),
   },
   fields: ['secret', ...webhookFields],
   examples: [

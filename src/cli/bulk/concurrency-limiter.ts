@@ -2,10 +2,10 @@ import { systemTiming } from '../../client/timing.ts';
 import { InterruptedError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 
-export type Lane = ReturnType<typeof openLane>;
+export type ConcurrencyLimiter = ReturnType<typeof openLimiter>;
 
 /** Processes up to `max` items at a time: half as many after the service asks to wait, then gradually more. */
-export function openLane(max: number, { timing = systemTiming, stop }: Pick<Io, 'timing' | 'stop'>) {
+export function openLimiter(max: number, { timing = systemTiming, stop }: Pick<Io, 'timing' | 'stop'>) {
   let limit = max;
   let pause: Promise<void> | null = null;
 
