@@ -9,7 +9,7 @@ import { type Note, talk } from './output/terminal.ts';
 import type { Change, ChangeAnswer, Changed, Changes, PreparedChange } from './request/changes.ts';
 import { type ClientNeeds, type Connection, clientOptions, openCaller, openConnection } from './request/connection.ts';
 import { observe } from './request/observe.ts';
-import { chooseTarget, type Target } from './request/target.ts';
+import { chooseTarget } from './request/target.ts';
 import type { PendingChanges } from './state/pending.ts';
 
 interface ContextOptions {
@@ -24,40 +24,36 @@ export type CommandContext = Omit<OpenedContext, 'connection' | 'pendingKey' | '
 /** The context for `runCommand`, which closes what the command has opened. */
 export type OpenedContext = Readonly<ReturnType<typeof openContext>>;
 
-/** What the command has opened so far. Each part is opened at its first use. */
-interface Opened {
-  target?: Target;
-  connecting?: Promise<Connection>;
-  connection?: Connection;
-  caller?: Promise<CallEndpoint>;
-  changes?: Changes;
-  pending?: PendingChanges;
-  isDelivered?: boolean;
+/** A function that makes its value at the first call; the arguments of later calls do not count. */
+function once<Arguments extends unknown[], T>(make: (...given: Arguments) => Promise<T>) {
+  let made: Promise<T> | undefined;
+  return (...given: Arguments): Promise<T> => {
+    made ??= make(...given);
+    return made;
+  };
 }
 
 export function openContext({ flags, settings, options, io }: ContextOptions) {
   const dryRun = options.dryRun === true;
   const observation = observe(settings, io);
   const closers: (() => Promise<void>)[] = [];
-  const opened: Opened = {};
   const products = new Map<string, string>();
+  let connection: Connection | null = null;
+  let changes: Changes | null = null;
+  let openedPending: PendingChanges | null = null;
+  let isDelivered = false;
 
-  const chosenTarget = async (): Promise<Target> => {
-    opened.target ??= await chooseTarget(flags, io);
-    return opened.target;
-  };
+  const chosenTarget = once(() => chooseTarget(flags, io));
+
+  const connect = once(async (needs: ClientNeeds = { needsToken: true }) => {
+    connection = await openConnection(await chosenTarget(), { flags, io, ...needs });
+    return connection;
+  });
 
   /** Calls the service with any endpoint, also one that is not in the contract. */
-  function caller(needs?: ClientNeeds): Promise<CallEndpoint> {
-    opened.caller ??= connect(needs).then((service) => openCaller(service, observation, settings, io));
-    return opened.caller;
-  }
-
-  async function connect(needs: ClientNeeds = { needsToken: true }): Promise<Connection> {
-    opened.connecting ??= chosenTarget().then((target) => openConnection(target, { flags, io, ...needs }));
-    opened.connection = await opened.connecting;
-    return opened.connection;
-  }
+  const caller = once(
+    async (needs?: ClientNeeds): Promise<CallEndpoint> => openCaller(await connect(needs), observation, settings, io),
+  );
 
   async function client(needs?: ClientNeeds): Promise<Client> {
     const { clientOfCall } = await import('../client/client.ts');
@@ -87,15 +83,15 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;
     const givenKey = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
-    opened.changes ??= openChanges({ io, dryRun, givenKey, observation, pending, target: chosenTarget, caller, say });
-    return opened.changes.prepare(all);
+    changes ??= openChanges({ io, dryRun, givenKey, observation, pending, target: chosenTarget, caller, say });
+    return changes.prepare(all);
   }
 
   /** The changes without a response. Throws `LocalError`. */
   async function pending(): Promise<PendingChanges> {
     const { openPending } = await import('./state/pending.ts');
-    opened.pending ??= openPending(io);
-    return opened.pending;
+    openedPending ??= openPending(io);
+    return openedPending;
   }
 
   /** The changes without a response; null where none was ever written. */
@@ -138,10 +134,10 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     /** Registers what is closed when the command ends, also after an error. */
     onClose: (close: () => Promise<void>) => void closers.push(close),
     get connection(): Connection | null {
-      return opened.connection ?? null;
+      return connection;
     },
     get pendingKey(): string | null {
-      return opened.changes?.pendingKey() ?? null;
+      return changes?.pendingKey() ?? null;
     },
     /** Options with values that the command has looked up, for a command line that repeats it. */
     get foundWords(): readonly string[] {
@@ -150,7 +146,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     },
     /** Called when the reader has received the responses, or the error: the changes need not be repeated. */
     delivered: () => {
-      opened.isDelivered = true;
+      isDelivered = true;
     },
     // The files of changes are removed last: a process that is killed before that gets the same responses again.
     close: async () => {
@@ -158,9 +154,9 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
       try {
         for (const close of closers) await close();
       } finally {
-        await opened.connection?.close();
-        if (opened.isDelivered) await opened.changes?.complete();
-        opened.pending?.close();
+        await connection?.close();
+        if (isDelivered) await changes?.complete();
+        openedPending?.close();
       }
     },
   };

@@ -8,7 +8,7 @@ import { readIfPresent, readLocalFile, readText } from '../values/files.ts';
 import { keyCheck, licenseKeyArgument } from '../values/license-key.ts';
 import { changeCommand } from './forms.ts';
 import { refuseScreen, signedFile, ttl } from './keys/sign.ts';
-import { doneTo, type Fields } from './results.ts';
+import { defined, doneTo, type Fields } from './results.ts';
 
 const deviceKey = (describe: string) => required('--device-key <FILE>', describe);
 
@@ -55,7 +55,8 @@ export const offlineAnswer = changeCommand({
     refuseScreen(context);
     const { readOfflineRequest } = await import('../../domain/license-file/offline.ts');
     const request = readOfflineRequest(await readText(file, context.io));
-    if (request !== null) return withoutAbsent(request);
+    // A missing product is looked up by the key.
+    if (request !== null) return defined(request);
     throw new UsageError(`${file} is no request of a device`, [['Made by:', 'lkm offline request KEY']]);
   },
   outcome: (answer, { ttl }, context, { hostId }) => signedFile(answer, { hostId: String(hostId), ttl }, context),
@@ -102,10 +103,6 @@ export const offlineAccept = changeCommand({
   },
   outcome: (answer) => doneTo(answer.hostId, answer, `freed ${answer.hostId}`),
 });
-
-/** Removes undefined fields: a missing product is looked up by the key. */
-const withoutAbsent = (fields: object): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** The private key of a device exists once: it is never overwritten, even with --force. */
 function refuseSame(path: string, output: string | null, { cwd }: Pick<Io, 'cwd'>): void {

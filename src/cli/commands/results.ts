@@ -65,14 +65,13 @@ export const created = (answer: Identified, name: string): Outcome => ({
 
 export const updated = (answer: Identified): Outcome => ({ ...recordOf(answer), done: `updated ${answer.id}` });
 
+/** A key or a token, which the log of a CI job does not show. */
+export const secretValue = (secret: string, data: Fields) =>
+  ({ kind: 'value', value: secret, data, quiet: [secret], secrets: [secret], secret: true }) as const;
+
 /** Prints a secret, which is shown only this once. */
 export const issued = (secret: string, answer: Fields, done: string, ...hints: readonly string[]): Outcome => ({
-  kind: 'value',
-  value: secret,
-  data: answer,
-  quiet: [secret],
-  secrets: [secret],
-  secret: true,
+  ...secretValue(secret, answer),
   done,
   notes: hintsOf([...hints, 'keep it now: it is not shown again']),
 });
@@ -108,3 +107,7 @@ export async function firstOf<Item>(
 
 /** The largest part of a list that the service returns. */
 const MAX_PART = 1_000;
+
+/** Fields without those that are undefined. */
+export const defined = <T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as typeof fields;

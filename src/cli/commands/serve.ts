@@ -24,6 +24,7 @@ import {
   parseSeed,
   parseWaitSeconds,
 } from '../values/scalars.ts';
+import { defined } from './results.ts';
 import { storeAccess } from './serving/access.ts';
 import { datesProblem, readTls, reloadOnHangup } from './serving/tls.ts';
 import { signatureHeader } from './webhooks/signature-header.ts';
@@ -190,15 +191,8 @@ async function start(values: ServeValues, db: string, port: number, context: Com
     logTo: io.stderr.fd === undefined ? io.stderr : createLogSink(io.stderr.fd),
     clock: clock === undefined ? io.now : createTestClock(clock),
     webhooks: { allowPrivate: values.allowPrivateWebhooks, signatureHeader: values.webhookSignatureHeader },
-    ...(tls && { tls }),
-    ...(rateLimit !== undefined && { rateLimit }),
-    ...(lookupLimit !== undefined && { lookupLimit }),
-    ...(drain !== undefined && { drainMs: drain * 1_000 }),
-    ...(dbConnections !== undefined && { dbConnections }),
-    connections: {
-      ...(maxConnections !== undefined && { maxConnections }),
-      ...(maxPerAddress !== undefined && { maxConnectionsPerAddress: maxPerAddress }),
-    },
+    ...defined({ tls, rateLimit, lookupLimit, dbConnections, drainMs: drain && drain * 1_000 }),
+    connections: defined({ maxConnections, maxConnectionsPerAddress: maxPerAddress }),
   };
   let seeded: string | null = null;
   if (seed !== undefined) {

@@ -86,31 +86,23 @@ function commandHelp(command: Command, scopes: readonly NeededScope[], view: Hel
     flags: spec.kind === 'many' ? `${spec.flags}...` : spec.flags,
     describe: describeOption(spec),
   }));
-  const fields = (command.fields ?? []).map(({ name }) => name);
+  const fields = command.fields.map(({ name }) => name);
+  const needed = scopes.map(({ scope, purpose }): Row => [scope, purpose]);
   const usage = ['lkm', command.path, ...positional.map(([name]) => name), '[options]'].join(' ');
   return [
     `${wrap(command.about, view.columns).join('\n')}\n`,
     `Usage:  ${usage}\n`,
-    ...(positional.length > 0 ? [section('Arguments', positional, view)] : []),
+    positional.length > 0 && section('Arguments', positional, view),
     section('Options', [...options, helpOption].map(optionRow), view),
-    ...(command.terms ? [section(command.terms.title, command.terms.rows, view)] : []),
-    ...(specs.some(({ kind }) => kind === 'many') ? ['Options with ... may be given several times.\n'] : []),
-    ...(fields.length > 0
-      ? [heading('Fields for --fields, which makes JSON flat too', view) + listed(fields, view)]
-      : []),
-    ...(scopes.length > 0
-      ? [
-          section(
-            'Scopes of the token',
-            scopes.map(({ scope, purpose }): Row => [scope, purpose]),
-            view,
-          ),
-        ]
-      : []),
+    command.terms && section(command.terms.title, command.terms.rows, view),
+    specs.some(({ kind }) => kind === 'many') && 'Options with ... may be given several times.\n',
+    fields.length > 0 && heading('Fields for --fields, which makes JSON flat too', view) + listed(fields, view),
+    needed.length > 0 && section('Scopes of the token', needed, view),
     `${heading('Examples', view)}${command.examples.map((example) => exampleLines(example, view)).join('')}`,
-    'lkm --help shows the options of every command.',
-    '',
-  ].join('\n');
+    'lkm --help shows the options of every command.\n',
+  ]
+    .filter(Boolean)
+    .join('\n');
 }
 
 const listed = (names: readonly string[], { columns }: HelpView): string =>

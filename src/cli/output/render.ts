@@ -28,17 +28,9 @@ export async function renderResult(result: WholeResult, context: RenderContext, 
   // The fields of the command are not computed from rows with fields of their own.
   const chosen =
     (own && context.chosen?.map(({ name }) => own.find((field) => field.name === name) ?? { name })) ?? context.chosen;
-  const view = viewOf(context);
   const format = result.kind === 'file' ? settings.format : settings.fileFormat;
-  return render(result, {
-    format,
-    fields,
-    chosen,
-    quiet: settings.quiet,
-    view,
-    hasNamedLines: settings.hasNamedLines,
-    ...layout,
-  });
+  const { quiet, hasNamedLines } = settings;
+  return render(result, { format, fields, chosen, quiet, hasNamedLines, view: viewOf(context), ...layout });
 }
 
 export const viewOf = ({ settings, io }: RenderContext): View => ({

@@ -124,27 +124,17 @@ export async function asOwnerOf<T>(
 
 export function clientOptions(
   { baseUrl, token, fetch, maxUnreachableMs, maxElapsedMs }: Connection,
-  { onSend, onAttempt, onExchange, onNotice, onKeyLost }: RequestHooks,
-  settings: Settings,
-  io: Io,
+  hooks: RequestHooks,
+  { timeoutMs, maxRetries, maxWaitMs }: Settings,
+  { version, timing }: Io,
 ): ClientOptions {
-  const { timeoutMs, maxRetries, maxWaitMs } = settings;
   return {
-    baseUrl,
+    ...hooks,
+    ...{ baseUrl, fetch, timing, timeoutMs, maxRetries, maxElapsedMs },
     token: token?.token,
-    userAgent: `lkm/${io.version}`,
-    timeoutMs,
-    maxRetries,
+    userAgent: `lkm/${version}`,
     maxWaitMs: maxElapsedMs === undefined ? maxWaitMs : Math.min(maxElapsedMs, maxWaitMs ?? maxElapsedMs),
-    maxElapsedMs,
     maxUnreachableMs: maxRetries === undefined ? maxUnreachableMs : undefined,
-    fetch,
-    timing: io.timing,
-    onSend,
-    onAttempt,
-    onExchange,
-    onNotice,
-    onKeyLost,
   };
 }
 

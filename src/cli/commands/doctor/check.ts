@@ -16,13 +16,12 @@ export interface Check {
 
 export const ok = (check: string, detail: string): Check => ({ check, status: 'ok', detail, advice: null });
 
-export const warn = (check: string, detail: string, advice: string): Check => {
-  return { check, status: 'warn', detail, advice };
-};
+const problem =
+  (status: 'warn' | 'fail') =>
+  (check: string, detail: string, advice: string): Check => ({ check, status, detail, advice });
 
-export const fail = (check: string, detail: string, advice: string): Check => {
-  return { check, status: 'fail', detail, advice };
-};
+export const warn = problem('warn');
+export const fail = problem('fail');
 
 /** Turns an error into a failed check with its usual words; `asked` describes the service. */
 export const failed =

@@ -16,7 +16,7 @@ import { parseCalendarDuration } from '../../values/duration.ts';
 import { readExpiry } from '../../values/instant.ts';
 import { parseCount, parseLimit, parsePositive } from '../../values/scalars.ts';
 import { customerOption, planOption } from '../forms.ts';
-import { type Fields, fieldsShown, singleValue } from '../results.ts';
+import { fieldsShown, secretValue } from '../results.ts';
 import { fingerprintMatch, metadataOptions, newCustomerOptions, trialOption } from './key-options.ts';
 
 const ownFields: readonly Field[] = [{ name: 'key' }, { name: 'productId' }, { name: 'idempotencyKey' }];
@@ -117,7 +117,7 @@ async function issue(context: CommandContext, input: Input): Promise<CommandResu
   if (existing) {
     const notes: Note[] = [{ tone: 'done', text: `${reference} has this key already; nothing was created` }];
     if (warning !== undefined) notes.push({ tone: 'warning', text: warning });
-    return { ...keyResult(key, { ...data, existing, warning }), idempotencyKey, notes };
+    return { ...secretValue(key, { key, ...data, existing, warning }), idempotencyKey, notes };
   }
   const { usesPerKey, expiryDate, expiresAfter } = input;
   const isPlanned = input.planId !== undefined && usesPerKey === undefined;
@@ -127,14 +127,8 @@ async function issue(context: CommandContext, input: Input): Promise<CommandResu
   const done = doneNote(changed, `created · ${seats}${end === null ? '' : ` · ${end}`}`);
   const isDefault = end === null && !replayed && input.planId === undefined;
   const notes = isDefault ? [done, noteDefaultEnd('no --expires given', context.io.now())] : [done];
-  return { ...keyResult(key, data), idempotencyKey, notes };
+  return { ...secretValue(key, { key, ...data }), idempotencyKey, notes };
 }
-
-const keyResult = (key: string, data: Fields) => ({
-  ...singleValue(key, { key, ...data }),
-  secrets: [key],
-  secret: true,
-});
 
 function describeEnd(expires: string | null | undefined): string | null {
   if (expires === undefined) return null;

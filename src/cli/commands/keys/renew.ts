@@ -9,7 +9,7 @@ import { placeOf } from '../../request/target.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { keyCheck, keysOfLine, keysUnlessCustomer, keyUnlessFile, wholeKeys } from '../../values/license-key.ts';
 import { changeCommand, customerOption, ifUpdatedAt } from '../forms.ts';
-import { namedRecord, type Outcome } from '../results.ts';
+import { namedRecord, type Outcome, secretValue } from '../results.ts';
 import { type Lookup, licenseFields, withStatus } from './get.ts';
 import { newCustomerOptions } from './key-options.ts';
 
@@ -88,7 +88,7 @@ export const keysReissue = changeCommand({
     ['lkm keys reissue -f leaked.csv -o new.csv', 'each key of a file, with the new key beside it'],
   ],
   outcome: (answer) => ({
-    ...{ kind: 'value', value: answer.key, data: answer, quiet: [answer.key], secrets: [answer.key], secret: true },
+    ...secretValue(answer.key, answer),
     done: `reissued · the old key works until ${moment(answer.previousKeyUntil)}`,
   }),
 });

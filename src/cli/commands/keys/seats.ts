@@ -1,11 +1,19 @@
-import { signRequest } from '../../../client/with-session.ts';
+import { realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { type SessionKeys, signRequest } from '../../../client/with-session.ts';
 import { keySessions } from '../../../contract/sessions.ts';
-import { change, command, option, productOfKey } from '../../command.ts';
+import { argument, change, command, option, productOfKey } from '../../command.ts';
+import { ofForm, UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
+import type { Destination } from '../../output/destination.ts';
+import { openDestination } from '../../output/destination.ts';
 import type { Field } from '../../output/result.ts';
+import { unwritable } from '../../output/standard-output.ts';
 import { doneNote, warningNotes } from '../../output/terminal.ts';
 import { duration, momentAndWhen, usage } from '../../output/words.ts';
+import { readText } from '../../values/files.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
-import { readSession, sessionFileArgument } from '../../values/session-file.ts';
 import { changeCommand } from '../forms.ts';
 import { doneTo, fieldsShown, namedRecord } from '../results.ts';
 
@@ -43,6 +51,9 @@ export const keysCheckout = changeCommand({
     return { ...shown, secret: true, done: 'leased', notes: warningNotes(answer) };
   },
 });
+
+/** The file keeps the secret of the session out of the shell's history. */
+const sessionFileArgument = argument('<FILE>', 'the file of keys checkout --json -o FILE, - for stdin');
 
 export const keysHeartbeat = command({
   about: 'Prolongs the lease of a session, and writes the nonce of the next heartbeat into its file.',
@@ -85,3 +96,56 @@ export const keysCheckin = changeCommand({
   outcome: ({ message }, _, __, { sessionId }) =>
     doneTo(String(sessionId), { message, sessionId }, `gave back ${sessionId}`),
 });
+
+const SessionFile = z.looseObject({
+  productId: z.string(),
+  licenseKey: z.string(),
+  sessionId: z.string(),
+  sessionSecret: z.string(),
+  nextNonce: z.string(),
+});
+
+interface FiledSession extends SessionKeys {
+  readonly productId: string;
+  readonly licenseKey: string;
+  /** Checks that the session can be written back, before a request is sent. Throws `LocalError`. */
+  prepareUpdate(): Promise<Pick<Destination, 'discard'> & { readonly write: WriteSession }>;
+}
+
+/** Writes the changed session back; does nothing for stdin or another pipe. */
+type WriteSession = (changes: { readonly nextNonce: string; readonly expiresAt: string }) => Promise<void>;
+
+/** Throws `LocalError` if the file holds no session. */
+async function readSession(path: string, io: Io): Promise<FiledSession> {
+  if (/^ses_\w+$/.test(path)) {
+    throw new UsageError(`${path} is the id of a session, and this takes the file with its secret`, [
+      ['The file:', 'lkm keys checkout KEY --json -o session.json wrote it'],
+      ['To end it by its id:', `lkm sessions release ${path}`],
+    ]);
+  }
+  const session = parseSession(await readText(path, io), path);
+  return {
+    ...session,
+    prepareUpdate: async () => {
+      const full = resolve(io.cwd, path);
+      if (path === '-' || !statSync(full).isFile()) return { write: async () => {}, discard: () => {} };
+      // The file behind a link is replaced.
+      const destination = openDestination(realpathSync(full), true, io);
+      const write: WriteSession = async (changes) => {
+        const text = `${JSON.stringify({ ...session, ...changes }, null, 2)}\n`;
+        await destination.write(text, { secret: true }).catch((cause: unknown) => {
+          const hint = 'The session was prolonged. Repeat the command soon: the nonce in the file is taken once more.';
+          throw unwritable(path, cause, { hints: [hint] });
+        });
+      };
+      return { write, discard: destination.discard };
+    },
+  };
+}
+
+const parseSession = (text: string, path: string): z.output<typeof SessionFile> =>
+  ofForm(
+    `${path === '-' ? 'stdin' : path} holds no session`,
+    [['Make one:', 'lkm keys checkout KEY --json -o session.json']],
+    () => SessionFile.parse(JSON.parse(text)),
+  );

@@ -4,7 +4,7 @@ import { type Note, warningNotes } from '../../output/terminal.ts';
 import { moment, momentAndWhen, usage } from '../../output/words.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { changeCommand } from '../forms.ts';
-import { doneTo } from '../results.ts';
+import { doneTo, secretValue } from '../results.ts';
 import { components, fingerprintIn } from './key-options.ts';
 
 export const keysActivate = changeCommand({
@@ -50,7 +50,7 @@ export const keysTrial = changeCommand({
   outcome(answer, { hostId }) {
     const { key, message, expirationDate } = answer;
     const done = `${message.toLowerCase()} on ${hostId} · ends ${moment(expirationDate)}`;
-    return { kind: 'value', value: key, data: answer, quiet: [key], secrets: [key], secret: true, done };
+    return { ...secretValue(key, answer), done };
   },
 });
 

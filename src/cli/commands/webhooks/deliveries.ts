@@ -116,7 +116,7 @@ async function inFront(client: Client, id: string): Promise<string> {
   const { active, pausedUntil, waiting, lastError } = await client.webhooks.get({ webhookId: id });
   const goOn = `lkm webhooks update ${id} --active goes on at once`;
   if (!active) return `the webhook is not active; ${goOn}`;
-  if (pausedUntil !== null) return `its receiver wants EMPTY_CELL before ${moment(pausedUntil)}; ${goOn}`;
+  if (pausedUntil !== null) return `its receiver wants nothing before ${moment(pausedUntil)}; ${goOn}`;
   const events = `${count(waiting, 'event')} ${waiting === 1 ? 'waits' : 'wait'} in front of it`;
   if (lastError !== null) return `${events}, the last attempt failed: ${lastError}; ${goOn}`;
   return waiting > 1 ? events : 'webhooks are sent while lkm serve runs';
