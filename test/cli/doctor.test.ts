@@ -121,7 +121,7 @@ describe('lkm doctor', () => {
       service({ '/token/self': html }),
       'token fail',
       /not JSON/,
-      /no lkm service .* is https:\S+ that of/,
+      /no lkm service .* is https:\S+ the address of/,
     ],
     ['a busy token', service({ '/token/self': tooMany }), 'token fail', /./, /wait 15m: try again after 12:15:00 UTC/],
     ['a token that ends soon', service({ '/token/self': ending }), 'token warn', /in 3 days/, /lkm tokens create/],

@@ -194,7 +194,7 @@ describe('a command line that is wrong', () => {
     ['customers delete cus_a cus_b --confirm cus_a', '--confirm cus_a is not the one customer to delete\n'],
     [`${create} -f /dev/null`, '/dev/null is empty'],
     ['keys heartbeat ses_01', 'To end it by its id:  lkm sessions release ses_01'],
-    ['customers delete cus_a cus_b -y --idempotency-key k', '--idempotency-key is that of one change'],
+    ['customers delete cus_a cus_b -y --idempotency-key k', '--idempotency-key is for one change'],
     ['keys sign KEY 00000-00000-00000-00000-00000', "too many arguments for 'sign'. Expected 1 argument but got 2"],
   ])('ends with 2, before anything is sent: %s', async (line, says) => {
     const { code, stdout, stderr, seen } = await against(line, []);

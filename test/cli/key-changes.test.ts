@@ -190,8 +190,8 @@ it.each([
   ['transfer KEY', 'one of --customer and --new-customer-name is required'],
   ['transfer KEY --nobody --customer cus_1', '--customer and --nobody contradict each other'],
   ['block KEY KEY', 'a key is given twice'],
-  ['block KEY OTHER --idempotency-key k', '--idempotency-key is that of one change: give one key with it'],
-  ['delete KEY OTHER --if-updated-at 2026-11-21T10:00:00Z --yes', '--if-updated-at is that of one change'],
+  ['block KEY OTHER --idempotency-key k', '--idempotency-key is for one change: give one key with it'],
+  ['delete KEY OTHER --if-updated-at 2026-11-21T10:00:00Z --yes', '--if-updated-at is for one change'],
 ])('keys %s is refused before anything is sent', async (line, message) => {
   const keys: Record<string, string> = { KEY: 'ACME-2019-0042-F3D9-77AB-10CE', OTHER: 'ACME-2019-0042-F3D9-77AB-10CF' };
   const product = line.startsWith('create') ? ` -P ${PRODUCT}` : '';

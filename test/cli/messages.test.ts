@@ -231,7 +231,7 @@ describe('an answer of the service', () => {
     const { exitCode, retryable, hints } = toReport(page, situation);
     expect({ exitCode, retryable }).toEqual({ exitCode: 10, retryable: false });
     expect(hints.at(-1)).toBe(
-      'There is no lkm service at this address: is https://shop.example that of the service, with its path?',
+      'There is no lkm service at this address: is https://shop.example the address of the service, with its path?',
     );
   });
 

@@ -54,7 +54,7 @@ describe('lkm keys create --count', () => {
     [['--count', '0'], "--count: '0' is not a whole number from 1 to 999999999"],
     [['--count', '2', '-f', 'x.csv'], '--count and -f name two lists of rows; give one of them'],
     [['--count', '2', '--reference', 'r'], '--reference names one key: give each row its own, in a column'],
-    [['--count', '2', '--idempotency-key', 'k'], 'one idempotency key stands for one request'],
+    [['--count', '2', '--idempotency-key', 'k'], 'an idempotency key stands for one request'],
     [['--count', '2', '--max-sessions', '3'], 'the options do not go together'],
     [['--count', '2', '--run', 'a b'], '--run: a name has 1 to 64 letters, digits and . : @ _ -'],
     [['--count', '2', '--concurrency', '1000'], "--concurrency: '1000' is not a whole number from 1 to 256"],

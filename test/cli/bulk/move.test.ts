@@ -298,7 +298,7 @@ describe('changes of many keys', () => {
       'KEY and -f name two lists of keys; give one of them',
     ],
     [['keys', 'renew', '-f', 'x.csv', '--if-updated-at', '2026-01-01T00:00:00Z'], '--if-updated-at is for one key'],
-    [['customers', 'create', '-f', 'x.csv', '--name', 'A'], '--name and --email are of one customer'],
+    [['customers', 'create', '-f', 'x.csv', '--name', 'A'], '--name and --email are for one customer'],
   ])('refuses %j', async (argv, message) => {
     await using shop = await bulkShop();
     shop.write('x.csv', 'key\nACME-0001-2019-AAAA-BBBB\n');
