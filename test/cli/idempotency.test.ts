@@ -39,7 +39,7 @@ describe('a change', () => {
 
   it('shows a licence key in that command on a terminal only, since logs are read by others', async () => {
     const line = `keys deactivate ${KEY} -P ${PRODUCT} --host-id h1 --max-retries 0`;
-    expect((await against(line, [serverError], { terminal: true })).stderr).toContain(`lkm keys deactivate ${KEY} -P`);
+    expect((await against(line, [serverError], { terminal: true })).stderr).toContain(`lkm keys deactivate ${KEY} `);
     const { stderr } = await against(line, [serverError]);
     expect(stderr).toContain('lkm keys deactivate KEY -P');
     expect(stderr).not.toContain(KEY);
