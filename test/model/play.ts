@@ -169,7 +169,7 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
     const { license, customer } = body.data;
     if (key.customer?.id === '') key.customer.id = customer?.id;
     const { devices: expected, ...view } = viewOf(key);
-    const members = ['hostId', 'deviceTag', 'activationTime'];
+    const members = ['hostId', 'deviceTag', 'activationTime', 'lastSeenOn'];
     deepStrictEqual(sorted(license.devices, ...members), sorted(expected, ...members));
     deepStrictEqual(customer, customerViewOf(key));
     partialDeepStrictEqual(license, view);

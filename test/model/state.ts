@@ -89,7 +89,9 @@ export interface Key extends Terms {
   slots: { readonly year: number; promises: { readonly hostId: string; readonly at: number }[]; moves: number };
   isBlocked: boolean;
   isDeleted: boolean;
-  devices: { hostId: string; tag: string | null; activatedAt: number }[];
+  devices: { hostId: string; tag: string | null; activatedAt: number; seenOn: string }[];
+  /** The day of its last use. */
+  seenOn: string | null;
   sessions: Session[];
 }
 

@@ -1,6 +1,9 @@
 /** Milliseconds since 1970 as the service writes an instant. */
 export const instantAt = (epochMs: number): string => new Date(epochMs).toISOString();
 
+/** Its day, UTC. */
+export const dayOf = (epochMs: number): string => instantAt(epochMs).slice(0, 10);
+
 /** A length of time in calendar units. */
 export interface Span {
   readonly months?: number;

@@ -1,7 +1,7 @@
-import { deepStrictEqual } from 'node:assert/strict';
+import { deepStrictEqual, partialDeepStrictEqual } from 'node:assert/strict';
 import type { Operation } from '../operations.ts';
 import { done, type Model, type Step } from '../state.ts';
-import { instantAt, later } from '../time.ts';
+import { dayOf, instantAt, later } from '../time.ts';
 import { featuresOf } from './keys.ts';
 import {
   countMove,
@@ -18,10 +18,10 @@ import { graceEnd, hasExpired, isActivated, refusals, refuseUse, useOf, warningO
 
 /** Makes a host a device, which takes a slot unless it holds one. */
 export const activate = (model: Model, { key: number, by, hostId, tag }: Operation<'activate'>): Step | null =>
-  useOf(model, number, (key) => ({
+  useOf(model, number, (key, text) => ({
     as: by,
     path: '/key/activate',
-    fields: { hostId, deviceTag: tag ?? undefined },
+    fields: { hostId, deviceTag: tag ?? undefined, nonce: NONCE },
     action: 'activate',
     predict: () => {
       const refusal = refuseUse(key, hostId, model.now) ?? refuseSlot(key, hostId, by, model.now);
@@ -37,7 +37,16 @@ export const activate = (model: Model, { key: number, by, hostId, tag }: Operati
           metadata: { ...(by === 'admin' && key.metadata), features: featuresOf(key), is_trial: key.isTrial },
           ...warningOf(key, model.now),
         },
-        () => takeSlot(key, hostId, tag, by, model.now),
+        ({ proof }) => {
+          takeSlot(key, hostId, tag, by, model.now);
+          const { iat, exp, ...claims } = claimsOf(proof);
+          const stated = { key: text, productId: key.product.id, machine: hostId, nonce: NONCE };
+          partialDeepStrictEqual(claims, stated);
+          deepStrictEqual(
+            [iat, exp],
+            [0, 300].map((seconds) => Math.floor(model.now / 1_000) + seconds),
+          );
+        },
       );
     },
   }));
@@ -47,7 +56,7 @@ export const sign = (model: Model, { key: number, by, hostId, ttl }: Operation<'
   useOf(model, number, (key, text) => ({
     as: by,
     path: '/key/sign',
-    fields: { hostId, ttl: ttl ?? undefined },
+    fields: { hostId, ttl: ttl ?? undefined, nonce: NONCE },
     action: 'sign',
     predict: () => {
       if (key.expiresAt === null && key.expiresAfter === null && ttl === null) return refusals.invalid;
@@ -59,14 +68,14 @@ export const sign = (model: Model, { key: number, by, hostId, ttl }: Operation<'
         body: warningOf(key, model.now),
         apply: ({ file }) => {
           takeSlot(key, hostId, null, by, model.now);
-          const { exp, machine, ...claims } = claimsOf(file);
+          const { exp, machine, ...claims } = claimsOf(JSON.parse(file).licenseToken);
           const granted = (isLate ? graceEnd(key) : key.expiresAt) ?? Number.POSITIVE_INFINITY;
           const end = Math.min(granted, ttl === null ? granted : later(model.now, { seconds: ttl }));
           if (exp !== Math.floor(end / 1_000)) throw new Error(`the file ends at ${exp}, not at ${end / 1_000}`);
           if (machine !== hostId) throw new Error(`the file is for ${machine}, not for ${hostId}`);
           // Who knows an earlier text alone does not learn the present one.
-          const stated = [text, featuresOf(key), key.isTrial, key.licenseType];
-          deepStrictEqual([claims.key, claims.features, claims.is_trial, claims.licenseType], stated);
+          const stated = [text, featuresOf(key), key.isTrial, key.licenseType, NONCE];
+          deepStrictEqual([claims.key, claims.features, claims.is_trial, claims.licenseType, claims.nonce], stated);
         },
       };
     },
@@ -106,7 +115,7 @@ export const rebind = (model: Model, { key: number, by, hostId, newHostId, tag }
       const device = key.devices.find((each) => each.hostId === hostId);
       if (device === undefined) return refusals.notFound;
       if (holdsSlot(key, newHostId)) return refusals.hostHoldsSlot;
-      const rebound = { hostId: newHostId, tag: tag ?? device.tag, activatedAt: model.now };
+      const rebound = { hostId: newHostId, tag: tag ?? device.tag, activatedAt: model.now, seenOn: dayOf(model.now) };
       const shown = { hostId: newHostId, deviceTag: rebound.tag ?? 'No tag' };
       return done({ message: 'Device rebound', device: shown }, () => {
         if (comesBack) {
@@ -122,7 +131,10 @@ export const rebind = (model: Model, { key: number, by, hostId, newHostId, tag }
     },
   }));
 
-function claimsOf(file: string): Record<string, unknown> {
-  const [, claims = ''] = String(JSON.parse(file).licenseToken).split('.');
+/** What each request asks to have stated. */
+const NONCE = 'made up';
+
+function claimsOf(jws: string): Record<string, unknown> {
+  const [, claims = ''] = jws.split('.');
   return JSON.parse(Buffer.from(claims, 'base64url').toString());
 }

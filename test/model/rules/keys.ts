@@ -85,7 +85,7 @@ export function addKey(
     ...{ maxActivations, expiresAt, renewalDay, expiresAfter, grace, isTrial, licenseType, maxSessions, leaseSeconds },
     ...{ createdAt: model.now, updatedAt: model.now, change: 'none', earlier: [] },
     ...{ reference: null, customer: null, features: {}, metadata: {}, revoked: null, previous: [] },
-    ...{ isBlocked: false, isDeleted: false, devices: [], sessions: [] },
+    ...{ isBlocked: false, isDeleted: false, devices: [], seenOn: null, sessions: [] },
     ...{ canSelfReset: true, slots: { year: 0, promises: [], moves: 0 } },
     ...own,
   };
@@ -132,10 +132,12 @@ export const viewOf = (key: Key) => ({
   previousKeyUntil: instantOrNull(key.previous.at(-1)?.until ?? null),
   planId: key.plan?.id ?? null,
   plan: key.plan && { id: key.plan.id, name: key.plan.name },
-  devices: key.devices.map(({ hostId, tag, activatedAt }) => ({
+  lastSeenOn: key.seenOn,
+  devices: key.devices.map(({ hostId, tag, activatedAt, seenOn }) => ({
     hostId,
     deviceTag: tag ?? 'No tag',
     activationTime: instantAt(activatedAt),
+    lastSeenOn: seenOn,
   })),
   createdAt: instantAt(key.createdAt),
 });

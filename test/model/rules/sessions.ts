@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Operation } from '../operations.ts';
 import { done, liveSessions, type Model, pick, type Refusal, type Session, type Step, type Success } from '../state.ts';
 import { instantAt, later } from '../time.ts';
+import { see } from './slots.ts';
 import { addressOf, begin, hasFreeSeat, isNamed, refusals, refuseUse, textsOf, useOf, warningOf } from './use.ts';
 
 /** Leases a seat. */
@@ -27,6 +28,7 @@ export const checkout = (model: Model, { key: number, hostId }: Operation<'check
         ({ sessionId: id, sessionSecret: secret, nextNonce: nonce }) => {
           key.sessions.push({ id, key, secret, hostId, nonce, lastNonce: null, expiresAt, isEnded: false });
           begin(key, model.now);
+          see(key, hostId, model.now);
         },
       );
     },
@@ -44,6 +46,7 @@ export const heartbeat = (model: Model, op: Operation<'heartbeat'>): Step | null
     return done(told, ({ nextNonce }) => {
       if (isCurrent && nextNonce === session.nonce) throw new Error('the nonce stays the same');
       Object.assign(session, { lastNonce: isCurrent ? session.nonce : null, nonce: nextNonce, expiresAt });
+      see(key, hostId, model.now);
     });
   });
 

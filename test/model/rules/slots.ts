@@ -1,4 +1,5 @@
 import type { Key, Refusal } from '../state.ts';
+import { dayOf } from '../time.ts';
 import { begin, refusals } from './use.ts';
 
 /** Who asks: the vendor, or an application, which acts for its customer. */
@@ -37,6 +38,7 @@ export function refuseSlot(key: Key, hostId: string, by: By, now: number): Refus
 
 /** Gives a host a slot: its own promised one, a free one, or the oldest promised one. */
 export function takeSlot(key: Key, hostId: string, tag: string | null, by: By, now: number): void {
+  see(key, hostId, now);
   if (holdsSlot(key, hostId)) return;
   const slots = slotsOf(key, now);
   if (hasPromise(key, hostId, now)) endPromise(key, hostId, now);
@@ -44,9 +46,15 @@ export function takeSlot(key: Key, hostId: string, tag: string | null, by: By, n
     slots.promises = oldestFirst(slots.promises).slice(1);
     countMove(key, by, now);
   }
-  key.devices.push({ hostId, tag, activatedAt: now });
+  key.devices.push({ hostId, tag, activatedAt: now, seenOn: dayOf(now) });
   key.change = 'devices';
   begin(key, now);
+}
+
+/** A host has used a key. */
+export function see(key: Key, hostId: string | null, now: number): void {
+  key.seenOn = dayOf(now);
+  for (const device of key.devices) if (device.hostId === hostId) device.seenOn = dayOf(now);
 }
 
 export function countMove(key: Key, by: By, now: number): void {
