@@ -64,6 +64,11 @@ const modelPlants: readonly Plant[] = (
       'src/store/tables/keys/previous-keys.ts',
       swap(['and license_id = ', 'and 1 = 0 and license_id = ']),
     ],
+    [
+      'a use that leaves no day',
+      'src/service/slots.ts',
+      swap(['license.lastSeenOn !== today', 'license.lastSeenOn === today']),
+    ],
   ] as const
 ).map(([title, file, plant]) => ({
   title,

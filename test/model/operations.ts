@@ -145,6 +145,14 @@ const kinds = {
   updateCustomer: kind(2, { customer: number, active: fc.constantFrom(null, true, false), email }),
   createCustomer: kind(2, { email }),
   deleteCustomer: kind(1, { customer: number }),
+  // These are of use to machines alone, below.
+  link: kind(0, { customer: number, seconds: fc.constantFrom(60, 3_600, 604_800) }),
+  unlink: kind(0, { customer: number }),
+  /** Mostly on the page of the customer of the key. */
+  freeOnPage: kind(0, {
+    ...{ key: number, hostId, link: fc.constantFrom(0, 0, 0, 1) },
+    isForeign: fc.nat({ max: 15 }).map((n) => n === 0),
+  }),
   setProduct: kind(1, { product: number, active: fc.boolean() }),
   advance: kind(2, { span: fc.constantFrom<Span>(...steps) }),
   /** To one of the next ends of something, or a millisecond before or after it. */
@@ -189,7 +197,7 @@ function movesOf(kinds: Kinds, length = { minLength: 1, maxLength: 40 }): fc.Arb
   });
 }
 
-const { activate, sign, deactivate, rebind, transfer, advance, repeat } = kinds;
+const { activate, sign, deactivate, rebind, transfer, link, unlink, freeOnPage, advance, repeat } = kinds;
 
 const machineChanges = {
   maxActivations: limit,
@@ -210,7 +218,8 @@ const machines = fc
     movesOf(
       {
         ...{ activate: { ...activate, weight: 20 }, deactivate: { ...deactivate, weight: 30 }, rebind, sign, update },
-        ...{ transfer: { ...transfer, weight: 1 }, advance, repeat },
+        ...{ transfer: { ...transfer, weight: 1 }, freeOnPage: { ...freeOnPage, weight: 15 }, advance, repeat },
+        ...{ link: { ...link, weight: 1 }, unlink: { ...unlink, weight: 1 } },
       },
       { minLength: 40, maxLength: 80 },
     ),
@@ -219,7 +228,7 @@ const machines = fc
     const issued = {
       kind: 'create',
       product: 0,
-      customer: { kind: 'nobody' },
+      customer: { kind: 'new', email: null },
       expires: null,
       isExplicit: true,
     } as const;
@@ -231,7 +240,12 @@ const machines = fc
       allowedHosts: null,
     } as const;
     const endless = { expiresAfter: null, grace: null, maxSessions: null, leaseSeconds: 900 } as const;
-    return [{ operation: { ...issued, ...plain, ...endless, ...limits }, isKeyed: false }, ...moves];
+    const linked = { kind: 'link', customer: 0, seconds: 604_800 } as const;
+    return [
+      { operation: { ...issued, ...plain, ...endless, ...limits }, isKeyed: false },
+      { operation: linked, isKeyed: false },
+      ...moves,
+    ];
   });
 
 /** Sequences of operations. */

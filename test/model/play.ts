@@ -1,14 +1,16 @@
 import { deepStrictEqual, partialDeepStrictEqual } from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { apiErrors, type Reason } from '../../src/contract/errors.ts';
 import { cleanUp } from '../../src/server/jobs/cleanup.ts';
 import type { Engine } from '../support/engines.ts';
-import { type Answer, createWorld, type Parsed, type World } from '../support/world.ts';
+import { type Answer, createWorld, type Parsed, PEER, type World } from '../support/world.ts';
 import { type Move, type Operation, type RequestKind, sequences } from './operations.ts';
 import { block, deleteKey, reissue, renew, revoke, transfer, update } from './rules/changes.ts';
 import { createCustomer, deleteCustomer, setProduct, updateCustomer } from './rules/customers.ts';
 import { activate, deactivate, rebind, sign } from './rules/devices.ts';
 import { create, customerViewOf, viewOf } from './rules/keys.ts';
+import { freeOnPage, link, unlink } from './rules/links.ts';
 import { createPlan, updatePlan } from './rules/plans.ts';
 import { checkin, checkout, heartbeat, releaseSession } from './rules/sessions.ts';
 import { trial } from './rules/trials.ts';
@@ -23,7 +25,7 @@ const rules: { [K in RequestKind]: (model: Model, operation: Operation<K>) => St
   ...{ create, activate, sign, deactivate, rebind, checkout, heartbeat, checkin, releaseSession },
   ...{ update, renew, transfer, block, revoke, reissue, deleteKey },
   ...{ createPlan, updatePlan, trial },
-  ...{ createCustomer, updateCustomer, deleteCustomer, setProduct },
+  ...{ createCustomer, updateCustomer, deleteCustomer, setProduct, link, unlink, freeOnPage },
 };
 
 /** Told of each answer: what was asked, and its status with the code of a refusal. */
@@ -40,7 +42,7 @@ export interface Checked {
 
 /** Plays random sequences in one database, each with products of its own, until one differs from the model. */
 export async function checkSequences(engine: Engine, { runs, seed }: { runs: number; seed: number }): Promise<Checked> {
-  await using world = await createWorld({ engine, perMinute: 1e9, lookupsPerMinute: null });
+  await using world = await createWorld({ engine, perMinute: 1e9, lookupsPerMinute: null, behindProxy: [PEER] });
   let played = 0;
   const outcomes = new Map<string, number>();
   const count: Count = (request, outcome) => {
@@ -101,7 +103,8 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
     if (operation.kind === 'repeat') return repeat(operation);
     const plan = rules[operation.kind] as (model: Model, operation: Operation) => Step | null;
     const step = plan(model, operation);
-    if (step !== null) await send(step, isKeyed ? `${model.name}-${model.sent.length}` : null);
+    if (step !== null)
+      await send(step, isKeyed && step.form === undefined ? `${model.name}-${model.sent.length}` : null);
   }
 
   async function setTime(next: number): Promise<void> {
@@ -121,17 +124,17 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
   }
 
   async function send(step: Step, idempotencyKey: string | null): Promise<void> {
-    const { method, path, body, as = 'admin' } = step;
+    const { method, path, body, form, as = 'admin' } = step;
     const stored = idempotencyKey === null ? undefined : model.answers.get(idempotencyKey);
     const expected = step.predict();
     const explained = stored === undefined ? await explain(step) : null;
     const headers = idempotencyKey === null ? {} : { 'Idempotency-Key': idempotencyKey };
-    const answer = await world.call(as, method, path, body, headers);
+    const answer = await (form ? submit(path, form) : world.call(as, method, path, body, headers));
     note(
-      `${as} ${method} ${path} ${JSON.stringify(body) ?? ''} ${idempotencyKey ?? ''} → ${answer.status} ${answer.text.slice(0, 200)}`,
+      `${as} ${method} ${path} ${JSON.stringify(form ?? body) ?? ''} ${idempotencyKey ?? ''} → ${answer.status} ${answer.text.slice(0, 200)}`,
     );
 
-    count(`${method} ${path.replace(/\?.*/, '')}`, outcomeOf(answer, stored !== undefined));
+    count(`${method} ${form ? 'a page' : path.replace(/\?.*/, '')}`, outcomeOf(answer, stored !== undefined));
     if (stored !== undefined) {
       if (stored.fingerprint !== fingerprintOf(step))
         return partialDeepStrictEqual({ ...answer.body, status: answer.status }, refusals.keyReused);
@@ -154,6 +157,16 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
     for (const key of step.touched()) await compare(key);
   }
 
+  /** Sends a form to a page, from any address: each has few requests a minute. */
+  function submit(path: string, form: Readonly<Record<string, string>>): Promise<Answer> {
+    const address = `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`;
+    return world.send(path, {
+      method: 'POST',
+      body: new URLSearchParams(form),
+      headers: { 'X-Forwarded-For': address },
+    });
+  }
+
   /** Asks whether a step would be allowed, before it is made. */
   async function explain({ why, as = 'admin' }: Step): Promise<Answer | null> {
     if (why === undefined) return null;
@@ -167,6 +180,8 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
     deepStrictEqual({ status, code: body.code }, key.isDeleted ? refusals.notFound : { status: 200, code: 0 });
     if (key.isDeleted) return compareDeleted(key);
     const { license, customer } = body.data;
+    key.id = license.id;
+    for (const device of key.devices) device.id = license.devices.find(isOfHost(device.hostId))?.id;
     if (key.customer?.id === '') key.customer.id = customer?.id;
     const { devices: expected, ...view } = viewOf(key);
     const members = ['hostId', 'deviceTag', 'activationTime', 'lastSeenOn'];
@@ -235,7 +250,7 @@ function compareExplanation(explained: Answer, answer: Answer): void {
 }
 
 function outcomeOf({ status, body }: Answer, isKnown: boolean): string {
-  const outcome = status < 300 ? String(status) : `${status}/${body.code}`;
+  const outcome = body?.code ? `${status}/${body.code}` : String(status);
   return isKnown ? `again ${outcome}` : outcome;
 }
 
@@ -263,5 +278,10 @@ function endsOf({ keys, answers, now }: Model): number[] {
   ];
   return ends.filter((end) => end > now).sort((a, b) => a - b);
 }
+
+const isOfHost =
+  (host: string) =>
+  ({ hostId }: Parsed): boolean =>
+    hostId === host;
 
 const fingerprintOf = ({ method, path, body }: Step): string => JSON.stringify([method, path, body]);

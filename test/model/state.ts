@@ -31,6 +31,8 @@ export interface Customer {
   email: string | null;
   active: boolean;
   isDeleted: boolean;
+  /** To its page, unless they were taken back. */
+  readonly links: { readonly path: string; readonly endsAt: number }[];
 }
 
 /** What a key has of its own, and gets from the plan that it is issued by. */
@@ -59,6 +61,8 @@ export interface Plan extends Terms {
 }
 
 export interface Key extends Terms {
+  /** Empty until it is read. */
+  id: string;
   text: string;
   /** The texts that it had before, and until when they work. */
   readonly previous: { readonly text: string; until: number }[];
@@ -89,7 +93,7 @@ export interface Key extends Terms {
   slots: { readonly year: number; promises: { readonly hostId: string; readonly at: number }[]; moves: number };
   isBlocked: boolean;
   isDeleted: boolean;
-  devices: { hostId: string; tag: string | null; activatedAt: number; seenOn: string }[];
+  devices: { id?: string; hostId: string; tag: string | null; activatedAt: number; seenOn: string }[];
   /** The day of its last use. */
   seenOn: string | null;
   sessions: Session[];
@@ -127,6 +131,8 @@ export interface Step {
   /** With its query. */
   readonly path: string;
   readonly body?: unknown;
+  /** What is sent to a page, in place of a body. */
+  readonly form?: Readonly<Record<string, string>>;
   /** Whose token asks; the vendor's if absent. */
   readonly as?: 'admin' | 'client';
   readonly predict: () => Refusal | Success;
@@ -138,13 +144,14 @@ export interface Step {
 
 export interface Refusal {
   readonly status: number;
-  readonly code: number;
+  /** Undefined where a page refuses. */
+  readonly code: number | undefined;
 }
 
 /** A success: what the answer holds at least, and what it changes. */
 export interface Success {
-  readonly status: 200 | 201;
-  readonly body: object;
+  readonly status: 200 | 201 | 303;
+  readonly body: object | undefined;
   apply(body: Parsed): void;
 }
 

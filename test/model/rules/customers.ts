@@ -100,7 +100,7 @@ export function givenCustomer(model: Model, { customer }: Operation<'create' | '
 
 /** Adds an active customer. */
 function addCustomer(model: Model, id: string, email: string | null): Customer {
-  const customer = { id, name: model.name, email, active: true, isDeleted: false };
+  const customer = { id, name: model.name, email, active: true, isDeleted: false, links: [] };
   model.customers.push(customer);
   return customer;
 }

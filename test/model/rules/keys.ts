@@ -85,7 +85,7 @@ export function addKey(
     ...{ maxActivations, expiresAt, renewalDay, expiresAfter, grace, isTrial, licenseType, maxSessions, leaseSeconds },
     ...{ createdAt: model.now, updatedAt: model.now, change: 'none', earlier: [] },
     ...{ reference: null, customer: null, features: {}, metadata: {}, revoked: null, previous: [] },
-    ...{ isBlocked: false, isDeleted: false, devices: [], seenOn: null, sessions: [] },
+    ...{ id: '', isBlocked: false, isDeleted: false, devices: [], seenOn: null, sessions: [] },
     ...{ canSelfReset: true, slots: { year: 0, promises: [], moves: 0 } },
     ...own,
   };

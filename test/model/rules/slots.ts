@@ -26,6 +26,13 @@ export function refuseMove(key: Key, by: By, now: number): Refusal | null {
   return slotsOf(key, now).moves < MAX_MOVES ? null : refusals.movedTooOften;
 }
 
+/** How many slots the customer may still give to other hosts this year, those counted that are promised; null: any number. */
+export function movesLeft(key: Key, now: number): number | null {
+  if (key.maxActivations === null) return null;
+  const { moves, promises } = slotsOf(key, now);
+  return key.canSelfReset ? Math.max(0, MAX_MOVES - moves - promises.length) : 0;
+}
+
 /** Whether no slot is left that is neither taken nor promised. */
 const isSpoken = (key: Key, now: number): boolean =>
   key.maxActivations !== null && key.devices.length + slotsOf(key, now).promises.length >= key.maxActivations;
