@@ -5,7 +5,6 @@ import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { type EndpointName, furnish, validRequests } from '../support/requests.ts';
 import { pathWith } from '../support/scenario.ts';
-import { signedBy } from '../support/sessions.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 const aliases = listEndpoints().flatMap(({ name, endpoint }) =>
@@ -242,34 +241,5 @@ describe('a request without a body', () => {
   ] as const)('is refused by %s %s, which names what is missing', async ([method, path, named], { world }) => {
     const message = `Missing required params${named}`;
     expect(await send(world, method, path)).toEqual({ status: 400, body: { message, code: 1 } });
-  });
-});
-
-describe('an application that has been shipped', () => {
-  it.for([
-    { activate: '/key/activate', get: '/get-key', deactivate: '/key/deactivate' },
-    { activate: '/activate-key', get: '/get-key', deactivate: '/deactivate-key' },
-  ])('activates, looks, leases a session and frees its device by $activate', async (paths, { world, productId }) => {
-    const newCustomer = { name: 'Ada Ltd', email: 'it@ada.example' };
-    const terms = { licenseType: 'floating', customerCanSelfReset: true, metadata: { features: { sso: true } } };
-    const licenseKey = await world.key({ productId, newCustomer, ...terms });
-    const address = { productId, licenseKey };
-    const send = async (path: string, body: object, as: 'client' | 'admin' = 'client') => {
-      const answer = await world.call(as, 'POST', path, { ...address, ...body });
-      expect([path, answer.status, answer.body.code]).toEqual([path, 200, 0]);
-      return answer.body;
-    };
-    const shown = { metadata: { features: { sso: true } }, licenseeName: 'Ada Ltd', versionId: null, version: null };
-    const activated = await send(paths.activate, { hostId: 'pc-1' });
-    expect(activated).toMatchObject({ ...shown, licenseeEmail: null });
-    expect(activated).not.toHaveProperty('allowedHosts');
-    const whole = await send(paths.activate, { hostId: 'pc-1' }, 'admin');
-    expect(whole).toMatchObject({ ...shown, licenseeEmail: 'it@ada.example', allowedHosts: null });
-    expect((await send(paths.get, {})).data.license.activated).toBe(true);
-    const session = await send('/key/checkout', { hostId: 'pc-1' });
-    const { nextNonce } = await send('/key/heartbeat', signedBy(session));
-    await send('/key/checkin', signedBy({ ...session, nextNonce }));
-    expect((await send('/key/sign', { hostId: 'pc-1', ttl: 3_600 })).file).toContain(licenseKey);
-    expect((await send(paths.deactivate, { hostId: 'pc-1' })).message).toBe('Device deactivated');
   });
 });

@@ -9,12 +9,6 @@ describe('stdout', () => {
     expect((await against(create, [issued], { terminal })).stdout).toBe(`${KEY}\n`);
   });
 
-  it('has a table on a terminal and tab-separated values in a pipe', async () => {
-    const list = 'customers list --fields id,createdAt';
-    expect((await against(list, [ada], { terminal: true })).stdout).not.toContain('\t');
-    expect((await against(list, [ada])).stdout).toBe('cus_1\t2026-08-14T09:12:44.031Z\n');
-  });
-
   it.each<[isColored: boolean, terminal: boolean, options: string, env: Record<string, string>]>([
     [true, true, '', {}],
     [false, false, '', {}],

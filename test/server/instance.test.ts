@@ -25,16 +25,6 @@ describe('openInstance', () => {
     });
   });
 
-  it('answers HEAD as GET, without the body', async ({ folder }) => {
-    const instance = await openInstance({ db: join(folder.path, 'lkm.db'), clock });
-    const headers = { Authorization: `Bearer ${instance.ownerToken}` };
-    const answer = (method: string) => instance.fetch(new Request('http://in-process/customer', { method, headers }));
-    const [got, head] = [await answer('GET'), await answer('HEAD')];
-    await instance.close();
-    expect([got.status, head.status, head.headers.get('content-type')]).toEqual([200, 200, 'application/json']);
-    expect([(await got.text()).length > 0, await head.text()]).toEqual([true, '']);
-  });
-
   it('takes an owner’s token for itself only, and in full only', async ({ folder }) => {
     const first = await openInstance({ db: join(folder.path, 'a.db') });
     const second = await openInstance({ db: join(folder.path, 'b.db') });

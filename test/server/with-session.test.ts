@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createClient, SessionLostError, withSession } from '../../src/index.ts';
+import { createClient, withSession } from '../../src/index.ts';
 import { noon } from '../client/fake-timing.ts';
 import { manualTiming } from '../client/manual-timing.ts';
 import { createWorld } from '../support/world.ts';
@@ -55,23 +55,4 @@ it('a session is kept alive by a server as long as the work takes, and its seat 
   expect(ends).toHaveLength(4);
   expect(await at.list()).toEqual([]);
   expect(await withSession(at.client, at.address, () => 'the seat again')).toBe('the seat again');
-});
-
-it('the work learns that its session was released, and its error is passed on', async () => {
-  await using at = await shop();
-  const ran = withSession(
-    at.client,
-    at.address,
-    async ({ sessionId, signal }) => {
-      await at.world.call('admin', 'DELETE', `/session/by-id?sessionId=${sessionId}`);
-      const lost = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-      // Passed on below; it happens while time passes.
-      lost.catch(() => {});
-      await at.pass(5 * MINUTE);
-      return lost;
-    },
-    { timing: at.timing },
-  );
-  await expect(ran).rejects.toThrow(SessionLostError);
-  await expect(ran).rejects.toMatchObject({ cause: { reason: 'sessionNotFound' } });
 });
