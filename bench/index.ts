@@ -7,7 +7,7 @@ import { inTurns } from './compare.ts';
 import { makeDatabase } from './database.ts';
 import { buildEarlier, seed } from './earlier.ts';
 import { print } from './figures.ts';
-import { timeLists } from './lists.ts';
+import { timeFinds, timeLists } from './lists.ts';
 import { type Operation, operations, type Side } from './measure.ts';
 
 // Prints requests per second over 32 connections. Only the ratios mean anything on another machine: the servers of both
@@ -17,6 +17,7 @@ import { type Operation, operations, type Side } from './measure.ts';
 //   npm run bench -- bare           beside bare node:http
 //   npm run bench -- since [REV]    beside an earlier version, which is built first: rates, time to start, memory, commands
 //   npm run bench -- million [N]    at 1 000 and 1 000 000 keys, or N: rates, and lists beside GET /health, idle and under load
+//   npm run bench -- find [N]      GET /find over HTTP at 100 000 keys and 20 000 customers, or N and a fifth of it
 //   npm run bench -- bulk [N]       one command that issues, and one that imports, 20 000 keys, or N
 
 const root = dirname(import.meta.dirname);
@@ -25,6 +26,7 @@ const modes: Readonly<Record<string, () => Promise<void>>> = {
   bare,
   since: () => since(given ?? 'HEAD~1'),
   million: () => million(Number(given ?? 1_000_000)),
+  find: () => timeFinds(Number(given ?? 100_000)),
   bulk: () => timeBulk(Number(given ?? 20_000)),
 };
 function side(count: number): Side {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import type { AccountId, ProductId } from '../src/contract/scalars.ts';
 import { makeDatabase } from './database.ts';
-import { middle, print } from './figures.ts';
+import { middle, print, quantile } from './figures.ts';
 import { CONNECTIONS, type Running, start } from './measure.ts';
 import { fillVaried, type Varied } from './varied.ts';
 
@@ -33,6 +33,35 @@ export async function timeLists(count: number): Promise<void> {
       print(name.padEnd(25), medianOf(0), medianOf(1));
     }
     await besideGreedy(server, fixture.productId);
+  } finally {
+    await server.stop();
+    await fixture.remove();
+  }
+}
+
+/** Prints how long `GET /find` takes over HTTP for fifty different texts: names, addresses, ends of keys, orders, broad words. */
+export async function timeFinds(count: number): Promise<void> {
+  let varied: Varied | undefined;
+  const fixture = await makeDatabase(0, async ({ db, accountId, productId }) => {
+    varied = await fillVaried(db, accountId as AccountId, productId as ProductId, count);
+  });
+  const server = await start({ server: 'lkm serve', fixture });
+  try {
+    const { key } = varied as Varied;
+    const texts = [
+      ...Array.from({ length: 12 }, (_, at) => `tomer${at * 137}`),
+      ...Array.from({ length: 12 }, (_, at) => `it@customer${at * 211}.ex`),
+      ...Array.from({ length: 12 }, (_, at) => `A-${at * 1_000 + 1}`),
+      ...[key, key.slice(-5), `…${key.slice(-5)}`, '00000', '2BBF6', 'nobody', 'müller', 'engines', 'Engine', 'ltd'],
+      ...['it', 'customer', 'example', 'host'],
+    ];
+    const rounds = await Array.fromAsync({ length: ROUNDS }, () =>
+      Array.fromAsync(texts, (text) => time(server, `/find?${new URLSearchParams({ text })}`)),
+    );
+    const medians = texts.map((_, at) => middle(rounds.map((round) => round[at] ?? Number.NaN)));
+    print(`\n${count} keys, ms`.padEnd(26), 'median', 'p95', 'slowest');
+    print('find, 50 texts'.padEnd(25), middle(medians), quantile(medians, 0.95), Math.max(...medians));
+    for (const [at, median] of medians.entries()) if (median === Math.max(...medians)) print(`'${texts[at]}'`, median);
   } finally {
     await server.stop();
     await fixture.remove();

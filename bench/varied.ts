@@ -42,7 +42,7 @@ export async function fillVaried(
     await repositories.products.insert({ accountId, id, name: `Product ${index}`, now: at(0) });
     products.push(id);
   });
-  await insertMany(store, Math.ceil(count / 20), async (repositories, index) => {
+  await insertMany(store, Math.ceil(count / 5), async (repositories, index) => {
     const id = newId('cus', at(0), random(10));
     const name = `Customer${index} ${index % 1_000 === 0 ? 'Engines' : 'Ltd'}`;
     await repositories.customers.insert({ accountId, id, name, email: `it@customer${index}.example`, now: at(0) });

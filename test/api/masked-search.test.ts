@@ -100,27 +100,33 @@ describe.each(engines)('a caller that sees keys masked, on $name', { timeout: MA
     expect([...seen].toSorted(), 'keys that an administrator is shown').toEqual(hidden.toSorted());
   });
 
-  it('finds a key by all of it and by the section that it is shown, and by no part of that', async ({ world }) => {
-    const { own } = await furnishSecrets(world, 'read-only');
-    const find = async (as: As, text: string) =>
-      (await world.call(as, 'GET', `/key/list?${new URLSearchParams({ text })}`)).body.data.length;
-    for (const key of [own.licenseKey, ...foreignKeys]) {
-      const shown = key === own.licenseKey ? 5 : key.length < 12 ? 2 : 4;
-      expect(await find('read-only', key)).toBe(1);
-      for (const length of [3, 4, 5, 6, 7]) {
-        expect(await find('read-only', key.slice(-length)), `${length} of ${key}`).toBe(length === shown ? 1 : 0);
-        expect(await find('admin', key.slice(-length))).toBe(length >= 4 ? 1 : 0);
+  it.for(['/key/list', '/find'])(
+    'finds a key by all of it and by the section that it is shown, and by no part of that: %s',
+    async (path, { world }) => {
+      const { own } = await furnishSecrets(world, 'read-only');
+      const find = async (as: As, text: string) =>
+        (await world.call(as, 'GET', `${path}?${new URLSearchParams({ text })}`)).body.data.length;
+      for (const key of [own.licenseKey, ...foreignKeys]) {
+        const shown = key === own.licenseKey ? 5 : key.length < 12 ? 2 : 4;
+        expect(await find('read-only', key)).toBe(1);
+        for (const length of [3, 4, 5, 6, 7]) {
+          expect(await find('read-only', key.slice(-length)), `${length} of ${key}`).toBe(length === shown ? 1 : 0);
+          expect(await find('admin', key.slice(-length))).toBe(length >= 4 ? 1 : 0);
+        }
       }
-    }
-  });
+    },
+  );
 
-  it('finds keys by the customer only where it may list customers', async ({ world }) => {
-    await furnishSecrets(world, 'read-only');
-    const find = async (as: As) => (await world.call(as, 'GET', '/key/list?text=quill')).body.data.length;
-    expect(await find('read-only')).toBe(1);
-    expect(await find({ scopes: ['license:read', 'customer:read'] })).toBe(1);
-    expect(await find({ scopes: ['license:read'] })).toBe(0);
-  });
+  it.for(['/key/list', '/find'])(
+    'finds by the customer only where it may list customers: %s',
+    async (path, { world }) => {
+      await furnishSecrets(world, 'read-only');
+      const find = async (as: As) => (await world.call(as, 'GET', `${path}?text=quill`)).body.data.length;
+      expect(await find('read-only')).toBe(1);
+      expect(await find({ scopes: ['license:read', 'customer:read'] })).toBe(1);
+      expect(await find({ scopes: ['license:read'] })).toBe(0);
+    },
+  );
 });
 
 async function furnishSecrets(world: World, as: As) {
