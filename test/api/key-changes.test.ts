@@ -112,6 +112,7 @@ scenarios<Transfer>(
 );
 
 const blocked = { body: { message: 'License blocked', code: 0 } };
+const again = ({ body }: { readonly body: object }) => ({ body: { ...body, unchanged: true } });
 const unblocked = { body: { message: 'License unblocked', code: 0 } };
 
 const table = { given: shopWith({}, 'host-1'), body: ({ address }: Shop) => address };
@@ -140,7 +141,7 @@ scenarios<Shop>('keys.block', table, [
       });
     },
   }),
-  row('answers the same again, changes nothing and tells nobody, and keeps that note too', blocked, {
+  row('changes nothing again, says so and tells nobody, and keeps that note too', again(blocked), {
     send: { note: 'again' },
     given: block,
     at: '2026-11-21T11:00:00.000Z',
@@ -162,7 +163,7 @@ scenarios<Shop>('keys.unblock', table, [
       expect(await recordedOf(world, 'keys.unblock')).toMatchObject({ events: [{ type: 'license.unblocked' }] });
     },
   }),
-  row('answers the same for a key that is not blocked', unblocked, {
+  row('changes nothing of a key that is not blocked, and says so', again(unblocked), {
     afterwards: async (world) => expect((await recordedOf(world, 'keys.unblock')).events).toEqual([]),
   }),
   refusesRevoked,

@@ -144,7 +144,10 @@ describe('lkm keys block, unblock and delete', () => {
     const blocked = await at('keys block KEY OTHER --note chargeback');
     expect(blocked).toEqual({ code: 0, stdout: '', stderr: said('blocked') });
     expect((await license()).vendorDisabled).toBe(true);
-    expect((await at('keys unblock KEY OTHER')).stderr).toBe(said('unblocked'));
+    await at('keys unblock OTHER');
+    const again = [key, other].map((one) => `…${one.slice(-5)}`);
+    expect((await at('keys block KEY')).stderr).toBe(`${again[0]} was blocked already\n`);
+    expect((await at('keys unblock KEY OTHER')).stderr).toBe(`unblocked ${again[0]}\n${again[1]} was not blocked\n`);
     expect((await license()).vendorDisabled).toBe(false);
   });
 

@@ -55,7 +55,7 @@ export async function changeEach(context: CommandContext, several: Several): Pro
     try {
       const changed = await send();
       rows.push({ error: null, idempotencyKey });
-      await context.say(doneNote(changed, `${done} ${called}`));
+      await context.say(doneNote(changed, isUnchanged(changed.answer) ? wasSo(called, done) : `${done} ${called}`));
     } catch (error) {
       if (ids.length === 1) throw error;
       if (!isRefusal(error)) {
@@ -90,6 +90,12 @@ export async function changeKeys(
   const named = { noun: 'key', done, ids: keys, nameOf: keyEnd, columns: ['key', 'done'] } as const;
   return { ...(await changeEach(context, { ...named, ...how })), secrets: keys, secret: true };
 }
+
+const isUnchanged = (answer: unknown): boolean => Object(answer).unchanged === true;
+
+/** `…2BBF6 was blocked already`, `…2BBF6 was not blocked`. */
+const wasSo = (called: string, done: string): string =>
+  `${called} was ${done.startsWith('un') ? `not ${done.slice(2)}` : `${done} already`}`;
 
 const warning = (text: string): Note => ({ tone: 'warning', text });
 

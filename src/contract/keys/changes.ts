@@ -64,6 +64,8 @@ export const RenewKeyRequest = request('RenewKeyRequest', {
   ifUpdatedAt: IfUpdatedAt,
 });
 
+const unchanged = z.literal(true).optional().describe('Present when it was so already');
+
 export const BlockKeyRequest = request('BlockKeyRequest', blocking);
 
 export const TransferKeyRequest = z
@@ -160,7 +162,7 @@ export const keyChanges = {
     description: 'Disables a licence: it cannot be activated, signed or checked out. Devices keep their slots.',
     aliases: { 'POST /block-key': {} },
     body: BlockKeyRequest,
-    reply: bare('BlockKeyResponse', { message: shown('For people', 'License blocked') }),
+    reply: bare('BlockKeyResponse', { message: shown('For people', 'License blocked'), unchanged }),
     example: { note: 'chargeback' },
     errors: ['licenseNotFound', 'licenseRevoked', 'stale'],
   }),
@@ -171,7 +173,7 @@ export const keyChanges = {
     description: 'Makes a blocked licence usable again. A key that is not blocked stays as it is.',
     aliases: { 'POST /unblock-key': {} },
     body: request('UnblockKeyRequest', blocking),
-    reply: bare('UnblockKeyResponse', { message: shown('For people', 'License unblocked') }),
+    reply: bare('UnblockKeyResponse', { message: shown('For people', 'License unblocked'), unchanged }),
     errors: ['licenseNotFound', 'licenseRevoked', 'stale'],
   }),
 

@@ -169,9 +169,8 @@ function blockingOperation(
       const license = await lockLicense(context, input);
       const details = input.note === undefined ? {} : { note: input.note };
       await applyChanges(context, license, { vendorDisabled }, (after) => ({ ...licenseEvent(type, after), details }));
-      if (license.vendorDisabled !== vendorDisabled) {
-        await context.repositories.files.noteBlocking(license, context.now);
-      }
+      if (license.vendorDisabled === vendorDisabled) return { message, unchanged: true as const };
+      await context.repositories.files.noteBlocking(license, context.now);
       return { message };
     },
   };
