@@ -4,7 +4,6 @@ import {
   createDataKey,
   type DataKey,
   type MasterKey,
-  plainSecrets,
   type Random,
   type Secrets,
   secretsUnder,
@@ -21,28 +20,17 @@ export interface Sealing {
   readonly random: Random;
 }
 
-/** Secrets that cannot be used: for an operator's work that needs none of them. */
-const lockedSecrets: Secrets = { kept: 'sealed', sealSecret: locked, openSecret: locked };
-
-function locked(): never {
-  throw new Error('the secrets in this database are sealed, and were opened without a master key');
-}
-
 /**
  * Finds out how the secrets of a database are kept. A new one gets a data key if there is a master key.
- *
- * @param sealing undefined for work that uses no secrets
  *
  * @throws StartupError when the master key is missing, wrong, or not used by this database
  */
 export async function findSecrets(
   driver: Pick<Driver, 'reader' | 'transaction'>,
-  sealing: Sealing | undefined,
+  { masterKey, random }: Sealing,
 ): Promise<Secrets> {
   const find = () => dataKeyRepository(driver.reader).find();
   let wrapped = await find();
-  if (sealing === undefined) return wrapped === null ? plainSecrets : lockedSecrets;
-  const { masterKey, random } = sealing;
   const isUsed = (await accountRepository(driver.reader).oldest()) !== null;
   if (wrapped === null && masterKey !== null && !isUsed) {
     const made = wrapDataKey(masterKey, createDataKey(random), random);

@@ -167,7 +167,7 @@ export function repositoriesOn(connection: Connection, secrets: Secrets, onToken
 }
 
 /**
- * Opens the database that `location` names; a new one gets its schema.
+ * Opens the database that `location` names; a new one gets its schema. Without `sealing`, secrets are used as the database has them.
  *
  * @param location the path of a SQLite file, or `postgres://…`
  * @throws StartupError when it cannot be used, or its secrets cannot be opened
@@ -178,7 +178,7 @@ export async function openStore(
 ): Promise<Store> {
   const driver = await openDriver(location, options);
   try {
-    return createStore(driver, await findSecrets(driver, sealing));
+    return createStore(driver, sealing && (await findSecrets(driver, sealing)));
   } catch (error) {
     await driver.close();
     throw error;

@@ -33,8 +33,6 @@ export const idempotencyRepository = (db: Connection) => ({
 
   insert: (record: IdempotencyRecord) => idempotency.add(db, record),
 
-  remove: (accountId: AccountId, keyHash: IdempotencyKeyHash) => idempotency.remove(db, { accountId, keyHash }),
-
   /** When the newest record of all accounts was made; null when there is none. */
   async newest(): Promise<Instant | null> {
     const newest = await idempotency.first(db)`select * from idempotency order by created_at desc limit 1`;
