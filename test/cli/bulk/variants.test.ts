@@ -36,6 +36,11 @@ describe('a file of another system', () => {
     expect(keys).toHaveLength(5);
   });
 
+  it('may have customers called Null', async () => {
+    const row = '1,5,7,Null,null@a.example,KEY-OF-ROW-1,,,1,2023-05-01 10:00:00';
+    expect((await move('license-manager', 'keys.csv', header + row)).customers).toMatchObject([{ name: 'Null' }]);
+  });
+
   it('may write whole numbers with a point, and yes in several ways', async () => {
     const row = '1,5,,,,KEY-OF-ROW-1,,,3.0,2023-05-01 10:00:00';
     expect((await move('license-manager', 'keys.csv', header + row)).keys).toMatchObject([{ maxActivations: 3 }]);

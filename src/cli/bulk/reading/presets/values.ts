@@ -14,7 +14,7 @@ export const valuesOf = ({ cells }: Pick<RawRow, 'cells'>): Values =>
 export const isEmpty = (value: unknown): boolean =>
   Array.isArray(value) ? value.length === 0 : noValue.test(String(value ?? '').trim());
 
-const noValue = /^(?:|null|\\N|n\/a|-|\[\]|\{\})$/i;
+const noValue = /^(?:|NULL|null|\\N|N\/A|n\/a|-|\[\]|\{\})$/;
 
 /** The first value of a source that is not empty; undefined for none. */
 export function firstOf(values: Values, source: Source): unknown {
