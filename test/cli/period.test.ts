@@ -67,8 +67,8 @@ describe('a period', () => {
     await answer('plans create --name Pro');
     await answer('keys create --plan Pro', { now: NOW - DAY });
     const counted = async (line: string) => (await answer(`stats ${line} --format tsv`)).split('\n');
-    expect(await counted('--by token')).toEqual(['owner of the database\t2', 'Shop (token)\t1']);
-    expect(await counted('--by token --since 60d')).toEqual(['owner of the database\t4', 'Shop (token)\t1']);
+    expect(await counted('--by token')).toEqual(['owner of the database\t2', 'Shop\t1']);
+    expect(await counted('--by token --since 60d')).toEqual(['owner of the database\t4', 'Shop\t1']);
     expect(await counted('--by product')).toEqual(['Engine\t3']);
     expect(await counted('--by plan')).toEqual(['no plan\t2', 'Pro\t1']);
     expect(await answer('stats --by plan --since 2026-11-21')).toBe('');

@@ -1,6 +1,6 @@
 import { argument, option, productFilter } from '../command.ts';
 import type { Field } from '../output/result.ts';
-import { EMPTY_CELL, relative } from '../output/words.ts';
+import { EMPTY_CELL, keyEnd, relative } from '../output/words.ts';
 import { checkFiltersExist } from '../request/look-ups.ts';
 import { keyCheck, parseLicenseKey } from '../values/license-key.ts';
 import { changeCommand, readCommand } from './forms.ts';
@@ -8,22 +8,21 @@ import { doneTo, fieldsShown, listOf } from './results.ts';
 
 export const sessionFields: readonly Field[] = [
   { name: 'id' },
-  { name: 'hostId', label: 'host id', drops: 3 },
+  { name: 'hostId', label: 'host id', cuts: true },
   { name: 'deviceTag', label: 'tag', cuts: true, drops: 1 },
-  { name: 'userIdentifier', label: 'user', cuts: true, drops: 4 },
+  { name: 'userIdentifier', label: 'user', cuts: true },
   { name: 'createdAt', label: 'since', show: relative, drops: 2 },
-  { name: 'expiresAt', label: 'expires', show: relative },
+  { name: 'expiresAt', label: 'expires', show: relative, drops: 4 },
 ];
 
 const named: readonly Field[] = [
   ...sessionFields,
-  { name: 'licenseKey', label: 'key', drops: 6 },
+  { name: 'licenseKey', label: 'key', brief: keyEnd, drops: 3 },
   {
     name: 'customerId',
     label: 'customer',
     show: (id, _, { customerName }) => String(customerName ?? id ?? EMPTY_CELL),
     cuts: true,
-    drops: 5,
   },
   ...fieldsShown('chosen', 'licenseId', 'productId', 'productName', 'customerName', 'customerEmail'),
 ];

@@ -22,6 +22,10 @@ export interface Field<Row = Record<string, unknown>> {
   readonly cuts?: boolean;
   /** Whether it may be left out of a narrow table; 1 goes first. */
   readonly drops?: number;
+  /** May be broken between words when a table is too wide, and goes on in the next line. */
+  readonly wraps?: boolean;
+  /** Shown in place of the whole value, rather than leaving it out at its turn of `drops`. */
+  brief?(value: unknown): string;
   /** Only in a `table`, only in other formats (`data`), or only with `--fields` (`chosen`); default everywhere. */
   readonly shown?: 'table' | 'data' | 'chosen';
 }

@@ -79,16 +79,18 @@ export function renderTable(
   hidden: Set<string> = new Set(),
 ): string {
   const columns = fields.map((field) => readColumn(field, rows, view));
-  const fitted = fitColumns(columns, view.columns);
+  const briefly = ({ brief, ...field }: Field) =>
+    brief && readColumn({ ...field, show: (value) => brief(value) }, rows, view);
+  const fitted = fitColumns(columns, view.columns, ({ field }) => briefly(field));
   if (!fitted) return rows.map((row) => renderRecord(fields, row, view)).join('\n');
 
   const header = fitted.map(({ label, width }) => view.paint.dim(cut(label, width)));
   const lines = rows.map((row, at) =>
-    fitted.map(({ field, cells, width }) => painted(cut(cells[at] ?? '', width), field, row, view.paint)),
+    fitted.map(({ field, cells, width }) => painted(fitCell(cells[at] ?? '', field, width), field, row, view.paint)),
   );
   const widths = fitted.map(({ width }) => width);
   const shown = fitted.map(({ field }) => field);
-  for (const field of fields) if (!shown.includes(field)) hidden.add(field.name);
+  for (const { name } of fields) if (!shown.some((field) => field.name === name)) hidden.add(name);
   const areNumbers = shown.map(({ isNumber }) => isNumber);
   return linesOf(layOut([header, ...lines], widths, areNumbers));
 }
@@ -105,6 +107,9 @@ export function cut(text: string, width: number): string {
   }
   return `${shown}…`;
 }
+
+const fitCell = (text: string, { wraps }: Field, width: number): string =>
+  (wraps ? wrap(text, width) : [text]).map((line) => cut(line, width)).join('\n');
 
 interface Column {
   readonly field: Field;
@@ -125,13 +130,17 @@ function readColumn(field: Field, rows: readonly Row[], view: View): Column {
 }
 
 /** Chooses columns and their widths; null if the identifiers do not fit. */
-function fitColumns(columns: readonly Column[], room: number): readonly Column[] | null {
+function fitColumns(
+  columns: readonly Column[],
+  room: number,
+  briefly: (column: Column) => Column | undefined,
+): readonly Column[] | null {
   const dropped = columns.filter(({ field }) => field.drops !== undefined).toSorted(byDrops);
   let kept = columns;
   for (const next of [...dropped, null]) {
     const fitted = shrink(kept, USUAL_WIDTH, room);
     if (fitted !== null) return fitted;
-    kept = kept.filter((column) => column !== next);
+    kept = kept.flatMap((column) => (column === next ? (briefly(column) ?? []) : column));
   }
   return shrink(kept, MIN_WIDTH, room);
 }
@@ -140,7 +149,7 @@ const byDrops = (one: Column, other: Column): number => (one.field.drops ?? 0) -
 
 /** Distributes the width; columns that may be cut get at least `least`. Null if they do not fit. */
 function shrink(columns: readonly Column[], least: number, room: number): readonly Column[] | null {
-  const leastOf = ({ field, width }: Column) => (field.cuts ? Math.min(width, least) : width);
+  const leastOf = ({ field, width }: Column) => (field.cuts || field.wraps ? Math.min(width, least) : width);
   let left = room - columns.reduce((total, column) => total + leastOf(column) + GAP, -GAP);
   if (left < 0) return null;
   return columns.map((column) => {

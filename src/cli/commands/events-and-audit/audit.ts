@@ -1,5 +1,5 @@
 import type { Client } from '../../../client/client.ts';
-import type { Checkpoint } from '../../../contract/audit.ts';
+import type { AuditRow, Checkpoint } from '../../../contract/audit.ts';
 import type { Jwk } from '../../../contract/signing-keys.ts';
 import { command, many, option } from '../../command.ts';
 import { LocalError, UsageError } from '../../failure/errors.ts';
@@ -9,15 +9,17 @@ import { readText } from '../../values/files.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, listOf, verdictOf } from '../results.ts';
 import { idOf, range, readFeed, readRange, refuseMasked } from './feed.ts';
-import { withActors } from './lines.ts';
+import { subjectOf, withActors } from './lines.ts';
 
 const auditFields: readonly Field[] = [
-  { name: 'seq' },
+  { name: 'seq', drops: 3 },
   { name: 'at', label: 'when', show: moment },
-  { name: 'operation' },
-  { name: 'outcome' },
-  { name: 'resource', of: ({ resource }) => idOf(resource) },
-  { name: 'by', shown: 'table', cuts: true, drops: 3 },
+  { name: 'by', label: 'who', shown: 'table', cuts: true },
+  { name: 'what', shown: 'table' },
+  { name: 'on', shown: 'table', cuts: true },
+  { name: 'operation', shown: 'data' },
+  { name: 'outcome', shown: 'data' },
+  { name: 'resource', of: ({ resource }) => idOf(resource), shown: 'data' },
   { name: 'actor', of: ({ actor }) => idOf(actor), shown: 'data' },
   { name: 'address', drops: 2 },
   { name: 'door', drops: 1 },
@@ -50,13 +52,19 @@ export const auditList = readCommand({
       ({ at }) => at,
       type && (({ operation }) => type.includes(operation)),
     );
-    const rows = withActors(items);
+    const rows = withActors(items).map((row) => ({ ...row, what: whatOf(row), on: onOf(row) }));
     const isFiltered = [type, others.since, others.until, others.by].some((value) => value !== undefined);
     const since = after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`;
     const empty = isFiltered ? 'nothing fits; leave a filter out to see more' : since;
     return { ...listOf(rows, empty, { notes }), data: items };
   },
 });
+
+const whatOf = ({ operation, outcome }: AuditRow): string =>
+  outcome === 'done' ? operation : `${operation} ${outcome}`;
+
+const onOf = ({ resource, details, ...names }: AuditRow): string =>
+  subjectOf({ ...names, resource_type: resource?.type ?? '', resource_id: resource?.id }, details);
 
 export const auditVerify = command({
   about:

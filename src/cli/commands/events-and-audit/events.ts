@@ -5,14 +5,15 @@ import { moment } from '../../output/words.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown, listOf } from '../results.ts';
 import { following, idOf, lastSeq, range, readRange, type } from './feed.ts';
-import { eventLines, withActors } from './lines.ts';
+import { eventLines, subjectOf, withActors } from './lines.ts';
 
 const fields: readonly Field[] = [
-  { name: 'seq' },
+  { name: 'seq', drops: 2 },
   { name: 'created_at', label: 'when', show: moment },
-  { name: 'type' },
-  { name: 'resource_id', label: 'resource' },
-  { name: 'by', shown: 'table', cuts: true, drops: 2 },
+  { name: 'type', label: 'what' },
+  { name: 'about', shown: 'table', cuts: true },
+  { name: 'by', shown: 'table', cuts: true },
+  { name: 'resource_id', label: 'resource', shown: 'data' },
   { name: 'actor', of: ({ actor }) => idOf(actor), shown: 'data' },
   { name: 'address', drops: 1 },
   ...fieldsShown('data', 'tokenName', 'productName', 'customerName', 'customerEmail'),
@@ -41,7 +42,7 @@ export const eventsList = readCommand({
       { after, ...others },
       (event) => event.created_at,
     );
-    const rows = withActors(items);
+    const rows = withActors(items).map((event) => ({ ...event, about: subjectOf(event, event.data) }));
     const isFiltered = [type, others.since, others.until, others.by].some((value) => value !== undefined);
     const since = after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`;
     const empty = isFiltered ? 'nothing fits; leave a filter out to see more' : since;

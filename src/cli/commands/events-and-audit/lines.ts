@@ -15,8 +15,8 @@ type Acted = Pick<Event, 'actor' | 'tokenName' | 'customerName'>;
 /** Who has done something, as people call it. */
 export function actorName({ actor: { type, id }, tokenName, customerName }: Acted): string {
   if (type === 'owner') return 'owner of the database';
-  const name = { token: tokenName, customer: customerName }[type] ?? id;
-  return `${name} (${type})`;
+  const name = { token: tokenName, customer: customerName }[type];
+  return type === 'token' && name ? name : `${name ?? id} (${type})`;
 }
 
 /** Rows with who it was, as people call it. */
@@ -44,7 +44,7 @@ export function eventLines() {
     const room = first.reduce((left, [, width]) => left - width - GAP, columns);
     const aboutWidth = Math.max(ID, Math.min(LONGEST_ID, room - GAP - ID));
     const actorWidth = room - GAP - aboutWidth;
-    const about = cut(sanitise(aboutOf(event)), aboutWidth);
+    const about = cut(sanitise(subjectOf(event, event.data)), aboutWidth);
     const by = paint.dim(cut(sanitise(nameOf(event, actorWidth)), actorWidth));
     const cells = [...first, [about, aboutWidth] as const, [by, actorWidth] as const];
     const shown = cells.filter(([, width]) => width >= TIME);
@@ -73,8 +73,20 @@ function nameOf({ actor: { type, id }, tokenName }: Event, width: number): strin
   return tokenName ?? (type === 'owner' || id.length > width ? type : id);
 }
 
-/** The end of the key that it is about, its device, or its id. */
-function aboutOf({ data: { key, hostId }, resource_id: id }: Event): string {
+/** What has a row of a list: what it is about, and the names of that. */
+interface Subject {
+  readonly resource_type?: string;
+  readonly resource_id?: string | null | undefined;
+  readonly productName?: string | null | undefined;
+  readonly customerName?: string | null | undefined;
+}
+
+/** Names the subject as people know it: the end of the key, the device, the customer or the product; or its id. */
+export function subjectOf(
+  { resource_type: type, resource_id: id, productName, customerName }: Subject,
+  { key, hostId }: Readonly<Record<string, unknown>>,
+): string {
   const known = [typeof key === 'string' ? keyEnd(key) : [], typeof hostId === 'string' ? hostId : []].flat();
-  return known.join(' ') || id;
+  if (known.length > 0) return [...known, type === 'license' ? (customerName ?? []) : []].flat().join(' ');
+  return { customer: customerName, product: productName }[type ?? ''] ?? id ?? '';
 }

@@ -11,8 +11,8 @@ import { fieldsShown, listOf } from '../results.ts';
 const historyFields: readonly Field[] = [
   { name: 'created_at', label: 'when', show: moment },
   { name: 'type', label: 'what' },
-  { name: 'about', cuts: true },
-  { name: 'by', cuts: true },
+  { name: 'about', wraps: true },
+  { name: 'by', wraps: true },
   { name: 'address', label: 'from', drops: 1 },
   ...fieldsShown(
     'chosen',
@@ -48,7 +48,11 @@ export const keysHistory = readCommand({
     const events = await Array.fromAsync(client.events.list({ resourceId: license.id, type: types }));
     const isWanted = await periodFilter(client, wanted, (event: Event) => event.created_at);
     const nameOf = customersOf(events);
-    const rows = withActors(events.filter(isWanted)).map((event) => ({ ...event, about: aboutOf(event, nameOf) }));
+    const reason = (event: Event) => (event.type === 'license.revoked' ? license.revocationReason : null);
+    const rows = withActors(events.filter(isWanted)).map((event) => ({
+      ...event,
+      about: reason(event) ?? aboutOf(event, nameOf),
+    }));
     const empty =
       events.length > 0 ? 'nothing of it fits' : 'nothing is known of it: it was made before events were kept';
     return listOf(rows, empty);
