@@ -12,7 +12,7 @@ const needs = {
   engines: ['test/{model,server,store}/**/*.test.ts', 'test/cli/postgres.test.ts'],
   /** The built command, or time for processes that run one after the other. */
   built: [
-    'test/built/**/*.test.ts',
+    'test/{built,desk}/**/*.test.ts',
     'test/cli/canary.test.ts',
     'test/{binary,captures,doors,examples,package,readme,receivers,shop-webhook,verifiers}.test.ts',
     'test/tools/release.test.ts',

@@ -75,6 +75,7 @@ const onRealTime: Readonly<Record<string, string>> = {
   'server/standby.test.ts': 'a PostgreSQL server that is slow, and refusals that are not',
   'support/postgres-server.ts': 'a PostgreSQL server that cannot start yet',
   'verifiers.test.ts': 'programs in other languages that read the clock of the machine',
+  'support/tmux.ts': 'a terminal of tmux is looked at until it shows something',
 };
 
 describe('ARCHITECTURE.md', () => {

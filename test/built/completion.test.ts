@@ -104,6 +104,25 @@ describe.each(shells)('TAB in $shell', { timeout: 300_000 }, ({ shell, start, pr
     }
   });
 
+  it.skipIf(!hasProgram(shell))('completes names of several words, which the command understands', async () => {
+    const { home, env, lkm } = furnish();
+    lkm('customers', 'create', 'Müller & Söhne GmbH', '-q');
+    lkm('customers', 'create', `Evil $(touch planted) Ltd`, '-q');
+    prepare(home, lkm);
+    await using terminal = new Terminal(start, { cwd: home, env: { ...env, LANG: 'C.UTF-8' } });
+    terminal.type(ready);
+    await terminal.until(/ready> $/);
+    for (const typed of ['M', '"Müller & S', 'Müller\\ \\&']) {
+      terminal.type(`lkm customers get ${typed}${TAB}`);
+      await terminal.until(/GmbH["']? $/);
+      terminal.type(' --fields id,name --format csv\n');
+      await terminal.until(/id,name\s+cus_\w+,Müller & Söhne GmbH[\s\S]*ready> $/);
+    }
+    terminal.type(`lkm customers get Ev${TAB}${TAB}`);
+    await sleep(2_000);
+    expect(terminal.shown).not.toContain('touch');
+  });
+
   it.skipIf(!hasProgram(shell))('offers no key that the shell would run, expand or divide', async () => {
     const { home, env, lkm, product } = furnish();
     plant(home, product, lkm);

@@ -73,9 +73,9 @@ describe('lkm __complete', () => {
     ['keys list --customer Bo', 'Bob\tcus_2\n'],
     ['keys list --customer=Bo', '--customer=Bob\tcus_2\n'],
     ['keys list --customer cus_2', 'cus_2\tBob\n'],
-    // Two are called so, one is two words, and one would be run.
+    // Two are called so, and one would be run.
     ['keys list --customer Twin', ''],
-    ['keys list --customer Ada', ''],
+    ['keys list --customer Ada', 'Ada Ltd\tcus_1\n'],
     ['keys list --customer $', ''],
     ['customers delete Bo', 'Bob\tcus_2\n'],
   ])('offers a name in the place of an id: %s', async (line, expected) => {

@@ -77,7 +77,7 @@ const name = required('--name <NAME>', 'what it is for');
 
 const tokenOptions = {
   scopes: many('--scope <SCOPE>', 'what a scoped token may do', { choices: scopes }),
-  productIds: many('--product <ID>', 'a product it may touch, by its id or name; all unless given', {
+  productIds: many('-P, --product <ID>', 'a product it may touch, by its id or name; all unless given', {
     field: 'productIds',
     takesList: true,
   }),

@@ -1,7 +1,7 @@
 import { type Command, type CommandEntry, longFlag, type OptionSpec } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import { isPlainWord } from '../output/words.ts';
+import { isPlainName, isPlainWord } from '../output/words.ts';
 import { commandEntries, groups } from '../tree.ts';
 import { type Candidate, describeObjects, type GivenOptions } from './objects.ts';
 
@@ -17,7 +17,7 @@ export async function complete(words: readonly string[], io: Io): Promise<Comple
 /** A candidate as the shell is to offer it: by a name that begins so, else by its own word. */
 function beginningWith(typed: string, { word, about, names = [], id = word }: Candidate): readonly Candidate[] {
   const name = names.find((one) => one.startsWith(typed));
-  if (name !== undefined) return [{ word: name, about: id }];
+  if (name !== undefined) return [{ word: name, about: id, isName: true }];
   return word.startsWith(typed) ? [{ word, ...(about !== undefined && { about }) }] : [];
 }
 
@@ -25,7 +25,7 @@ async function candidatesFor(typed: string, line: Line, io: Io): Promise<Complet
   const { path, command, positional } = line;
   const [option, before] = optionInFrontOf(typed, line);
   if (option !== undefined) {
-    const values = await valuesOf(option, line, io);
+    const values = await valuesOf(option, typed.slice(before.length), line, io);
     if (values === 'files') return values;
     return values.map(({ word, names = [], ...more }) => ({
       ...more,
@@ -39,18 +39,21 @@ async function candidatesFor(typed: string, line: Line, io: Io): Promise<Complet
   const specs = Object.values(command.arguments);
   const last = specs.at(-1);
   const spec = specs[positional.length] ?? (last?.usage.includes('...') ? last : undefined);
-  return spec === undefined ? [] : valuesOf({ ...spec, name: spec.usage, flags: spec.usage }, line, io);
+  return spec === undefined ? [] : valuesOf({ ...spec, name: spec.usage, flags: spec.usage }, typed, line, io);
 }
 
 /**
- * What the completion prints for the shell: a candidate a line, with a tab before what it is. A shell may insert a word as
- * it is, and somebody else may have chosen it: those that a shell would not take for one plain word are left out.
+ * What the completion prints for the shell: a candidate a line, with a tab before what it is. Somebody else may have chosen
+ * it: words that a shell would not take for one plain word are left out, but for names, in which the script quotes spaces.
  */
 export function printCompletion(completion: Completion): string {
   if (completion === 'files') return `${FILES}\n`;
-  const plain = completion.filter(({ word }) => isPlainWord(word));
+  const plain = completion.filter(({ word, isName }) => isPlainWord(word) || (isName && isPlainName(nameIn(word))));
   return plain.map(({ word, about }) => `${word}${about === undefined ? '' : `\t${about}`}\n`).join('');
 }
+
+/** A name without the option in front of it. */
+const nameIn = (word: string): string => word.replace(/^--[a-z-]+=/, '');
 
 export const FILES = ':files';
 
@@ -144,10 +147,10 @@ function optionInFrontOf(typed: string, { open, command }: Line): [option: Flag 
   return [option, option?.takesList ? start + typed.slice(start.length, typed.lastIndexOf(',') + 1) : start];
 }
 
-async function valuesOf(flag: Flag, line: Line, io: Io): Promise<Completion> {
+async function valuesOf(flag: Flag, typed: string, line: Line, io: Io): Promise<Completion> {
   const { name, field, choices, takesName = false } = flag;
   if (field && !choices) {
-    const objects = await describeObjects(field, line.given, io);
+    const objects = await describeObjects(field, typed, line.given, io);
     // A product may be named everywhere.
     return takesName || field === 'productId' ? objects : objects.map(({ names: _, ...object }) => object);
   }

@@ -5,13 +5,15 @@ import { openContext } from '../context.ts';
 import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { sanitise } from '../output/terminal.ts';
-import { isPlainWord, usageInBrief } from '../output/words.ts';
+import { isPlainName, usageInBrief } from '../output/words.ts';
 
 export interface Candidate {
   readonly word: string;
   readonly about?: string;
   /** Other words for the same: names, and e-mail addresses. They are offered before it. */
   readonly names?: readonly string[];
+  /** Whether the word is a name, which may have spaces. */
+  readonly isName?: boolean;
   /** The id alone, where an option stands before it in the word. */
   readonly id?: string;
 }
@@ -26,14 +28,19 @@ const LIST_TIMEOUT_MS = 1_500;
 const MAX_OFFERED = 100;
 
 /** The objects of the service that a field of the contract may name; none where the service does not list them in time. */
-export async function describeObjects(field: string, given: GivenOptions, io: Io): Promise<readonly Candidate[]> {
+export async function describeObjects(
+  field: string,
+  typed: string,
+  given: GivenOptions,
+  io: Io,
+): Promise<readonly Candidate[]> {
   const list = lists[field];
   if (list === undefined) return [];
   const flags = flagsFrom(given);
   const settings = { ...readSettings({ ...flags, quiet: true }, io), timeoutMs: LIST_TIMEOUT_MS, maxRetries: 0 };
   const context = openContext({ flags, settings, options: {}, io });
   try {
-    const objects = await list(await context.client(), given);
+    const objects = await list(await context.client(), given, typed);
     // A key that looks like an option would be taken for one.
     return objects
       .filter(({ word }) => !word.startsWith('-'))
@@ -42,7 +49,7 @@ export async function describeObjects(field: string, given: GivenOptions, io: Io
         about: sanitise(about),
         // Not what stands for two of them.
         names: names.filter(
-          (name) => isUsable(name) && objects.filter((one) => one.names?.includes(name)).length === 1,
+          (name) => isPlainName(name) && objects.filter((one) => one.names?.includes(name)).length === 1,
         ),
       }));
   } finally {
@@ -50,10 +57,9 @@ export async function describeObjects(field: string, given: GivenOptions, io: Io
   }
 }
 
-/** Whether a name is one word in every shell, and no option. */
-const isUsable = (name: string): boolean => isPlainWord(name) && !name.startsWith('-');
+type List = (client: Client, given: GivenOptions, typed: string) => Promise<readonly Candidate[]>;
 
-const lists: Readonly<Record<string, (client: Client, given: GivenOptions) => Promise<readonly Candidate[]>>> = {
+const lists: Readonly<Record<string, List>> = {
   productId: async ({ products }) =>
     (await products.list({ limit: MAX_OFFERED })).items.map(({ id, name, slug }) => ({
       word: id,
@@ -68,8 +74,8 @@ const lists: Readonly<Record<string, (client: Client, given: GivenOptions) => Pr
         word: key,
         about: `${usageInBrief(activations, maxActivations)} ${customerId ?? ''}`.trim(),
       })),
-  customerId: async ({ customers }) =>
-    (await customers.list({ limit: MAX_OFFERED })).items.map(({ id, name, email }) => ({
+  customerId: async ({ customers }, _, typed) =>
+    (await customers.list({ ...filterOf(typed), limit: MAX_OFFERED })).items.map(({ id, name, email }) => ({
       word: id,
       about: email === null ? name : `${name} <${email}>`,
       names: [name, ...(email === null ? [] : [email])],
@@ -78,7 +84,20 @@ const lists: Readonly<Record<string, (client: Client, given: GivenOptions) => Pr
     (await tokens.list({ limit: MAX_OFFERED })).items
       .filter(({ revokedAt }) => revokedAt === null)
       .map(({ id, name }) => ({ word: id, about: name, names: [name] })),
+  planId: async ({ plans }) =>
+    (await plans.list()).items.map(({ id, name }) => ({ word: id, about: name, names: [name] })),
+  sessionId: async ({ sessions }) =>
+    (await sessions.list()).items.map(({ id, hostId, customerName }) => ({
+      word: id,
+      about: [hostId, customerName].filter(Boolean).join(' '),
+      names: hostId ? [hostId] : [],
+    })),
+  webhookId: async ({ webhooks }) =>
+    (await webhooks.list()).items.map(({ id, url }) => ({ word: id, about: url, names: [url] })),
 };
+
+/** Of many customers those that have what is typed of a name; all where it may be the beginning of an id. */
+const filterOf = (typed: string) => ('cus_'.startsWith(typed.slice(0, 4)) ? {} : { text: typed, page: 1 });
 
 /** The flags that say which service is meant. */
 function flagsFrom(given: GivenOptions): GlobalFlags {

@@ -86,6 +86,10 @@ export const firstLower = (text: string): string => text.charAt(0).toLowerCase()
 /** Whether every shell reads the text as one word without expansion. */
 export const isPlainWord = (text: string): boolean => /^[\w@%+=:,./-]+$/.test(text);
 
+/** Whether a text is one word in every shell as soon as quotes stand around it: nothing in it is expanded. */
+export const isPlainName = (text: string): boolean =>
+  /^[\p{L}\p{N}][\p{L}\p{M}\p{N}_@%+=:,./&-]*( [\p{L}\p{M}\p{N}_@%+=:,./&-]+)*$/u.test(text);
+
 /** Quotes a word for a shell. */
 export const quote = (word: string): string => (isPlainWord(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 

@@ -123,17 +123,23 @@ export const keysTransfer = changeCommand({
     const message = `${other} and --from-customer name two lists of keys; give one of them`;
     throw new UsageError(message, ['Nothing was sent.']);
   },
-  async findKeys({ fromCustomer, product, yes }, context) {
+  async findKeys({ fromCustomer, customer, newCustomerName, product, yes }, context) {
     if (fromCustomer === undefined) return [];
     const client = await context.client();
-    const keys = await Array.fromAsync(client.keys.list({ customerId: fromCustomer, productId: product }));
+    const all = await Array.fromAsync(client.keys.list({ customerId: fromCustomer, productId: product }));
+    const keys = all.filter(({ revokedAt }) => revokedAt === null);
+    const revoked = all.length - keys.length;
     const { name } = await client.customers.get({ customerId: fromCustomer });
-    if (keys.length === 0) throw new UsageError(`${name} has no keys`, ['Nothing was sent.']);
+    if (keys.length === 0) throw new UsageError(`${name} has no keys that could be transferred`, ['Nothing was sent.']);
     const what = `${count(keys.length, 'key')} of ${name}`;
     if (!yes && !context.dryRun) {
+      const to = customer ? (await client.customers.get({ customerId: customer })).name : (newCustomerName ?? 'nobody');
       await confirm(context, {
-        about: [`  at ${placeOf(await context.target())}`],
-        question: `transfer ${what}?`,
+        about: [
+          `  at ${placeOf(await context.target())}`,
+          ...(revoked > 0 ? [`  without ${count(revoked, 'revoked key')}`] : []),
+        ],
+        question: `transfer ${what} to ${to}?`,
         action: `transferring ${what}`,
       });
     }
