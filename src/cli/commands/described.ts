@@ -27,19 +27,16 @@ export function describeCommand(command: Command) {
 
 type Effect = 'reads' | 'changes' | 'destroys';
 
+/** The same value for several commands. */
+const forEach = <T>(value: T, paths: string): Readonly<Record<string, T>> =>
+  Object.fromEntries(paths.split(', ').map((path) => [path, value]));
+
 /** Effects that do not follow from the operation. */
 const effects: Readonly<Record<string, Effect>> = {
-  ...{ serve: 'changes', 'offline request': 'reads', 'offline release': 'reads', 'devices release': 'destroys' },
-  ...{ 'keys import': 'changes', 'auth login': 'changes', 'auth switch': 'changes', 'auth logout': 'changes' },
-  ...{ 'config set': 'changes', 'config unset': 'changes', 'db migrate': 'changes', 'db copy': 'changes' },
-  ...{
-    'db restore': 'destroys',
-    'db rekey': 'changes',
-    'webhooks listen': 'reads',
-    api: 'destroys',
-    'keys transfer': 'changes',
-    'customers unlink': 'changes',
-  },
+  ...forEach('reads', 'offline request, offline release, webhooks listen'),
+  ...forEach('changes', 'serve, auth login, auth switch, auth logout, config set, config unset, db migrate, db copy'),
+  ...forEach('changes', 'db rekey, keys import, keys transfer, customers unlink'),
+  ...forEach('destroys', 'devices release, db restore, api'),
 };
 
 const changedLicense = z.object({ license: License, idempotencyKey: z.string() });
@@ -57,35 +54,18 @@ const explained = z.union([z.array(z.looseObject({})), z.looseObject({})]);
 
 /** The output of `--json` where it differs from the response: the fields of the command, rows of them, or a schema. */
 const results: Readonly<Record<string, 'fields' | 'rows' | z.ZodType>> = {
-  ...{ 'keys create': 'fields', 'keys update': changedLicense, 'keys renew': changedLicense },
-  ...{
-    'keys transfer': changedLicense,
-    'keys sign': 'fields',
-    'keys verify': verification,
-    'keys history': z.array(Event),
-  },
-  ...{ 'keys block': 'rows', 'keys unblock': 'rows', 'keys revoke': 'rows', 'keys delete': 'rows' },
-  ...{ 'keys heartbeat': 'fields', 'keys checkin': 'fields', 'keys checkout': 'fields', 'keys compare': 'rows' },
-  ...{ 'keys import': 'rows', 'devices release': 'rows', 'customers delete': 'rows', 'products versions': 'rows' },
-  ...{
-    'sessions release': 'fields',
-    'tokens revoke': 'fields',
-    'tokens check': 'rows',
-    'signing-keys export': 'fields',
-  },
-  ...{
-    'revocations export': 'fields',
-    'webhooks delete': 'fields',
-    'webhooks replay': 'fields',
-    'audit verify': 'fields',
-  },
-  ...{ 'audit export': 'fields', 'offline request': 'fields', 'offline answer': 'fields', 'offline release': 'fields' },
-  ...{ 'auth status': 'fields', 'auth list': 'rows', 'config list': 'rows', 'db migrate': 'rows', 'db copy': 'rows' },
-  ...{
-    commands: 'rows',
-    explain: explained,
-    doctor: z.looseObject({ ok: z.boolean(), checks: z.array(z.looseObject({})) }),
-  },
+  ...forEach('fields', 'keys create, keys sign, keys heartbeat, keys checkin, keys checkout, sessions release'),
+  ...forEach('fields', 'tokens revoke, signing-keys export, revocations export, webhooks delete, webhooks replay'),
+  ...forEach('fields', 'audit verify, audit export, offline request, offline answer, offline release'),
+  ...forEach('fields', 'auth status'),
+  ...forEach('rows', 'keys block, keys unblock, keys revoke, keys delete, keys compare, keys import'),
+  ...forEach('rows', 'devices release, customers delete, products versions, tokens check, auth list'),
+  ...forEach('rows', 'config list, db migrate, db copy, commands'),
+  ...forEach(changedLicense, 'keys update, keys renew, keys transfer'),
+  'keys verify': verification,
+  'keys history': z.array(Event),
+  explain: explained,
+  doctor: z.looseObject({ ok: z.boolean(), checks: z.array(z.looseObject({})) }),
 };
 
 function effectOf({ path, options }: Command, endpoint: AnyEndpoint | undefined): Effect {
