@@ -26,7 +26,7 @@ interface ParameterSpec {
 export type Pickable = 'product' | 'customer' | 'key' | 'device' | 'plan' | 'token' | 'session' | 'webhook';
 
 interface Conditional {
-  /** Options or arguments of which one makes this one unnecessary. */
+  /** Other options or arguments; if one of them is given, this one is unnecessary. */
   readonly neededUnless?: string | readonly string[];
 }
 

@@ -78,7 +78,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     return (await prepared.send()) as Changed<ChangeAnswer<E>>;
   }
 
-  /** Writes changes to disk before the first one is sent, so that a later run repeats those without a response. */
+  /** Writes changes to disk before the first one is sent: a later run repeats changes without a response. */
   async function prepare(all: readonly Change[]): Promise<readonly PreparedChange[]> {
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;

@@ -121,7 +121,7 @@ async function readHelpWord(argv: readonly string[]): Promise<readonly string[]>
   return expandHelp(argv);
 }
 
-/** Builds the commands for commander; those of a group only if the words name the group. */
+/** Builds the commands for commander; commands of a group only if the words name the group. */
 function buildProgram(reading: Reading, words: readonly string[]): Commander {
   const root = newCommander('lkm').option('-V, --version').option('--token <TOKEN>');
   for (const spec of globalOptions) root.addOption(globalOption(spec));

@@ -89,7 +89,7 @@ export const resultFields = (fields: readonly Field[]): readonly Field[] => [
   { name: 'line', isNumber: true, shown: 'chosen' },
 ];
 
-/** The fields of a command for one object or a file; only `--fields` shows those of rows. */
+/** The fields of a command for one object or a file; only `--fields` shows the fields of rows. */
 export const orInBulk = (own: readonly Field[], ofRows: readonly Field[] = []) => ({
   fields: [
     ...own,

@@ -29,7 +29,7 @@ export class Dependencies {
     }
   }
 
-  /** Finds existing objects. A missing one that no row can create is a problem of its rows. */
+  /** Finds existing objects. A missing object that no row can create is a problem of its rows. */
   async find(client: Client, limiter: ConcurrencyLimiter, problems: Problems): Promise<ReadonlyMap<string, string>> {
     const ids = new Map<string, string>();
     await limiter.each(this.all, async ([key, dependency]) => {

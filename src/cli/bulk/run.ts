@@ -145,7 +145,7 @@ const tooLate = ({ isEnded, startedAt }: Marker, done: string): UsageError =>
         ['Or do all of it, once more:', 'add --restart'],
       ]);
 
-/** Removes markers of runs that ended long ago, and keeps those of unfinished runs. */
+/** Removes markers of runs that ended long ago, and keeps markers of unfinished runs. */
 function removeOld(folder: string, now: number): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {

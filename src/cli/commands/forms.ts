@@ -85,15 +85,15 @@ interface ChangeSpec<Operation, A, O> extends Omit<CommandSpec<A, O>, 'run' | 'o
   prepare?(values: ChangeValues<A, O>, context: CommandContext): Fields | undefined | Promise<Fields | undefined>;
   /** The question before a change that cannot be taken back, unless `--yes` answers it; null for no question. */
   asks?(values: ChangeValues<A, O>, context: CommandContext): Question | null;
-  /** Of a command that takes several keys: what is done to each, `blocked`. */
+  /** For a command on several keys: the participle, `blocked`. */
   readonly done?: string;
-  /** What is shown of each key before a change that cannot be taken back; then it is confirmed as several keys are. */
+  /** Lines about each key, shown before a change that cannot be undone; the change is then confirmed as for several keys. */
   describe?(client: Client, key: KeyAddress): Promise<readonly string[]>;
   /** Finds the keys where none is given. */
   findKeys?(values: ChangeValues<A, O>, context: CommandContext): Promise<readonly string[]>;
   /** Adds `-f`, which changes the key of each row of a file. */
   readonly rows?: RowChange;
-  /** Does the same for each row of a file where the command has options of its own for that. */
+  /** Makes the change for each row of a file, if the command has options of its own for files. */
   inBulk?(values: ChangeValues<A, O>, context: CommandContext): Promise<CommandResult>;
   /** The result; `sent` is the request. Without it, one key is reported as several keys are. */
   outcome?(

@@ -108,6 +108,6 @@ export async function firstOf<Item>(
 /** The largest part of a list that the service returns. */
 const MAX_PART = 1_000;
 
-/** Fields without those that are undefined. */
+/** Leaves out undefined fields. */
 export const defined = <T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as typeof fields;

@@ -25,14 +25,14 @@ type Place = Pick<Io, 'env' | 'home' | 'platform'>;
 export const findConfigDir = (io: Place): string | null =>
   io.env.LKM_CONFIG_DIR || folderIn(io, ['APPDATA', ''], ['XDG_CONFIG_HOME', '.config']);
 
-/** The same. Throws `LocalError` where nothing names it. */
+/** Throws `LocalError` if there is no such folder. */
 export const configDir = (io: Place): string => findConfigDir(io) ?? noFolder('the configuration', 'LKM_CONFIG_DIR');
 
 /** `LKM_STATE_DIR`, else the system's folder; null if neither exists. */
 export const findStateDir = (io: Place): string | null =>
   io.env.LKM_STATE_DIR || folderIn(io, ['LOCALAPPDATA', 'State'], ['XDG_STATE_HOME', '.local/state']);
 
-/** The same. Throws `LocalError` where nothing names it. */
+/** Throws `LocalError` if there is no such folder. */
 export const stateDir = (io: Place): string =>
   findStateDir(io) ?? noFolder('changes without a response', 'LKM_STATE_DIR');
 

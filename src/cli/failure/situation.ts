@@ -1,7 +1,6 @@
 import type { Scope } from '../../contract/scopes.ts';
 import type { Token } from '../../contract/tokens.ts';
 
-/** What is known when an error is explained. */
 export interface Situation {
   /** Null until the service is chosen. */
   readonly baseUrl: string | null;

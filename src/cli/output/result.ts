@@ -35,7 +35,7 @@ interface Common {
   /** The identifiers that `-q` prints. */
   readonly quiet: readonly string[];
   readonly notes?: readonly Note[];
-  /** Any number: it may be that of a program that the command ran. */
+  /** Any number: a command behind `serve --` has its own exit code. */
   readonly exitCode?: number;
   readonly secret?: boolean;
   /** Keys and tokens that the log of a CI job must not show. */

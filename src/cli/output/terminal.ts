@@ -98,7 +98,7 @@ export function sanitise(text: string): string {
   return text.replaceAll(unsafe, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-/** Escapes the same characters in JSON text, whose value stays the same. */
+/** Escapes unsafe characters in JSON text without changing its value. */
 export function sanitiseJson(json: string): string {
   return json.replaceAll(unsafe, (character) =>
     character === '\n' ? character : [...units(character)].map((unit) => `\\u${unit}`).join(''),

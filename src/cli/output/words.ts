@@ -4,7 +4,7 @@ export const EMPTY_CELL = '–';
 export const moment = (value: unknown): string =>
   typeof value === 'string' ? `${value.slice(0, 10)} ${value.slice(11, 16)} UTC` : EMPTY_CELL;
 
-/** The same without the day if it is today: `10:31 UTC`. */
+/** Without the day if it is today: `10:31 UTC`. */
 export const shortMoment = (value: string, now: number): string =>
   moment(value).slice(value.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? 11 : 0);
 

@@ -5,7 +5,7 @@ import { wrap } from '../output/words.ts';
 
 interface Question {
   readonly about: readonly string[];
-  /** A yes-or-no question, or a text to type, with another one that confirms as well. */
+  /** A yes-or-no question, or a text to type; `or` confirms as well. */
   readonly question: string | { readonly typed: string; readonly or?: string | undefined };
   /** Names the action in errors: `deleting cus_…`. */
   readonly action: string;

@@ -23,7 +23,7 @@ export type ChangeAnswer<E> = Closed<PayloadOf<E>>;
 export interface Changed<T> {
   readonly answer: T;
   readonly idempotencyKey: string;
-  /** Whether the response is that of an earlier request. */
+  /** Whether the response replays an earlier request. */
   readonly replayed: boolean;
 }
 

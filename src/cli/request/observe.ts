@@ -36,7 +36,7 @@ const SILENCE_MS = 2_000;
 /** Shorter waits are not reported. */
 const MIN_SHOWN_MS = 500;
 
-/** Does the same, and shows on a terminal what the command waits for. */
+/** Adds to `traced` what the command waits for, on a terminal. */
 export function observe(settings: Settings, io: Io): RequestHooks & { readonly replayed: boolean; end(): void } {
   const trace = traced(settings, io);
   let replayed = false;
@@ -57,7 +57,7 @@ export function observe(settings: Settings, io: Io): RequestHooks & { readonly r
 
   return {
     ...trace,
-    /** Whether the last response is that of an earlier request with the same idempotency key. */
+    /** Whether the last response replays an earlier request with the same idempotency key. */
     get replayed() {
       return replayed;
     },

@@ -25,7 +25,7 @@ export function checkFields(command: Command, values: Values): void {
 }
 
 /**
- * The request of a command: its values by the fields of the contract. Entries such as those of `--metadata` become members.
+ * The request of a command: its values by the fields of the contract. Entries of `--metadata` and the like become members.
  * Throws `UsageError` if two values fill one field.
  */
 export function inputOf(command: Declaration, values: Values): Readonly<Record<string, unknown>> {
@@ -160,7 +160,7 @@ function checkField(schema: z.ZodType, spec: Spec, field: string, given: unknown
 const { nameLength, depth } = METADATA_LIMITS;
 const metadataBounds = `a name has 1 to ${nameLength} characters, and a value up to ${depth} levels of JSON, whose texts print`;
 
-/** Describes an issue: the contract's own messages, never those of zod. `write` shows a bound. */
+/** Describes an issue by the contract's own messages, never by zod's. `write` shows a bound. */
 export function explainIssue(issue: z.core.$ZodIssue | undefined, write: (bound: number) => string = String): string {
   switch (issue?.code) {
     case 'custom':

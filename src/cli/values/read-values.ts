@@ -83,7 +83,7 @@ export async function readValues(command: Command, written: Written, context: Co
     return spec.kind === 'required' && isNeeded(spec, written) && !isGiven && !isPicked ? [spec] : [];
   });
   if (missing.length > 0) throw missingOptions(missing);
-  // An argument is picked among objects that fit the options, and a device among those of the argument.
+  // Order of picking: an argument fits the options, and a device fits the arguments.
   for (const [name, spec] of options) if (spec.pick !== 'device') values[name] = await readOption(name, spec);
   for (const [name, spec] of Object.entries(command.arguments)) values[name] = await readArgument(name, spec);
   for (const [name, spec] of options) if (spec.pick === 'device') values[name] = await readOption(name, spec);

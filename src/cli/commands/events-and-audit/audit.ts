@@ -119,7 +119,6 @@ async function readCheckpoint(path: string, text: string): Promise<Checkpoint> {
   }
 }
 
-/** The public keys of the account that has signed. */
 async function readKeys(client: Client, checkpoints: readonly Checkpoint[]): Promise<readonly Jwk[]> {
   const [first] = checkpoints;
   if (first === undefined) return [];

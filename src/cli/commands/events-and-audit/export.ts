@@ -41,7 +41,7 @@ export const auditExport = command({
   },
 });
 
-/** The files that prove what a checkpoint states, by their names. */
+/** The files that prove a checkpoint, by name. */
 async function proofOf(client: Client, checkpoint: Checkpoint) {
   const { accountId, kid, signature } = checkpoint;
   const { keys } = await client.signingKeys.jwks({ account: accountId });
@@ -57,7 +57,7 @@ async function proofOf(client: Client, checkpoint: Checkpoint) {
   };
 }
 
-/** Makes a folder for what `work` writes, and removes both when that fails. Throws `LocalError` for what the disk refuses. */
+/** Creates a folder for the files of `work`, and removes both if `work` fails. Throws `LocalError` for errors of the disk. */
 async function inNewFolder<T>(path: string, folder: string, work: () => Promise<T>): Promise<T> {
   let isMade = false;
   try {
@@ -76,7 +76,7 @@ async function inNewFolder<T>(path: string, folder: string, work: () => Promise<
   }
 }
 
-/** The rows name addresses that not every token sees. */
+/** Rows contain addresses that not every token sees. */
 const OWNER_ONLY = { mode: 0o600 };
 
 async function writeRows(client: Client, path: string): Promise<number> {
@@ -91,7 +91,7 @@ async function writeRows(client: Client, path: string): Promise<number> {
   return rows;
 }
 
-/** Says what is in an exported folder. */
+/** Describes the files of an exported folder. */
 const readme = ({ accountId, seq, at }: Checkpoint, rows: number): string =>
   `The audit log of the account ${accountId}, rows 1 to ${rows}.
 
@@ -104,7 +104,6 @@ checkpoint.json    the same checkpoint, for: lkm audit verify --checkpoint check
 verify.sh          checks all of this with sha256sum and openssl (3 or later) alone; many rows take a while
 `;
 
-/** Checks an exported folder. */
 const verifyScript = String.raw`#!/bin/sh
 # Checks the audit log in this folder with nothing but sha256sum and openssl (3 or later).
 set -eu

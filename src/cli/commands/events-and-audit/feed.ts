@@ -9,19 +9,16 @@ import { parseSince, parseUntil } from '../../values/instant.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
 import { firstOf } from '../results.ts';
 
-/** An operation that lists a numbered list. */
 type ListFeed<Item, Meta> = (input: {
   readonly after: number;
   readonly limit?: number;
 }) => ListRequest<Part<Item, Meta>, Item>;
 
-/** The longest part that the service gives. */
 const MAX_PART = 1_000;
 
-/** How many events or rows are listed by default. */
 const DEFAULT_LIMIT = 100;
 
-/** The number of the last event. The list after the greatest of all numbers is empty, and says it. */
+/** The number of the last event: the list after the greatest number is empty and contains it. */
 export async function lastSeq(client: Client): Promise<number> {
   const { meta } = await client.events.list({ after: MAX_SEQ, limit: 1 });
   return meta.last;
@@ -29,20 +26,19 @@ export async function lastSeq(client: Client): Promise<number> {
 
 export const type = many('--type <TYPE>', 'only events of this type, such as license.created', { choices: eventTypes });
 
-/** The options of a command that goes on with events as they happen. */
+/** The options of a command that follows events. */
 export const following = {
   after: option('--after <SEQ>', 'begin after this number, not with what happens from now on', parseCount),
   type,
 };
 
-/** When what is listed happened, and by whom. */
 export const period = {
   since: option('--since <WHEN>', 'only from then on: a day, an instant, or how long ago, as 7d', parseSince),
   until: option('--until <WHEN>', 'only until then', parseUntil),
   by: option('--by <TOKEN>', 'only what this token has done, by its name or id; or another actor by its id'),
 };
 
-/** The options for a part of a numbered list, or for its end. */
+/** The options for a part of a numbered list. */
 export const range = {
   after: option('--after <SEQ>', 'begin after this number', parseCount),
   ...period,
@@ -52,13 +48,12 @@ export const range = {
 
 type Range = { readonly [name in keyof typeof range]?: (typeof range)[name]['value'] };
 
-/** What is known of an item of a numbered list. */
 interface Numbered {
   readonly seq: number;
   readonly actor: { readonly id: string };
 }
 
-/** The ids of who is meant by an id, or by the name of a token: several tokens may be called so. Throws `NotFoundError`. */
+/** The ids for an actor, given by id or by the name of tokens. Throws `NotFoundError`. */
 async function idsOf(client: Client, by: string): Promise<readonly string[]> {
   if (/^[a-z]+_[0-9a-z]{26}$/.test(by)) return [by];
   const { items } = await client.tokens.list();
@@ -67,7 +62,7 @@ async function idsOf(client: Client, by: string): Promise<readonly string[]> {
   throw new NotFoundError(`no token is called '${by}'`, [['See them:', 'lkm tokens list']]);
 }
 
-/** Makes a filter for what has happened in a period, and by whom. */
+/** Creates a filter by period and actor. */
 export async function periodFilter<Item extends Pick<Numbered, 'actor'>>(
   client: Client,
   { since, until, by }: Pick<Range, keyof typeof period>,
@@ -81,7 +76,7 @@ export async function periodFilter<Item extends Pick<Numbered, 'actor'>>(
     isBy(item.actor);
 }
 
-/** The part of a numbered list that the options ask for. Throws `UsageError`. */
+/** Reads the part of a numbered list that the options select. Throws `UsageError`. */
 export async function readRange<Item extends Numbered>(
   client: Client,
   list: ListFeed<Item, { readonly last: number }>,
@@ -106,7 +101,7 @@ export async function readRange<Item extends Numbered>(
   return firstOf(read, limit ?? DEFAULT_LIMIT, goOnAfter);
 }
 
-/** The number of the last item before an instant; 0 when there is none. Numbers are given in the order of time. */
+/** The number of the last item before an instant; 0 if there is none. Numbers increase with time. */
 export async function seqBefore<Item extends Numbered>(
   list: ListFeed<Item, { readonly last: number }>,
   at: string,
@@ -122,7 +117,7 @@ export async function seqBefore<Item extends Numbered>(
   return low;
 }
 
-/** The last items after a number, oldest first, of those that the list gives: asks for longer and longer parts of its end. */
+/** The last items after a number, oldest first: requests longer and longer parts of the end of the list. */
 export async function readLast<Item>(
   list: ListFeed<Item, { readonly last: number }>,
   wanted: number,
@@ -136,10 +131,10 @@ export async function readLast<Item>(
   }
 }
 
-/** The option with which the rest of a numbered list is asked for. */
+/** The option that continues a numbered list. */
 const goOnAfter = ({ seq }: { readonly seq: number }): string => `--after ${seq}`;
 
-/** Reads a numbered list after the number `after` to its end, part by part. */
+/** Reads a numbered list after a number to its end, in parts. */
 export async function* readFeed<Item, Meta extends { readonly last: number }>(
   list: ListFeed<Item, Meta>,
   after: number,
@@ -153,12 +148,12 @@ export async function* readFeed<Item, Meta extends { readonly last: number }>(
   }
 }
 
-/** The id of who did something, or of what it was done to. */
+/** The id of an actor or of a resource. */
 export function idOf(thing: unknown): unknown {
   return typeof thing === 'object' && thing !== null && 'id' in thing ? thing.id : null;
 }
 
-/** Throws `UsageError` when the rows come with masked addresses: their hashes then cannot be computed. */
+/** Throws `UsageError` for masked addresses: hashes cover the whole ones. */
 export function refuseMasked(rows: readonly { readonly address: string | null }[]): void {
   if (!rows.some(({ address }) => address?.includes('*'))) return;
   throw new UsageError('this token sees addresses masked, and the hashes are over whole ones', [

@@ -3,7 +3,7 @@ import type { View } from '../../output/result.ts';
 import { type Paint, sanitise } from '../../output/terminal.ts';
 import { keyEnd } from '../../output/words.ts';
 
-/** How an event was taken that was sent on. */
+/** The outcome of a forwarded event. */
 interface Sent {
   readonly status: number | null;
   readonly durationMs: number;
@@ -12,14 +12,14 @@ interface Sent {
 
 type Acted = Pick<Event, 'actor' | 'tokenName' | 'customerName'>;
 
-/** Who has done something, as people call it. */
+/** The name of an actor. */
 export function actorName({ actor: { type, id }, tokenName, customerName }: Acted): string {
   if (type === 'owner') return 'owner of the database';
   const name = { token: tokenName, customer: customerName }[type];
   return type === 'token' && name ? name : `${name ?? id} (${type})`;
 }
 
-/** Rows with who it was, as people call it. */
+/** Adds the names of actors in a table. */
 export const withActors = <Row extends Acted>(rows: readonly Row[]) =>
   rows.map((row) => ({ ...row, by: actorName(row) }));
 
@@ -27,10 +27,10 @@ type Cell = readonly [text: string, width: number];
 
 const GAP = 2;
 
-/** The widths of columns: the time, the longest type, `204 15000 ms`, most ids, and the id of a signing key. */
+/** The widths of time, longest type, `204 15000 ms`, most ids, and the id of a signing key. */
 const [TIME, TYPE, SENT, ID, LONGEST_ID] = [8, Math.max(...eventTypes.map(({ length }) => length)), 12, 31, 43];
 
-/** Makes lines of a terminal for events: below their day when it was, what happened, to what, and by whom. */
+/** Formats events as lines for a terminal: below their day, the time, type, resource and actor. */
 export function eventLines() {
   let lastDay = '';
   return async (event: Event, { columns, paint }: View, sent?: Sent): Promise<string> => {
@@ -58,7 +58,7 @@ export function eventLines() {
   };
 }
 
-/** The color of what happened, which its type says as well. */
+/** The type says the same as the color. */
 function colorOf(type: string): 'green' | 'yellow' | 'red' | 'cyan' {
   if (/(created|renewed|unblocked|\.activated|checked_out)$/.test(type)) return 'green';
   if (/(blocked|deleted|revoked|disabled|denied|expired)$/.test(type)) return 'red';
@@ -68,12 +68,12 @@ function colorOf(type: string): 'green' | 'yellow' | 'red' | 'cyan' {
 const shownSent = ({ status, durationMs, error }: Sent, paint: Paint): string =>
   paint[error === null ? 'green' : 'red'](status === null ? 'failed' : `${status} ${durationMs} ms`);
 
-/** A token by its name. An id that does not fit would be of no use, so what it is the id of stands there. */
+/** The name of a token; an id that does not fit is replaced by its type. */
 function nameOf({ actor: { type, id }, tokenName }: Event, width: number): string {
   return tokenName ?? (type === 'owner' || id.length > width ? type : id);
 }
 
-/** What has a row of a list: what it is about, and the names of that. */
+/** The parts of a row that name its subject. */
 interface Subject {
   readonly resource_type?: string;
   readonly resource_id?: string | null | undefined;
@@ -81,7 +81,7 @@ interface Subject {
   readonly customerName?: string | null | undefined;
 }
 
-/** Names the subject as people know it: the end of the key, the device, the customer or the product; or its id. */
+/** The end of the key, the device, the customer or the product; or the id. */
 export function subjectOf(
   { resource_type: type, resource_id: id, productName, customerName }: Subject,
   { key, hostId }: Readonly<Record<string, unknown>>,

@@ -35,7 +35,7 @@ export const keysSign = changeCommand({
   outcome: (answer, { hostId, ttl }, context) => signedFile(answer, { hostId, ttl }, context),
 });
 
-/** The file may be for another device than the given one: the device with the same components. */
+/** The file may be for another device than the given one, if its components name a known device. */
 export async function signedFile(
   answer: { readonly file: string; readonly warning?: string | undefined },
   { hostId: asked, ttl = null }: { readonly hostId: string; readonly ttl?: number | null | undefined },
