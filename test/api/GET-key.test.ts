@@ -80,6 +80,7 @@ scenarios<Shop>('keys.get', { given: shopWith({ usesPerKey: '1' }, 'host-1'), qu
         revocationReason: _3,
         previousKeyUntil: _4,
         lastSeenOn: _5,
+        productName: _6,
         ...rest
       } = data.license;
       const license = { ...rest, maxActivations: 2, devices: [], metadata };

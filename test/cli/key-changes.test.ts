@@ -107,6 +107,7 @@ describe('lkm keys renew and transfer', () => {
     const { at, license } = await withKeys('--expires 2027-01-31');
     expect((await at('keys renew KEY --for 1mo')).stderr).toBe('renewed · expires 2027-02-28 23:59 UTC\n');
     expect((await license()).expirationDate).toBe('2027-02-28T23:59:59.000Z');
+    expect((await at('keys renew KEY 1mo', { terminal: true })).stdout).toMatch(/^product +Engine \(prod_\w+\)$/m);
     await at('keys update KEY --expires never');
     const refused = await at('keys renew KEY --for P1Y');
     expect(refused).toMatchObject({ code: 7, stderr: says('Set its expiry:  lkm keys update KEY --expires') });

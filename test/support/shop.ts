@@ -21,6 +21,7 @@ export const acted = (action: string, data?: unknown, meta?: object) => ({
 /** A licence as it is shown that was created without a field but its product, but for these. */
 export const shownLicense = (fields: object) => ({
   id: expect.stringMatching(/^lic_[0-9a-z]{26}$/),
+  productName: 'Editor',
   maxActivations: null,
   activations: 0,
   activated: false,

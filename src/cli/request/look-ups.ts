@@ -4,7 +4,6 @@ import { ApiError } from '../../contract/errors.ts';
 import { emailKey } from '../../domain/email.ts';
 import { isMaskedKey } from '../../domain/license-key.ts';
 import type { OptionSpec } from '../command.ts';
-import type { Settings } from '../config/settings.ts';
 import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
 import type { PendingChanges } from '../state/pending.ts';
 import type { Pending } from '../state/pending-files.ts';
@@ -138,16 +137,6 @@ export function findByName(
 ): Promise<string> {
   const find: typeof findPlan = pick === 'key' ? findKeyByEnd : (finders[field] ?? findCustomer);
   return find(client, name, productId);
-}
-
-/** The names of products by their ids, for a table; empty for other formats and for tokens that may not list products. */
-export async function productNames(
-  client: Client,
-  { fileFormat, quiet }: Pick<Settings, 'fileFormat' | 'quiet'>,
-): Promise<ReadonlyMap<string, string>> {
-  const isShown = fileFormat === 'table' && !quiet;
-  const products = isShown ? await unlessRefused('scopeMissing', client.products.list()) : null;
-  return new Map(products?.items.map(({ id, name }) => [id, name]));
 }
 
 /** How many objects with similar names an error lists. */

@@ -156,6 +156,7 @@ const shortLicense = {
 
 /** The fields of the full form only. */
 const LicenseExtras = z.object({
+  productName: shown('The name of its product; absent without `product:read`', 'Editor'),
   reference: shown("The vendor's own name of it; absent for tokens of kind client", 'order-1042').nullable(),
   renewalDay: Count.nullable().describe(
     'The day that renewals by months lead to, where this month is too short; or null',

@@ -24,7 +24,7 @@ import { licenseEvent, sessionEvent, type UseCaseEvent } from '../record.ts';
 import { settleSlots } from '../slots.ts';
 import { refuseStale, writeChanges } from '../write-changes.ts';
 import { byKey, foundByKey } from './find.ts';
-import { linksOf, showLicense } from './show.ts';
+import { linksOf, productNameOf, showLicense } from './show.ts';
 
 export const changeOperations: Operations<typeof keyChanges> = {
   update: {
@@ -229,7 +229,8 @@ type Describe = (after: License, names: readonly (keyof License)[]) => UseCaseEv
 async function applyAndShow(context: Context, license: License, changes: Changes<License>, describe: Describe) {
   const after = await applyChanges(context, license, changes, describe);
   const devices = await context.repositories.devices.list(after);
-  return showLicense(after, devices, context.caller, await linksOf(context, after));
+  const shown = showLicense(after, devices, context.caller, await linksOf(context, after));
+  return { ...shown, ...(await productNameOf(context, after)) };
 }
 
 const applyChanges = (context: Context, license: License, changes: Changes<License>, describe: Describe) =>

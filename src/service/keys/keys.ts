@@ -8,7 +8,7 @@ import { anyone, type Operations, onProduct, orThrow } from '../operation.ts';
 import { loadFacts } from '../rules.ts';
 import { byKey, foundByKey } from './find.ts';
 import { countIssue, issue, issueUnlessThere, revealExisting } from './issue.ts';
-import { linksOf, showLicense, showSession } from './show.ts';
+import { linksOf, productNameOf, showLicense, showSession } from './show.ts';
 
 export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
   create: {
@@ -44,7 +44,10 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
           : foundByKey(await byKey(at, licenseKey, (key) => find({ licenseKey: key })), licenseKey, 'licenseNotFound');
       // Most requested keys have neither devices nor files: one statement is then enough.
       const devices = license.activations === 0 ? [] : await repositories.devices.list(license);
-      const shown = showLicense(license, devices, caller, await linksOf(context, license));
+      const shown = {
+        ...showLicense(license, devices, caller, await linksOf(context, license)),
+        ...(await productNameOf(context, license)),
+      };
       if (!seesWholeLicense(caller)) return { license: shown, customer: customer && { ...customer, email: null } };
       const sessions = license.licenseType === 'floating' ? await repositories.sessions.listLive(license, now) : null;
       return {

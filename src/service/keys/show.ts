@@ -73,6 +73,12 @@ export const linksOf = async (context: Context, license: License): Promise<Links
   plan: license.planId === null ? null : await planOf(context, license.planId),
 });
 
+/** The name of the product of a licence, for who may list products. */
+export async function productNameOf({ repositories, caller }: Context, { accountId, productId }: License) {
+  if (!allows(caller, 'product:read')) return {};
+  return { productName: (await repositories.products.find(accountId, productId))?.name };
+}
+
 export const planOf = ({ repositories, caller }: Context, planId: string): Promise<Plan | null> =>
   repositories.plans.find(caller.accountId, planId);
 

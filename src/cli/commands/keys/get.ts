@@ -5,7 +5,6 @@ import { isMaskedKey } from '../../../domain/license-key.ts';
 import { productOption } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { EMPTY_CELL, expiry, momentAndWhen, relative, usage } from '../../output/words.ts';
-import { productNames } from '../../request/look-ups.ts';
 import { keyCheck, licenseKeyArgument } from '../../values/license-key.ts';
 import { deviceFields, marked } from '../devices.ts';
 import { readCommand } from '../forms.ts';
@@ -18,8 +17,6 @@ export type Lookup = {
   readonly customer: Pick<Customer, 'id' | 'name' | 'email' | 'active'> | null;
   readonly sessions?: readonly Session[] | undefined;
   readonly files?: readonly SignedFile[] | undefined;
-  /** The name of the product, where it is shown. */
-  readonly product?: string | undefined;
 };
 
 /** With the same status as in lists. */
@@ -44,7 +41,7 @@ const ownFields: readonly Field<Lookup>[] = [
   },
   licenseField('productId', {
     label: 'product',
-    show: (id, _, { product }) => (product ? `${product} (${id})` : String(id)),
+    show: (id, _, { license: { productName } }) => (productName ? `${productName} (${id})` : String(id)),
   }),
   licenseField('activations', { show: (used, _, { license }) => usage(used, license.maxActivations) }),
   licenseField('maxActivations', { shown: 'data' }),
@@ -94,12 +91,11 @@ export const keysGet = readCommand({
     ['lkm keys get - -P "$ID" --fields activations < key.txt', 'how many devices use it'],
   ],
 
-  async read(client, { key: licenseKey, product: productId }, { io, settings }) {
+  async read(client, { key: licenseKey, product: productId }, { io }) {
     const lookup = await client.keys.get({ productId, licenseKey });
     const { license, sessions = [], files = [] } = lookup;
-    const product = (await productNames(client, settings)).get(license.productId);
     return {
-      ...namedRecord({ ...withStatus(lookup, io.now()), product }, license.key),
+      ...namedRecord(withStatus(lookup, io.now()), license.key),
       parts: [
         { fields: deviceFields, rows: license.devices },
         { fields: sessionFields, rows: sessions },
