@@ -21,6 +21,7 @@ const optionSynonyms: Readonly<Record<string, readonly string[]>> = {
   '--customer': ['user', 'owner', 'client', 'to', 'customer-id'],
   '--product': ['product-id', 'prod', 'app'],
   '--reference': ['order', 'order-id', 'ref', 'external-id', 'order-number'],
+  '--reason': ['note', 'comment', 'message', 'why'],
   '--note': ['comment', 'reason', 'message', 'why'],
   '--text': ['search', 'query', 'find', 'filter', 'name'],
   '--name': ['title', 'label'],

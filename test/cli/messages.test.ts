@@ -8,6 +8,7 @@ import { mintToken } from '../../src/domain/token.ts';
 import { ApiError, NetworkError, ProtocolError } from '../../src/index.ts';
 import { lkm, NOW } from './fake-io.ts';
 import { against, brokenBy, issued, listed, PRODUCT, refusal } from './scripted-service.ts';
+import { openShop } from './shop.ts';
 
 const create = ['keys', 'create', '-P', PRODUCT];
 
@@ -37,7 +38,11 @@ describe('a token', () => {
   const whole = mintToken('admin', new Uint8Array(32).fill(7));
 
   it.each([
-    ['a file of a token', ['keys', 'list', '--token-file', whole], 'error: cannot read lkm_admin_… (ENOENT)'],
+    [
+      'a file of a token',
+      ['keys', 'list', '--token-file', whole],
+      'error: cannot read lkm_admin_…: no such file or folder (ENOENT)',
+    ],
     ['a file', ['tokens', 'check', whole], 'error: a token was given in place of a file\n'],
     ['a profile', ['keys', 'list', '-p', whole], "there is no profile 'lkm_admin_…'"],
     ['a command', [whole], "unknown command 'lkm_admin_…'"],
@@ -239,4 +244,12 @@ describe('an answer of the service', () => {
     const lost = new NetworkError('no answer', { call: { ...call, idempotencyKey: null }, sent: true, timedOut: true });
     expect(toReport(lost, situation).hints).toEqual(['This request only reads; it is safe to run it again.']);
   });
+});
+
+it('repeats no key where it stands in the place of something else, and may be logged', async () => {
+  const { at, answer } = await openShop();
+  const key = await answer('keys create -P Engine -q');
+  const { code, stderr } = await at(`customers get ${key}`);
+  expect([code, stderr.split('\n')[0]]).toEqual([6, `error: no customer is called '…${key.slice(-5)}'`]);
+  expect(stderr).not.toContain(key);
 });

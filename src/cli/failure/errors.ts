@@ -100,13 +100,23 @@ export function codeOf(error: unknown): string {
   return 'code' in error ? String(error.code) : error.message;
 }
 
-/** Runs work on files. Throws `LocalError` for an error of the system: `cannot read keys.json (ENOENT)`. */
+/** What people call the usual errors of files. */
+const fileErrors: Readonly<Record<string, string>> = {
+  ENOENT: ': no such file or folder',
+  EISDIR: ': it is a folder',
+  EACCES: ': that is not allowed',
+};
+
+/** The end of a sentence about a file that could not be used: `: it is a folder (EISDIR)`. */
+export const fileError = (cause: unknown): string => `${fileErrors[codeOf(cause)] ?? ''} (${codeOf(cause)})`;
+
+/** Runs work on files. Throws `LocalError` for an error of the system: `cannot read keys.json: … (ENOENT)`. */
 export function onDisk<T>(doing: string, work: () => T, hints: readonly Hint[] = []): T {
   try {
     return work();
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause) || cause instanceof CommandError) throw cause;
-    throw new LocalError(`cannot ${doing} (${cause.code})`, hints, { cause });
+    throw new LocalError(`cannot ${doing}${fileError(cause)}`, hints, { cause });
   }
 }
 

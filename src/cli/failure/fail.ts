@@ -5,7 +5,7 @@ import { withoutPasswords } from '../config/location.ts';
 import type { OpenedContext } from '../context.ts';
 import type { Io } from '../io.ts';
 import { asTyped, createPaint, type Paint, type ServiceOptions, sanitise, sanitiseJson } from '../output/terminal.ts';
-import { foldLine, wrap } from '../output/words.ts';
+import { foldLine, keyEnd, wrap } from '../output/words.ts';
 import { rerunLine } from '../request/rerun.ts';
 import type { RunState } from '../run-state.ts';
 import { withValues } from './advice.ts';
@@ -95,13 +95,20 @@ function jsonOf({ request: _, hints, ...error }: Report): string {
   return `${sanitiseJson(JSON.stringify({ error: { ...error, hint } }))}\n`;
 }
 
+/** A licence key, which a message repeats where something else is expected. The log of a job must not have it. */
+const WHOLE_KEY = /(?<![\w-])[0-9A-Z]{5}(?:-[0-9A-Z]{5}){4}(?![\w-])/gi;
+
 /** In characters. A message repeats words of any length. */
 const MAX_MESSAGE_LENGTH = 500;
 
 /** Message and hints with command lines as they are typed here, without passwords of databases. */
-function asShown({ message, hints }: Report, { env }: Io, options?: ServiceOptions): Pick<Report, 'message' | 'hints'> {
+function asShown(
+  { message, hints }: Report,
+  { env, stderr }: Io,
+  options?: ServiceOptions,
+): Pick<Report, 'message' | 'hints'> {
   const shown = (text: string): string => withoutPasswords(asTyped(text, env, options));
-  const whole = shown(message);
+  const whole = stderr.isTTY ? shown(message) : shown(message).replaceAll(WHOLE_KEY, keyEnd);
   return {
     message: whole.length > MAX_MESSAGE_LENGTH ? `${whole.slice(0, MAX_MESSAGE_LENGTH)}…` : whole,
     hints: hints.map((hint) => (typeof hint === 'string' ? shown(hint) : [hint[0], shown(hint[1])])),

@@ -54,11 +54,11 @@ export function parsePast(text: string, { now }: Pick<Io, 'now'>): Instant {
 
 /** The start: a day (its first moment, UTC), an instant, or how long ago (`7d`). Throws `UsageError`. */
 export const parseSince = (text: string, io: Pick<Io, 'now'>): Instant =>
-  readDuration(text) === null ? parsePast(text, io) : toInstant(io.now() - parseDuration(text));
+  readDuration(text) === null ? parsePast(plainDate(text, io.now), io) : toInstant(io.now() - parseDuration(text));
 
 /** The end: a day (its last moment, UTC), an instant, or how long ago. Throws `UsageError`. */
 export const parseUntil = (text: string, { now }: Pick<Io, 'now'>): Instant =>
-  readDuration(text) === null ? parseAnyEnd(text) : toInstant(now() - parseDuration(text));
+  readDuration(text) === null ? parseAnyEnd(plainDate(text, now)) : toInstant(now() - parseDuration(text));
 
 /** A day, or how long ago (`90d`). Throws `UsageError`. */
 export function parseDayAgo(text: string, { now }: Pick<Io, 'now'>): string {
@@ -75,6 +75,7 @@ export function parseInstantMs(text: string): number {
 }
 
 function parseDayOr(text: string, readDay: (text: string) => number): Instant {
+  refuseAmbiguous(text);
   const at = readTime(text, readDay);
   if (Number.isNaN(at)) {
     throw new UsageError(`'${text}' is not a day (2027-12-31) or an instant (2027-12-31T18:00:00Z)`);

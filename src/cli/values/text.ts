@@ -81,9 +81,13 @@ export function openDecoder(path: string, { encoding, guesses = false }: Options
       ? 'Name the encoding: --encoding utf-16le'
       : 'Name the encoding, such as --encoding windows-1252';
     const at = line + breaksIn(before);
-    return new UsageError(`${path} is not ${name} text: line ${at} ${seen}`, [`${way}; or save it as UTF-8.`], {
-      cause,
-    });
+    return new UsageError(
+      `${path} is not ${name} text: line ${at} ${seen}`,
+      [guesses ? `${way}; or save it as UTF-8.` : 'Save it as UTF-8.'],
+      {
+        cause,
+      },
+    );
   }
 
   return {

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
+import { fileError, LocalError, UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { openDecoder, trimmed } from '../../values/text.ts';
 import { type Form, type Layout, LINES_PER_FILE, OWN_LAYOUT, type RawRow, type Report } from './raw-row.ts';
@@ -80,7 +80,7 @@ async function* readBytes(path: string, { stdin, cwd }: Io): AsyncGenerator<Uint
   try {
     yield* createReadStream(resolve(cwd, path), { highWaterMark: PART_BYTES });
   } catch (cause) {
-    throw new LocalError(`cannot read ${path} (${codeOf(cause)})`, [], { cause });
+    throw new LocalError(`cannot read ${path}${fileError(cause)}`, [], { cause });
   }
 }
 

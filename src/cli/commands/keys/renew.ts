@@ -1,4 +1,6 @@
+import type { Duration } from '../../../contract/fields.ts';
 import type { License } from '../../../contract/keys/licenses.ts';
+import { MIN_LICENSE_KEY } from '../../../contract/limits.ts';
 import { argument, flag, option, productOfKeyOrRows, required, yes } from '../../command.ts';
 import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
@@ -26,6 +28,12 @@ export const changedKey = (license: License, done: string, { now }: Io): Outcome
   done,
 });
 
+/** A duration. A text as long as a key is one in the wrong place, which no message repeats. */
+function durationBehindKey(text: string): Duration {
+  if (text.length < MIN_LICENSE_KEY) return parseCalendarDuration(text);
+  throw new UsageError('the key comes first, and then how long', [['As in:', 'lkm keys renew KEY 1y']]);
+}
+
 export const keysRenew = changeCommand({
   about:
     'Extends the expiry of a key: adds a duration to it, to now, or to whichever is later. Months keep the day of the ' +
@@ -36,7 +44,7 @@ export const keysRenew = changeCommand({
   arguments: {
     key: keysOfLine,
     givenDuration: argument('[DUR]', 'how long, in place of --for', {
-      parse: parseCalendarDuration,
+      parse: durationBehindKey,
       field: 'duration',
     }),
   },
