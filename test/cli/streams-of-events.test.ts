@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../src/cli/run.ts';
+import { eventFields } from '../../src/contract/events.ts';
 import { mintWebhookSecret } from '../../src/domain/webhooks/signature.ts';
 import { verifyTimestampedWebhook } from '../../src/webhooks.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -124,6 +125,8 @@ describe('lkm webhooks listen', () => {
       const options = { header: 'X-Shop-Signature', now: new Date(NOW) };
       expect(verifyTimestampedWebhook(headers, text, secret, options)).toMatchObject({ type: 'customer.created' });
       expect(headers).not.toHaveProperty('webhook-signature');
+      // As the service sends it: without the address and the names of lists.
+      expect(Object.keys(JSON.parse(text)).toSorted()).toEqual([...Object.keys(eventFields), 'data'].toSorted());
     }
   });
 
