@@ -35,9 +35,9 @@ it('shows from what to what a key was changed, in as many lines as that takes', 
   const { stdout } = await at(`keys history ${key}`, { terminal: true });
   const lines = stdout.split('\n').map((line) => line.slice(22).replaceAll(/\s+/g, ' '));
   const text = lines.join(' ');
-  expect(text).toMatch(/license\.renewed 2027-01-31 23:59 .*UTC → .*2028-01-31 23:59/);
+  expect(text).toMatch(/license\.renewed 2027-01-31 .*→ .*2028-01-31/);
   expect(text).toContain('Étienne');
-  expect(text).toMatch(/license\.revoked refund of order .*1042/);
+  expect(text).toMatch(/license\.revoked refund of .*order .*1042/);
   expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
 });
 

@@ -238,7 +238,7 @@ export const tasks: readonly Task[] = [
           'WHAT',
           'ABOUT',
           'BY',
-          /license\.renewed +20\d\d-.*→/,
+          /license\.renewed +20\d\d-[\s\S]*→/,
           'license.transferred',
           'license.reissued',
         ],

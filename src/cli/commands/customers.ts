@@ -4,7 +4,7 @@ import { bulkOptions, orInBulk, restartOption } from '../bulk/options.ts';
 import { argument, change, command, flag, option, required, yes } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
-import { relative, yesNo } from '../output/words.ts';
+import { moment, relative, yesNo } from '../output/words.ts';
 import { unlessRefused } from '../request/look-ups.ts';
 import { parseSeconds } from '../values/duration.ts';
 import { parseBoolean } from '../values/scalars.ts';
@@ -145,7 +145,7 @@ export const customersLink = changeCommand({
     ['lkm customers link it@ada.example', 'for an hour'],
     ['lkm customers link cus_… --expires-in 7d', 'for a week'],
   ],
-  outcome: (link) => issued(link.url, link, `made a link that works until ${link.expiresAt}`),
+  outcome: (link) => issued(link.url, link, `made a link that works until ${moment(link.expiresAt)}`),
 });
 
 export const customersUnlink = changeCommand({

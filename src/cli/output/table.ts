@@ -152,9 +152,14 @@ function shrink(columns: readonly Column[], least: number, room: number): readon
   const leastOf = ({ field, width }: Column) => (field.cuts || field.wraps ? Math.min(width, least) : width);
   let left = room - columns.reduce((total, column) => total + leastOf(column) + GAP, -GAP);
   if (left < 0) return null;
-  return columns.map((column) => {
+  const widened = new Map<Column, number>();
+  // What wraps loses nothing in a narrow column.
+  for (const column of columns.toSorted((one, other) => Number(wraps(one)) - Number(wraps(other)))) {
     const more = Math.min(left, column.width - leastOf(column));
     left -= more;
-    return { ...column, width: leastOf(column) + more };
-  });
+    widened.set(column, leastOf(column) + more);
+  }
+  return columns.map((column) => ({ ...column, width: widened.get(column) ?? column.width }));
 }
+
+const wraps = ({ field }: Column): boolean => field.wraps === true;

@@ -12,7 +12,7 @@ const historyFields: readonly Field[] = [
   { name: 'created_at', label: 'when', show: moment },
   { name: 'type', label: 'what' },
   { name: 'about', wraps: true },
-  { name: 'by', wraps: true },
+  { name: 'by', cuts: true },
   { name: 'address', label: 'from', drops: 1 },
   ...fieldsShown(
     'chosen',
