@@ -1,7 +1,7 @@
 import type { LicenseKey, ShownKey } from '../contract/scalars.ts';
 import { alphabet, encodeCrockford } from './crockford.ts';
 
-/** As people write a key: in any case, with I, L and O for the digits they look like. U looks like none. */
+/** A key as people write it: in any case, with I, L and O for the digits 1, 1 and 0. U stands for no digit. */
 const writtenShape = /^[0-9A-TV-Z]{5}(?:-[0-9A-TV-Z]{5}){4}$/i;
 
 /** Makes a licence key from 15 random bytes: 24 symbols and a check, in five sections. Throws `RangeError` for other numbers. */
@@ -15,15 +15,15 @@ export function mintKey(random: Uint8Array): LicenseKey {
 /** Whether the text has the form of the keys made here, the check character apart. */
 export const hasKeyShape = (text: string): boolean => writtenShape.test(text);
 
-/** A key as it is stored: of our shape in upper case, I and L read as 1, O as 0; of another format without spaces around it. */
+/** A key of our shape in upper case, with I and L read as 1 and O as 0; a key of another format without spaces around it. */
 export function normaliseKey(text: string): string {
   const key = text.trim();
   return hasKeyShape(key) ? key.toUpperCase().replaceAll(/[IL]/g, '1').replaceAll('O', '0') : key;
 }
 
 /**
- * A key as the service stores it and finds it. Of our shape it is in upper case. I, L and O are no symbols of ours: they are
- * read as digits where the check character then fits, and else make it a key of another format, which is left as it is.
+ * A key as the service stores and finds it. A key of our shape is in upper case; its I, L and O are read as digits if the check
+ * character then fits. If it does not fit, the key is of another format, and is left unchanged.
  */
 export function canonicalKey<Key extends string>(key: Key): Key {
   const isForeign = !hasKeyShape(key) || (/[ILO]/i.test(key) && isTypo(key));
@@ -44,14 +44,14 @@ export const revealKey = (key: LicenseKey): ShownKey => shown(key);
 
 const shown = (text: string): ShownKey => text as ShownKey;
 
-/** At least so many characters of a key of another format are hidden, or all where it has no more. */
+/** How many characters of a key of another format are hidden at least, or all of a shorter key. */
 const MIN_HIDDEN = 8;
 
 function maskKey(key: string): string {
   if (hasKeyShape(key)) return `*****-*****-*****-*****-${key.slice(-5)}`;
   const symbols = Array.from(key);
-  const shown = Math.max(0, Math.min(4, symbols.length - MIN_HIDDEN));
-  return '*'.repeat(symbols.length - shown) + symbols.slice(symbols.length - shown).join('');
+  const hidden = symbols.length - Math.max(0, Math.min(4, symbols.length - MIN_HIDDEN));
+  return '*'.repeat(hidden) + symbols.slice(hidden).join('');
 }
 
 /** Whether a text is a key as it is shown masked. A key of another format may have stars of its own. */

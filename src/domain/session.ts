@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a session signs its requests with, and what it may sign next. */
+/** The secret of a session, and the nonces that its next request may sign. */
 export interface SessionProof {
   readonly id: string;
   /** The text whose bytes are the key of the HMAC. */
@@ -15,8 +15,8 @@ export interface SessionProof {
 export type NextNonces = Pick<SessionProof, 'nonce' | 'previousNonce'>;
 
 /**
- * What the nonces of a session become when a request that signs `nonce` is accepted; null when it is refused. The previous
- * nonce is accepted once more, for a client that lost the response, and is told the current one. Source: decision 0010.
+ * The nonces of a session after a request that signs `nonce`; null if the request is refused. The previous nonce is accepted once
+ * more, for a client that lost the response, which then gets the current nonce. Source: decision 0010.
  */
 export function acceptRequest(
   { id, secret, ...known }: SessionProof,

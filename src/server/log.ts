@@ -35,10 +35,10 @@ export interface ServerLog {
 
 const FLUSH_MS = 1_000;
 
-/** Opens a log that never stops the server: what the sink does not take is counted, and the count is logged later. */
+/** Opens a log that never stops the server: lines that the sink refuses are counted, and the count is logged later. */
 export async function openLog(format: LogFormat, sink: LogSink): Promise<ServerLog> {
   let failed = 0;
-  /** A line that says how many were lost stands for all of these. */
+  /** If the line that reports lost lines is lost itself, all of them are counted again. */
   const write = (line: string, standsFor = 1) => {
     const fail = () => {
       failed += standsFor;
@@ -90,7 +90,7 @@ export async function createLog(format: LogFormat, sink: LogSink): Promise<Logge
   return asLogger(pino(options, { write: (line: string) => write(prettify(line)) }));
 }
 
-/** Bytes that may wait for a disk that is full, or for a reader that is slow. What comes on top of them is lost. */
+/** How many bytes wait for a full disk or a slow reader; further lines are lost. */
 const MAX_WAITING_BYTES = 65_536;
 
 /** Lines are written together, this many bytes or after this time: a write for each would cost more than a request. */
@@ -107,7 +107,7 @@ export function createLogSink(fd: number, maxWaitingBytes = MAX_WAITING_BYTES): 
   });
   let lost = 0;
   let hasRoom = true;
-  // Tried again with what comes next, and every WRITE_MS.
+  // Failed writes are repeated with the next line, and every WRITE_MS.
   sonic.on('error', () => {});
   sonic.on('drop', () => {
     lost += 1;

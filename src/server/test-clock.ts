@@ -3,12 +3,12 @@ export interface TestClock {
   /** Milliseconds since 1970. */
   now(): number;
   /**
-   * Moves it, and waits until the background work of the servers that use it has seen the new time.
+   * Moves the clock, and waits until the jobs of the servers that use it have run.
    *
    * @throws RangeError when that would be backwards
    */
   moveTo(epochMs: number): Promise<void>;
-  /** Calls `listener` after each move, until the function that is returned is called. */
+  /** Calls `listener` after each move; returns a function that stops this. */
   onMoved(listener: () => Promise<void>): () => void;
 }
 

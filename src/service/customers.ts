@@ -10,8 +10,11 @@ import { anyone, type Operations, ofWholeAccount, orThrow, replayToAnyone } from
 import { eventOf, rightsRefusal } from './record.ts';
 import { refuseStale, writeChanges } from './write-changes.ts';
 
-/** Refuses a caller that is limited to products: the customer may have keys of other products by now. */
-async function ofAllProducts({ caller }: Context, { customerId }: { readonly customerId: string }): Promise<void> {
+/** Refuses a caller that is limited to products: since the first request, the customer may have got keys of other products. */
+async function refuseLimitedCaller(
+  { caller }: Context,
+  { customerId }: { readonly customerId: string },
+): Promise<void> {
   if (caller.productIds !== null) throw apiError('customerNotFound', { customerId });
 }
 
@@ -29,7 +32,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys' |
   },
 
   create: {
-    // Such a token would not see a customer without keys; it adds one with the first key, as `newCustomer`.
+    // A token that is limited to products would not see a customer without keys. It creates customers by `newCustomer` of a key.
     ...replayToAnyone(ofWholeAccount),
     perform: addCustomer,
   },
@@ -41,7 +44,7 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys' |
 
   update: {
     authorize: anyone,
-    authorizeReplay: ofAllProducts,
+    authorizeReplay: refuseLimitedCaller,
     async perform(context, { customerId, name, email, active, ifUpdatedAt }) {
       const { repositories, caller } = context;
       const before = await lockCustomer(context, customerId);
@@ -58,12 +61,12 @@ export const customerOperations: Operations<Omit<Contract['customers'], 'keys' |
   },
 
   /**
-   * Its keys stay, without a customer. Those of an inactive customer stay stopped: they are disabled, as nobody is left
-   * whose state would stop them. Source: decision 0005.
+   * The keys of the customer stay, without a customer. Keys of an inactive customer are disabled, since only the state of the
+   * customer stopped them. Source: decision 0005.
    */
   delete: {
     authorize: anyone,
-    authorizeReplay: ofAllProducts,
+    authorizeReplay: refuseLimitedCaller,
     async perform(context, { customerId }) {
       const { repositories, caller, now, record } = context;
       const { active } = await lockCustomer(context, customerId);
@@ -117,7 +120,7 @@ export async function addCustomer(
   return orThrow(await insertCustomer(context, customer), 'emailTaken', { email: email ?? '' });
 }
 
-/** The customer that an input names or adds, locked against removal; null for none. */
+/** Returns the id of the customer that an input names or creates, locked against removal; null if it has none. */
 export async function holdOrAddCustomer(
   context: Context,
   { customerId, newCustomer }: Pick<InputOf<Contract['keys']['create']>, 'customerId' | 'newCustomer'>,
@@ -160,7 +163,7 @@ export async function findOrAddCustomer(context: Context, customer: KnownCustome
   return there;
 }
 
-/** Finds and locks a customer; null if there is none. Throws for a customer that the caller may not see: its key would show it. */
+/** Finds and locks a customer; null if there is none. Throws for a customer that the caller may not see. */
 async function holdKnown(context: Context, { id, email }: KnownCustomer): Promise<string | null> {
   const { customers } = context.repositories;
   const { accountId } = context.caller;

@@ -45,7 +45,7 @@ export const keySessionOperations: Operations<typeof keySessions> = {
         createdAt: now,
       };
       await seeLicense(context, license);
-      if (hostId !== null) await repositories.devices.see(license, hostId, dayOf(now));
+      if (hostId !== null) await repositories.devices.markSeen(license, hostId, dayOf(now));
       await repositories.sessions.insert(session);
       context.record(sessionEvent('session.checked_out', license, session));
       for (const each of lapsed) context.record(sessionEvent('session.expired', license, each));
@@ -72,7 +72,7 @@ export const keySessionOperations: Operations<typeof keySessions> = {
       const { session, nonces } = await authenticateSession(context, license, input);
       const { hostId } = session;
       await loadAllowed(context, 'heartbeat', { ...input, hostId });
-      if (hostId !== null) await repositories.devices.see(license, hostId, dayOf(now));
+      if (hostId !== null) await repositories.devices.markSeen(license, hostId, dayOf(now));
       const expiresAt = addSeconds(now, license.sessionLeaseDuration);
       await repositories.sessions.prolong(session, { ...nonces, expiresAt });
       context.record({ resource: { type: 'session', id: session.id }, data: { licenseId: license.id, expiresAt } });

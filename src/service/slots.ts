@@ -144,7 +144,7 @@ const writeSlots = ({ repositories, now }: Context, license: License, changes: P
 /** Notes that a licence is used today. Call it before changing its devices and sessions: every change locks the licence first. */
 export async function seeLicense({ repositories, now }: Context, license: License): Promise<void> {
   const today = dayOf(now);
-  if (license.lastSeenOn !== today) await repositories.keys.see(license, today);
+  if (license.lastSeenOn !== today) await repositories.keys.markSeen(license, today);
 }
 
 /** Keeps the new fingerprint of a device, since parts of a machine are replaced one by one, and the day it was seen. */
@@ -154,7 +154,7 @@ async function noteTold(context: Context, license: License, device: Device, told
     lastSeenOn: dayOf(context.now),
   });
   await seeLicense(context, license);
-  if (Object.keys(news).length > 0) await context.repositories.devices.note(license, device.hostId, news);
+  if (Object.keys(news).length > 0) await context.repositories.devices.updateMachine(license, device.hostId, news);
   return { ...device, ...news };
 }
 

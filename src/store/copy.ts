@@ -6,7 +6,7 @@ import { StartupError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { countOf, type Row } from './table.ts';
 
-/** Reports the progress of a copy. */
+/** How far the copy of a table has come, in rows. */
 export interface CopyProgress {
   readonly table: string;
   readonly done: number;
@@ -137,7 +137,7 @@ async function* readAll({ connection, explain }: OpenDatabase, { name, key }: Ta
   }
 }
 
-/** Counts the rows and sums up their hashes: engines may order text differently, and a sum has no order. */
+/** Counts the rows and adds up their hashes. A sum does not depend on the order of rows, in which engines may differ. */
 async function digest(db: OpenDatabase, table: Table, signal?: AbortSignal): Promise<CopiedTable> {
   let rows = 0;
   let sum = 0n;

@@ -50,7 +50,7 @@ export function causeOf(error: unknown): Error {
   return error.cause instanceof Error ? causeOf(error.cause) : error;
 }
 
-/** Runs a change; null if a unique value was taken by another transaction since it was checked. */
+/** Handles the error of a change: null if another row has its unique value. Rethrows other errors. */
 export function nullIfTaken(error: unknown): null {
   if (error instanceof ConstraintError) return null;
   throw error;

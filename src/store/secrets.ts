@@ -14,7 +14,7 @@ import {
 import { accountRepository } from './tables/accounts.ts';
 import { dataKeyRepository } from './tables/data-keys.ts';
 
-/** What seals secrets: a key that is kept elsewhere, and unpredictable bytes. */
+/** What sealing needs: the master key, which is not in the database, and unpredictable bytes. */
 export interface Sealing {
   readonly masterKey: MasterKey | null;
   readonly random: Random;
@@ -41,11 +41,11 @@ export async function findSecrets(
   return secretsUnder(openDataKey(masterKey, { wrapped, isUsed }), random);
 }
 
-/** What a database says of its secrets. */
+/** How a database keeps its secrets. */
 export interface SecretsKept {
   /** Its data key; null when it has none. */
   readonly wrapped: WrappedKey | null;
-  /** Whether there is an account in it, and so secrets. */
+  /** Whether it has an account, and so secrets. */
   readonly isUsed: boolean;
 }
 

@@ -8,7 +8,7 @@ import { isSignedBy, type PublicKey, readJws, type Signer, signJws } from './jws
 /** The `typ` in the header of the proof of an activation. */
 const PROOF_TYPE = 'lic-act+jwt';
 
-/** How long a proof counts, in seconds. Source: decision 0007. */
+/** How long a proof is valid, in seconds. Source: decision 0007. */
 const PROOF_SECONDS = 300;
 
 /** A clock may be this far behind that of the service. */
@@ -17,7 +17,7 @@ const CLOCK_LEEWAY_SECONDS = 60;
 /** What the service states of an activation, under its signature. Times are whole seconds since 1970. */
 export interface ActivationClaims
   extends Pick<LicenseClaims, 'iss' | 'jti' | 'sub' | 'key' | 'productId' | 'machine' | 'iat' | 'exp'> {
-  /** What the application has asked with. */
+  /** The nonce of the request. */
   readonly nonce: string;
 }
 
@@ -55,11 +55,11 @@ export type ActivationVerdict =
 export interface ActivationOptions {
   /** The public keys to trust, from the service's `/.well-known/jwks.json`, shipped with the application. */
   readonly keys: readonly PublicKey[];
-  /** The time at which the proof must count. */
+  /** The time at which the proof must be valid. */
   readonly now: Instant;
-  /** What the application has made for this one request: random, and never used before. */
+  /** The nonce of the request: random, and never used before. */
   readonly nonce: string;
-  /** The key that it has sent. */
+  /** The key of the request. */
   readonly licenseKey: string;
   readonly hostId: string;
   readonly productId: string;

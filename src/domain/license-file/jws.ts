@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { isRecord } from './claims.ts';
 
-/** A trusted public key: nothing but its id and the Ed25519 point is ever taken of a JWK. */
+/** A trusted public key: the id and the Ed25519 point of a JWK; its other members are ignored. */
 export interface PublicKey {
   readonly kid: string;
   /** The point, base64url. */
@@ -42,7 +42,7 @@ export function readJws(token: string, typ: string): Jws | null {
 
 /** Whether the key has signed it. Throws when the key is not an Ed25519 point. */
 export function isSignedBy(key: PublicKey, { signed, signature }: Jws): boolean {
-  // Only `x` is taken, so that nothing but Ed25519 can come of it.
+  // Takes nothing but `x` from the key, so that it is always an Ed25519 key.
   const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key.x }, format: 'jwk' });
   return verify(null, Buffer.from(signed), publicKey, signature);
 }
@@ -65,7 +65,7 @@ const encodePart = (part: object): string => Buffer.from(JSON.stringify(part)).t
 
 const decodeJson = (text: string): unknown => parseJson(decodeBase64url(text)?.toString() ?? '');
 
-/** Node skips what is not base64url and drops spare bits: only the one spelling that it writes itself counts. */
+/** Accepts only the spelling that Node.js writes: its decoder skips other characters and drops spare bits. */
 function decodeBase64url(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : null;

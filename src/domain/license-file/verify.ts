@@ -34,9 +34,9 @@ export interface VerifyOptions {
   readonly hostId?: string | undefined;
   /** The product that the file must be for; without it any product passes. */
   readonly productId?: string | undefined;
-  /** What the application has asked for the file with; without it any file passes. */
+  /** The nonce of the request for the file; without it any file passes. */
   readonly nonce?: string | undefined;
-  /** The `watermark` of the last check, which the application has stored: finds a clock that was set back. What is no whole number of seconds counts as one. */
+  /** The `watermark` of the last check, stored by the application: finds a clock that was set back. Any value but a whole number of seconds counts as such a clock. */
   readonly watermark?: number | undefined;
   /** The text of a revocation list, from `/.well-known/revocations`; refused unless one of the keys signed it. */
   readonly revocations?: string | undefined;
@@ -49,7 +49,7 @@ export interface Verification {
   readonly verdict: Verdict;
   /** What the file states; null unless one of the keys signed it. */
   readonly claims: LicenseClaims | null;
-  /** The latest time that is known, in seconds since 1970, to be given to the next check: setting a clock back gains nothing. */
+  /** The latest known time, in seconds since 1970. The application gives it to the next check, so that setting the clock back gains nothing. */
   readonly watermark: number;
   /** The revocation list that was read; null without one, or when it does not count. A list with a lower `seq` is older. */
   readonly revocations: { readonly seq: number; readonly issuedAt: number } | null;

@@ -7,7 +7,7 @@ const HOUR_SECONDS = 3_600;
 /** How long to wait after each failed attempt, in seconds: 5 s, 5 and 30 min, 2 to 24 h (Standard Webhooks, "Retry schedule"). */
 export const RETRY_SECONDS: readonly number[] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-/** A wait is longer by up to this part of it, so that what failed together does not come back together. */
+/** Each wait is longer by up to this random part of it, so that events that failed together are not all retried together. */
 const JITTER = 0.2;
 
 /** The longest time for which a receiver may ask to be left alone, in seconds. */
@@ -22,12 +22,12 @@ export const FAILING_SECONDS = 5 * 24 * HOUR_SECONDS;
 /** The status by which a receiver says that it wants no more events (Standard Webhooks). */
 const GONE = 410;
 
-/** What a receiver has made of an event. */
+/** How a receiver has answered an attempt. */
 export interface Outcome {
   readonly accepted: boolean;
   /** The status of the response; null without one. */
   readonly status: number | null;
-  /** What the receiver asks for in `Retry-After`, in seconds; null when it does not. */
+  /** The `Retry-After` of the response, in seconds; null without one. */
   readonly retryAfterSeconds: number | null;
 }
 
@@ -60,7 +60,7 @@ interface Health {
   readonly pausedUntil: Instant | null;
 }
 
-/** What some attempts say of a webhook as a whole, and whether its receiver wants no more events. */
+/** The state of a webhook after some attempts, and whether its receiver wants no more events. */
 export function healthAfter(
   before: Health,
   outcomes: readonly Outcome[],

@@ -1,9 +1,9 @@
-/** How much of an answer is kept, in characters. */
+/** How much of a response is kept, in characters. */
 const MAX_LENGTH = 1_024;
 
 const HIDDEN = '[hidden]';
 
-/** What looks like something that nobody else should read. */
+/** Texts that look like secrets or personal data. */
 const SECRETS: readonly RegExp[] = [
   // Secrets of webhooks, and tokens of this service and of others.
   /\b(whsec|lkm|sk|pk|ghp|xox[abprs])[-_][\w+/=-]{8,}/gi,
@@ -12,13 +12,13 @@ const SECRETS: readonly RegExp[] = [
   // Licence keys.
   /\b[0-9A-Z]{5}(-[0-9A-Z]{5}){3,}\b/gi,
   /[^\s"'<>@]{1,64}@[^\s"'<>@]{1,255}\.[a-z]{2,}/gi,
-  // Whatever is long and has no words.
+  // Any long run of characters of base64 or hexadecimal digits.
   /[\w+/=-]{40,}/g,
 ];
 
-/** The beginning of an answer as it may be kept: printable, in one line, without `secrets` and what looks like one; or null. */
-export function redactResponse(answer: string, secrets: readonly string[]): string | null {
-  let text = answer;
+/** The beginning of a response for storage: one printable line without `secrets` and {@link SECRETS}; null if empty. */
+export function redactResponse(response: string, secrets: readonly string[]): string | null {
+  let text = response;
   for (const secret of secrets) text = text.replaceAll(secret, HIDDEN);
   for (const pattern of SECRETS) text = text.replace(pattern, HIDDEN);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it removes

@@ -51,14 +51,14 @@ export function signedHeaders(
   };
 }
 
-/** What requests have already, by lkm and by the connection, and what receivers and those before them act on. */
+/** Headers that the request has already, or that receivers and proxies act on. */
 const TAKEN_HEADERS = new RegExp(
   '^(webhook-(id|timestamp|signature)|content-.+|user-agent|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|' +
     'expect|(proxy-)?authorization|cookie|date|forwarded|x-forwarded-.+|via|accept.*|range|if-.+|origin|referer)$',
   'i',
 );
 
-/** Why timestamped signatures cannot be in the header with this name, to follow the name; null when they can. */
+/** Why a header of this name cannot hold timestamped signatures, as words to follow the name; null if it can. */
 export function signatureHeaderProblem(name: string): string | null {
   // A token (RFC 9110 §5.6.2).
   if (!/^[\w!#$%&'*+.^`|~-]{1,64}$/.test(name)) return 'is not the name of a header';
@@ -68,8 +68,8 @@ export function signatureHeaderProblem(name: string): string | null {
 /** Whether one of the signatures, with spaces between them, was made with one of the secrets. */
 export function isSignedBy(message: SignedMessage, signatures: string, secrets: readonly string[]): boolean {
   const given = signatures.split(' ').flatMap((part) => (part.startsWith('v1,') ? [fromBase64(part.slice(3))] : []));
-  const right = secrets.map((secret) => signatureOf(message, secret));
-  return hasCommon(given, right);
+  const expected = secrets.map((secret) => signatureOf(message, secret));
+  return hasCommon(given, expected);
 }
 
 /** Whether one of the timestamped signatures, in hexadecimal digits, was made with one of the secrets. */
@@ -78,16 +78,16 @@ export function isTimestampedBy(
   signatures: readonly string[],
   secrets: readonly string[],
 ): boolean {
-  const right = secrets.map((secret) => Buffer.from(timestampedOf(message, secret)));
+  const expected = secrets.map((secret) => Buffer.from(timestampedOf(message, secret)));
   const given = signatures.map((one) => Buffer.from(one));
-  return hasCommon(given, right);
+  return hasCommon(given, expected);
 }
 
-function hasCommon(given: readonly Buffer[], right: readonly Buffer[]): boolean {
+function hasCommon(given: readonly Buffer[], expected: readonly Buffer[]): boolean {
   let isFound = false;
-  // All are compared, so that the time does not tell which one fits.
+  // Compares all pairs, so that the time does not show which pair is equal.
   for (const one of given) {
-    for (const other of right) isFound = (one.length === other.length && timingSafeEqual(one, other)) || isFound;
+    for (const other of expected) isFound = (one.length === other.length && timingSafeEqual(one, other)) || isFound;
   }
   return isFound;
 }

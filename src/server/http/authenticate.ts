@@ -13,9 +13,9 @@ import type { HttpRequest } from './messages.ts';
 const everyScope: ReadonlySet<Scope> = new Set(scopesOf('admin', []));
 
 /**
- * Finds the caller of an `Authorization` header; null for a missing, malformed, unknown, expired or revoked token, and
- * for one from outside of its networks, so that a caller cannot tell them apart. A revocation counts from the next
- * request on: its commit clears the store's cached tokens.
+ * Finds the caller of an `Authorization` header; null for a missing, malformed, unknown, expired or revoked token, and for a token
+ * outside of its networks, so that a sender cannot tell these apart. A revocation counts from the next request on: its commit
+ * clears the cached tokens of the store.
  */
 export async function authenticate(
   repositories: Repositories,
@@ -41,15 +41,14 @@ export async function authenticate(
   };
 }
 
-/** How long a token counts as looked up, in milliseconds. A body that comes slowly must not outlive its token. */
+/** After this time a token is looked up again, in milliseconds: it may be revoked while its request sends the body slowly. */
 const TRUSTED_MS = 1_000;
 
 const NO_BYTES = new Uint8Array();
 
 /**
- * Reads the body of a request that has one, then takes a place among the running requests, and runs `work`. The body comes
- * first: one that comes slowly must hold up no other request. Throws ApiError `invalidToken` for a token that was revoked
- * while the request waited.
+ * Reads the body of a request, waits until one more request may run, and runs `work`. A request whose body comes slowly does not
+ * count as running, so that it delays no other. Throws ApiError `invalidToken` for a token that was revoked meanwhile.
  */
 export async function withBody<T>(
   parts: Validating & Pick<AppParts, 'monotonic' | 'places'>,
@@ -67,7 +66,7 @@ export async function withBody<T>(
   return places === undefined ? workIfValid() : places.run(ANYONE, workIfValid);
 }
 
-/** Stands for all callers: the places among the running requests are nobody's own. */
+/** One name for all callers: the number of running requests is limited in all, not per token. */
 const ANYONE = '';
 
 interface Validating {

@@ -10,7 +10,7 @@ export interface Taken {
 
 export interface RateCounter {
   take(name: string, rate: Rate): Taken | Promise<Taken>;
-  /** The state that this process knows; unknown names are allowed. */
+  /** The state as far as this process knows it; counts nothing. An unknown name is allowed. */
   look(name: string, rate: Rate): Taken;
 }
 
@@ -18,8 +18,8 @@ export interface RateCounter {
 const MAX_NAMES = 100_000;
 
 /**
- * Counts in this process; `now` gives microseconds on a clock that only goes forward. Names are kept in two halves, and a
- * name that is used is in the newer one: when that is full, the older one is forgotten.
+ * Counts in this process; `now` returns microseconds of a monotonic clock. A used name moves into the newer of two maps. When that map
+ * is full, the older map is dropped.
  */
 export function createMemoryCounter(now: () => number, maxNames = MAX_NAMES): RateCounter & { size(): number } {
   let newer = new Map<string, number>();
@@ -34,17 +34,17 @@ export function createMemoryCounter(now: () => number, maxNames = MAX_NAMES): Ra
       newer.set(name, emptyAt);
       return { allowed, emptyAt, now: at };
     },
-    look: (name, rate) => found(rate, emptyAtOf(name), now()),
+    look: (name, rate) => stateOf(rate, emptyAtOf(name), now()),
   };
 }
 
-/** The most names that are remembered as used up. */
+/** The most names over their limit that are remembered. */
 const MAX_USED_UP = 10_000;
 
 /**
- * Counts in the database, where all replicas count alike. While that fails, every request is let through: a limit protects
- * the service, and must not be what stops it. A name that has nothing left is not asked about again before its time: so
- * nobody who is over a limit makes work for the database. `now` is a clock as above.
+ * Counts in the database, so that all replicas share one count. While the database fails, every request is let through: a limit must
+ * not stop the service that it protects. This process remembers the names over their limit, so that they cause no further queries.
+ * `now` returns microseconds of a monotonic clock.
  */
 export function createSharedCounter(
   rates: RateRepository,
@@ -52,7 +52,7 @@ export function createSharedCounter(
 ): RateCounter {
   /** By name: when the rate is fully available again, by the clock of this process. */
   const usedUp = new Map<string, number>();
-  const look: RateCounter['look'] = (name, rate) => found(rate, usedUp.get(name), now());
+  const look: RateCounter['look'] = (name, rate) => stateOf(rate, usedUp.get(name), now());
   return {
     look,
     async take(name, rate) {
@@ -74,7 +74,7 @@ export function createSharedCounter(
   };
 }
 
-const found = (rate: Rate, emptyAt: number | undefined, now: number): Taken => ({
+const stateOf = (rate: Rate, emptyAt: number | undefined, now: number): Taken => ({
   allowed: emptyAt === undefined || waitOf(rate, emptyAt, now) <= 0,
   emptyAt: emptyAt ?? now,
   now,

@@ -13,7 +13,7 @@ import type { Repositories, Store } from '../../store/store.ts';
 import type { IdempotencyRecord } from '../../store/tables/idempotency.ts';
 import { FINGERPRINT_VERSION } from './fingerprint.ts';
 
-/** A request under an idempotency key. Its caller may make it: that was checked before. */
+/** A request under an idempotency key, after the check that its caller may make it. */
 export interface IdempotencyClaim {
   readonly accountId: AccountId;
   readonly tokenId: TokenId | null;
@@ -22,7 +22,7 @@ export interface IdempotencyClaim {
   readonly method: string;
   readonly path: string;
   readonly now: Instant;
-  /** Called before the caller is given a response that was stored for another token; throws when it must not have it. */
+  /** Throws if the caller may not receive a response that was stored for another token. */
   authorizeReplay(repositories: Repositories, response: StoredResponse, tokenId: TokenId | null): Promise<void>;
 }
 
@@ -35,12 +35,12 @@ export type ExactlyOnce = (
 ) => Promise<ExecutionResult>;
 
 /**
- * Claim, mutation and stored response are one transaction: a mutation that has happened always has its response, and
- * one that has not leaves no trace.
+ * Returns a function that runs a mutation once per idempotency key. The claim, the mutation and the stored response are one
+ * transaction: they all happen, or none of them.
  *
- * The function it makes throws ApiError `idempotencyKeyReused`, `legacyRecord`, `requestInProgress`,
+ * The function throws ApiError `idempotencyKeyReused`, `legacyRecord`, `requestInProgress`,
  * `storedResponseMissing` or `unavailable`, and passes on what `perform`, the claim and the store throw. A key whose
- * commit has no known outcome stays in progress until the database works again; what it then holds decides.
+ * commit has an unknown outcome stays in progress until the database answers again; then the record in it decides.
  *
  * @param random gives unpredictable bytes
  */
@@ -75,7 +75,7 @@ async function runOrReplay(
   perform: (repositories: Repositories) => Promise<StoredResponse>,
   nonce: Uint8Array,
 ): Promise<ExecutionResult> {
-  // Both are sent at once, and done one after the other: the record is as it is once the key is claimed.
+  // Sent together to save a round trip. The database runs them in this order, so the record is read after the claim.
   const [isClaimed, record] = await Promise.all([
     repositories.idempotency.claim(claim.accountId, hash),
     repositories.idempotency.find(claim.accountId, hash),
@@ -83,7 +83,7 @@ async function runOrReplay(
   if (!isClaimed) throw apiError('requestInProgress');
   if (record !== null) {
     const response = readResponse(record, claim, sealingKey);
-    // A commit that lost its standby can be read here, and be gone after a failover.
+    // Waits for the standby: a commit that has not reached it can be read here, but would be lost in a failover.
     await repositories.confirm();
     if (record.tokenId !== claim.tokenId) await claim.authorizeReplay(repositories, response, record.tokenId);
     return { ...response, replayed: true };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { splitTarget } from '../http/input.ts';
 
-/** Goes up when the rule below changes; records of another version are legacy. */
+/** To be increased when the rule below changes. Records of another version are refused with `legacyRecord`. */
 export const FINGERPRINT_VERSION = 1;
 
 const START = `lkm-idempotency-${FINGERPRINT_VERSION}\0`;
@@ -9,8 +9,8 @@ const START = `lkm-idempotency-${FINGERPRINT_VERSION}\0`;
 /**
  * Tells whether two requests are the same: hex SHA-256 over method, raw path, canonical query and exact body bytes.
  *
- * Independent query parameters count in any order, the values of a repeated one in theirs. Each part is preceded by
- * its length, so that no two requests run together. Source: API description, "Common behavior: idempotency", 3.
+ * The order of different query parameters does not matter, the order of equal names does. The length of each part comes before it,
+ * so that two different requests never give the same bytes. Source: API description, "Common behavior: idempotency", 3.
  */
 export function fingerprintOf(method: string, target: string, body: Uint8Array): string {
   const { path, query } = splitTarget(target);

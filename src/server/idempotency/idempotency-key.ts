@@ -14,7 +14,7 @@ const wellFormed = /^[!-~]+(?: +[!-~]+)*$/;
  *
  * A key may hold a comma: the lines of a repeated header are looked at one by one.
  *
- * @throws ApiError `idempotencyKeyMalformed` for a key that is no key, and for two that differ
+ * @throws ApiError `idempotencyKeyMalformed` for a malformed key, and for two different keys
  */
 export function readIdempotencyKey(headers: RequestHeaders): string | null {
   const [key, ...others] = [...headers.lines(HEADERS[0]), ...headers.lines(HEADERS[1])];
@@ -29,8 +29,8 @@ export const hasIdempotencyKey = (headers: RequestHeaders): boolean =>
   HEADERS.some((name) => headers.get(name) !== null);
 
 /**
- * What a response says of the key that the service saw: the first 12 hex digits of its SHA-256, or `none` for a missing or
- * malformed key. They tell whether the sender's key arrived, and are too few to find it.
+ * The header that tells the sender whether its key arrived: the first 12 hex digits of the SHA-256 of the key, too few to find the
+ * key by, or `none` for a missing or malformed key.
  */
 export function seenKeyHeader(headers: RequestHeaders): Record<string, string> {
   let key: string | null = null;

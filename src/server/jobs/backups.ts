@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 60_000;
 /** The leftovers of an interrupted backup are removed at this age. */
 const ABANDONED_MS = 24 * 60 * 60 * 1_000;
 
-/** The name of a backup that this job took: `lkm-2026-11-21T10-00-00Z.db`. Nothing else is counted or removed. */
+/** The name of a backup of this job: `lkm-2026-11-21T10-00-00Z.db`. Other files are neither counted nor removed. */
 const nameShape = /^lkm-(\d{4}-\d{2}-\d{2}T)(\d{2})-(\d{2})-(\d{2})Z\.db$/;
 
 const nameAt = (at: Instant): string => `lkm-${fileStamp(at)}Z.db`;
@@ -27,8 +27,8 @@ const nameAt = (at: Instant): string => `lkm-${fileStamp(at)}Z.db`;
 const takenAt = (name: string): number => Date.parse(name.replace(nameShape, '$1$2:$3:$4Z'));
 
 /**
- * The job that backs the database up. One is due when the newest in the folder is old enough, so that a server that is
- * restarted often takes no more of them, and none too few.
+ * The job that backs the database up. A backup is due by the age of the newest one in the folder, so that restarts of the server
+ * make backups neither more nor less frequent.
  */
 export function backupJob(location: string, schedule: BackupSchedule, { now }: { now(): Instant }): Job {
   const folder = resolve(schedule.folder);
@@ -61,7 +61,7 @@ export function backupJob(location: string, schedule: BackupSchedule, { now }: {
   };
 }
 
-/** Makes the folder where it is not there yet. Throws StartupError when others could write to it, or this user cannot. */
+/** Makes the folder if it does not exist. Throws StartupError if others may write to it, or this user may not. */
 function openFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

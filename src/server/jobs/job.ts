@@ -6,13 +6,13 @@ import type { TestClock } from '../test-clock.ts';
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
-  /** False when nothing was due, as for a daily job on most looks: that counts as no run. */
+  /** Resolves to false when nothing was due; such a call does not count as a run. */
   run(context: JobContext): Promise<unknown>;
 }
 
 /**
- * All that one run of a job may use. A job uses the network between its transactions only: the work inside a
- * transaction gets repositories and nothing else.
+ * What a run of a job may use. A job uses the network only between its transactions: work in a transaction gets nothing but
+ * repositories.
  */
 export interface JobContext {
   readonly log: Logger;
@@ -33,7 +33,7 @@ export interface JobHealth {
 interface JobParts {
   readonly store: Store;
   readonly log: Logger;
-  /** Each time it is moved, the jobs run, one after the other. */
+  /** The jobs run, one after the other, each time this clock is moved. */
   readonly testClock?: TestClock | undefined;
 }
 
@@ -44,11 +44,11 @@ export function createJobs(parts: JobParts) {
     for (const runner of runners.values()) await runner.runNow();
   });
   return {
-    /** Runs each at its interval from now on, until all are stopped. */
+    /** Runs each job at its interval until `stop`. */
     start(jobs: readonly Job[]): void {
       for (const job of jobs) runners.set(job.name, startJob(job, parts));
     },
-    /** Runs a job now; one that is running runs once more afterwards. Does nothing before the job is started. */
+    /** Runs a job now, or once more after its present run. Does nothing before the job is started. */
     wake: (name: string): void => runners.get(name)?.wake(),
     health: (): JobHealth[] => [...runners.values()].map(({ health }) => health()),
     async stop(): Promise<void> {
@@ -58,7 +58,7 @@ export function createJobs(parts: JobParts) {
   };
 }
 
-/** Runs transactions that hold the lease of a job; they are null while another replica holds it. */
+/** Returns a function that runs work in a transaction with the lease of a job; null while another replica holds the lease. */
 export const leasedBy =
   (name: string, store: Store): JobContext['transaction'] =>
   (work) =>
@@ -80,7 +80,7 @@ function startJob(job: Job, { store, log }: JobParts) {
       failures = 0;
     } catch (error) {
       failures += 1;
-      // The first, the second, the fourth …: a job that runs each second must not fill a disk with one error.
+      // Logs the 1st, 2nd, 4th … failure: a job that runs each second must not fill a disk with one error.
       if (Number.isInteger(Math.log2(failures)))
         log.error({ ...errorFields(store, error), job: job.name, failures }, 'job failed');
     }

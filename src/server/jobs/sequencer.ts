@@ -46,11 +46,11 @@ export async function sequenceNow(store: Store): Promise<void> {
 /**
  * The job that numbers staged entries, soon after it is woken.
  *
- * @param wakeAgain called when another replica holds the lease, since that may not have seen all
+ * @param wakeAgain called when another replica holds the lease: that replica may have missed the newest entries
  */
 export const sequencerJob = (store: Store, wakeAgain: () => void, onNumbered: () => void): Job => ({
   name: SEQUENCER,
-  // For what another replica has left.
+  // Numbers entries that another replica left.
   everyMs: 1_000,
   async run({ transaction, signal }) {
     if (await sequence(store, transaction, signal)) onNumbered();
@@ -58,7 +58,7 @@ export const sequencerJob = (store: Store, wakeAgain: () => void, onNumbered: ()
   },
 });
 
-/** Calls `work` a moment after it is first asked to; once, however often it is asked meanwhile. */
+/** Returns a function that calls `work` after a moment; calls during that moment are one call. */
 export function gather(work: () => void): () => void {
   let isGathering = false;
   return () => {

@@ -8,12 +8,11 @@ import type { HttpRequest, HttpResponse } from '../http/messages.ts';
 import { JSON_TYPE, refusal } from '../http/respond.ts';
 import { staticPage } from './static.ts';
 
-/** What the build puts into the package, and into the single file, for these pages. */
+/** The files for these pages that the build puts into the package and into the single file. */
 const viewerFiles = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 
 /**
- * Pages that hold nothing of any account: no token is asked for. Paths in them are relative: a proxy may serve all of this
- * below a path of its own.
+ * Pages without data of an account, which need no token. Their links are relative, since a proxy may serve them below another path.
  */
 export const createPages = (): { readonly path: string; get(request: HttpRequest): Promise<HttpResponse> }[] => [
   // Made on first use: it takes 40 ms.
@@ -52,8 +51,8 @@ const referencePage = `<!doctype html>
 `;
 
 /**
- * Everything comes from this server, and nothing is inline: text of the document that a browser takes for a script does
- * not run. No page may show this one in a frame, and links from it send no referrer.
+ * Everything comes from this server and nothing is inline, so that a script in a text of the document does not run. No other page may
+ * show this page in a frame, and its links send no referrer.
  */
 const PAGE_HEADERS = {
   'Content-Security-Policy': [

@@ -34,13 +34,14 @@ export interface Part {
 }
 
 /** The answer of the thread: a part, or why there is none. */
-export type Answer = { readonly id: number } & (
-  | { readonly part: Part }
-  | { readonly refusal: { readonly reason: Reason; readonly message: string; readonly fields: readonly string[] } }
-  | { readonly failure: Failure }
-);
+export type Answer = { readonly id: number } & ({ readonly part: Part } | ErrorData);
 
-/** An error as data. The codes of a database error are kept: the operator is told what to do by them. */
+/** An error as data: a refusal by the service, or any other failure. */
+type ErrorData =
+  | { readonly refusal: { readonly reason: Reason; readonly message: string; readonly fields: readonly string[] } }
+  | { readonly failure: Failure };
+
+/** The codes of a database error decide what the operator is told to do. */
 interface Failure {
   readonly isOfDatabase: boolean;
   readonly message: string;
@@ -50,7 +51,7 @@ interface Failure {
 }
 
 /** Turns an error into data, which can be sent to the other thread. */
-export function errorToData(error: unknown): Pick<Answer & { refusal: object }, 'refusal'> | { failure: Failure } {
+export function errorToData(error: unknown): ErrorData {
   if (error instanceof ApiError && error.reason !== null) {
     const { reason, message, fields } = error;
     return { refusal: { reason, message, fields } };
@@ -61,7 +62,7 @@ export function errorToData(error: unknown): Pick<Answer & { refusal: object }, 
   return { failure: { isOfDatabase: error instanceof StorageError, message, stack, code, errcode } };
 }
 
-/** Returns the part of an answer. Throws the error, if the thread has sent one. */
+/** Returns the part of an answer, or throws the error that the thread has sent. */
 export function partOf(answer: Answer): Part {
   if ('part' in answer) return answer.part;
   if ('refusal' in answer) {

@@ -14,19 +14,22 @@ import { type Answer, type Message, type Part, partOf, type ReadJob, type Thread
 /** The name in lists of the system, which shows 15 characters. */
 const THREAD_NAME = 'lkm-reader';
 
-/** Limits how many parts of responses are read at one time; fewer wait than requests may run. */
+/** Limits how many parts of responses are read at one time, in all and per token. */
 export const createPlacesOfReads = () =>
   createPlaces('reads of many rows', { maxRunning: 8, maxWaiting: 128 }, { maxRunning: 2, maxWaiting: 32 });
 
-/** How long a read waits for the log to begin anew, and how often it looks whether it has, in milliseconds. */
-const [MAX_PAUSE_MS, PAUSE_MS] = [100, 5];
+/** How long a read waits at most for SQLite to restart the log. */
+const MAX_PAUSE_MS = 100;
+
+/** How often a waiting read checks whether SQLite has restarted the log. */
+const PAUSE_MS = 5;
 
 /**
- * Reads lists, numbers and exports of a SQLite database in one thread: neither the reading nor the writing of JSON holds up
- * others. The thread starts with the first read, or the first time that the log is nearly full, which it copies.
+ * Reads lists, numbers and exports of a SQLite database in one thread, so that neither queries nor the writing of JSON delay other
+ * requests. The thread also copies the log when it is nearly full; it starts with the first of either.
  *
- * The log of the database cannot begin anew while somebody reads an old state of it. So when it is too long, the next read
- * waits until it has begun anew, or for a moment, if nobody writes.
+ * SQLite restarts its log only at a moment without readers of an older state. So while the log is too long, each read first waits a
+ * moment, in which a writer can restart the log.
  */
 export function createReadingThread(file: SqliteFileInUse, masterKey: MasterKey | null) {
   const places = createPlacesOfReads();
@@ -116,5 +119,5 @@ const script = import.meta.url.endsWith('.ts')
   ? new URL('./thread.ts', import.meta.url)
   : join(dirname(findPackageJSON(import.meta.url) ?? '.'), 'dist/server/reading-thread.cjs');
 
-/** Whether the script of the thread is there. A program that has bundled the server does not have it, and reads without the thread. */
+/** Whether the script of the thread exists. A program that bundles the server lacks it and reads without the thread. */
 export const hasReadingThread = (): boolean => isSea() || existsSync(script);

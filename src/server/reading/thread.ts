@@ -7,15 +7,15 @@ import { errorToData, type Message, type Part, type ReadJob, type ThreadData } f
 
 const { path, masterKey } = workerData as ThreadData;
 const database = openReading(path, { masterKey, random: createRandom() });
-/** The rest of each response that is sent in parts, by the number of its read. */
+/** The remaining parts of each response, by the number of its read. */
 const begun = new Map<number, AsyncIterator<Part>>();
 
 parentPort?.on('message', async (message: Message) => {
   if (message === 'copyLog') return (await database).copyLog();
   const { id, next } = message;
-  if (next === 'nothing') return void endOf(id)?.return?.();
+  if (next === 'nothing') return void take(id)?.return?.();
   try {
-    const part = await (next === 'part' ? goOn(id) : begin(id, next));
+    const part = await (next === 'part' ? nextPart(id) : begin(id, next));
     if (part.isLast) begun.delete(id);
     parentPort?.postMessage({ id, part });
   } catch (error) {
@@ -29,16 +29,17 @@ async function begin(id: number, job: ReadJob): Promise<Part> {
   // Loaded with the first read: a thread that only copies the log needs none of the service.
   const { createPerformer } = await import('./perform.ts');
   begun.set(id, createPerformer(repositories)(job));
-  return goOn(id);
+  return nextPart(id);
 }
 
-async function goOn(id: number): Promise<Part> {
+async function nextPart(id: number): Promise<Part> {
   const next = await begun.get(id)?.next();
   if (next === undefined || next.done) throw new Error('the thread that had begun this response has ended');
   return next.value;
 }
 
-function endOf(id: number): AsyncIterator<Part> | undefined {
+/** Removes and returns the remaining parts of a response. */
+function take(id: number): AsyncIterator<Part> | undefined {
   const parts = begun.get(id);
   begun.delete(id);
   return parts;

@@ -4,43 +4,43 @@ import type { EventRecord } from '../../store/tables/record/events.ts';
 import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 
-/** A due event with its previous attempts. */
-export interface Due {
+/** An event to send, with its previous attempts. */
+export interface PendingDelivery {
   readonly event: EventRecord;
   readonly before: DeliveryRecord | null;
 }
 
 export interface Batch {
-  readonly due: readonly Due[];
-  /** The webhook has seen all events up to this number once these were sent. */
+  readonly due: readonly PendingDelivery[];
+  /** After this batch, the webhook needs no other event up to this number. */
   readonly until: number;
 }
 
-/** How far the sending has come: the number up to which events were taken, and those whose outcome is not saved yet. */
+/** The number up to which events were taken, and the events in flight: those whose outcome is not saved yet. */
 interface Position {
   readonly cursor: number;
   readonly sending: ReadonlyMap<number, unknown>;
   readonly now: Instant;
 }
 
-/** How many events are sent to a webhook at one time. */
-const PLACES = 16;
+/** How many events of a webhook are in flight at one time. */
+const MAX_IN_FLIGHT = 16;
 
-/** How many events are passed over at one time that a webhook does not take. */
+/** How many numbers a batch goes through, including events of types that the webhook does not take. */
 const MAX_SCANNED = 20_000;
 
-/** Fills the free places: due retries first, then new events. */
+/** Chooses the events to send next, up to the number that may be in flight: due retries first, then new events. */
 export async function nextBatch(
   { deliveries, events, recordHeads }: Pick<Repositories, 'deliveries' | 'events' | 'recordHeads'>,
   { accountId, id: webhookId, ordered, pausedUntil, retryAt, types }: WebhookRecord,
   { cursor, sending, now }: Position,
 ): Promise<Batch> {
   const isPaused = pausedUntil !== null && pausedUntil > now;
-  const free = (ordered || isPaused ? 1 : PLACES) - sending.size;
+  const free = (ordered || isPaused ? 1 : MAX_IN_FLIGHT) - sending.size;
   const isDue = retryAt !== null && retryAt <= now && !isPaused && free > 0;
   // Events that are being sent stay due until their outcome is saved.
   const listed = isDue ? await deliveries.listDue({ accountId, webhookId }, now, free + sending.size) : [];
-  const due: Due[] = [];
+  const due: PendingDelivery[] = [];
   for (const before of listed.filter(({ seq }) => !sending.has(seq)).slice(0, free)) {
     const [event] = await events.list(accountId, { after: before.seq - 1, until: before.seq, limit: 1 }, {});
     if (event === undefined) throw new Error(`event ${before.seq} of ${accountId} is gone`);

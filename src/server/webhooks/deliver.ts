@@ -12,7 +12,7 @@ import type { DeliveryRecord } from '../../store/tables/webhooks/deliveries.ts';
 import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import type { Base } from '../base.ts';
 import type { Logger } from '../log.ts';
-import { type Due, nextBatch } from './batch.ts';
+import { nextBatch, type PendingDelivery } from './batch.ts';
 import type { Sender, SendResult } from './send.ts';
 
 export interface ObservedAttempt {
@@ -35,11 +35,11 @@ export interface DeliveryParts extends Pick<Base['parts'], 'store' | 'record' | 
   onRecorded(): void;
 }
 
-/** How long an attempt that has ended waits for others, to be saved with them. */
+/** How long a finished attempt waits for others, so that one transaction saves them all. */
 const GATHER_MS = 5;
 
-/** An event that is being sent. `before` is set once it is written down that it waits. */
-interface Sending extends Omit<Due, 'before'> {
+/** An event that is being sent. `before` is set once its waiting delivery is saved. */
+interface Sending extends Omit<PendingDelivery, 'before'> {
   before: DeliveryRecord | null;
   readonly payload: Payload;
   readonly startedAt: Instant;
@@ -61,9 +61,8 @@ interface Run {
 }
 
 /**
- * Sends everything that is due to one webhook while it holds the lease. A place that is free takes the next event, whatever
- * the others wait for. It is free once its last attempt was saved, so that a server that dies sends at most as many events
- * twice as there are places.
+ * Sends the due events of one webhook while this server holds the lease. A limited number is in flight; the next event starts
+ * once the outcome of another is saved. So a server that dies sends at most that many events twice.
  */
 export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, run: Run): Promise<void> {
   const { repositories } = parts.store;
@@ -77,12 +76,12 @@ export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, ru
   async function takeMore(webhook: WebhookRecord): Promise<void> {
     const startedAt = parts.now();
     const { due, until } = await nextBatch(repositories, webhook, { cursor, sending, now: startedAt });
-    const prepare = async (one: Due) => ({
+    const prepare = async (one: PendingDelivery) => ({
       ...one,
       payload: await renderEvent(repositories, webhook, one.event),
       startedAt,
     });
-    // Before any of them is sent: what cannot be read then makes nothing that was sent forgotten.
+    // All are read before any is sent: a failed read must not make this run forget an event that was sent.
     const prepared = await Promise.all(due.map(prepare));
     cursor = until;
     for (const sent of prepared) {
@@ -109,7 +108,7 @@ export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, ru
       if (sending.size === 0 && cursor <= webhook.lastSeq) return;
       if (attempts.size > 0 && finished.length === 0) await Promise.race([woken, ...attempts]);
       if (attempts.size > 0 && finished.length > 0) await Promise.race([Promise.all(attempts), sleep(GATHER_MS)]);
-      // The cursor passes what is still being sent, which is written down to be found by the next server.
+      // The cursor also passes events in flight. Their waiting deliveries are saved, so that the next server finds them.
       const over = finished.splice(0);
       const isOver = new Set(over.map(({ sent }) => sent));
       const begun = [...sending.values()].filter((one) => one.before === null && !isOver.has(one));

@@ -10,18 +10,18 @@ export type Deliverer = ReturnType<typeof createDeliverer>;
 
 type Webhook = Pick<WebhookRecord, 'accountId' | 'id'>;
 
-/** Sends events to webhooks, to each in a run of its own, so that a slow one holds up no other. */
+/** Sends events to webhooks. Each webhook has a run of its own, so that a slow receiver delays no other. */
 export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
   const { store, now, realTime, log, leaseSeconds = LEASE_SECONDS } = parts;
   const lease = newLease();
   const leaseEnd = () => addSeconds(realTime(), leaseSeconds);
   const stopping = new AbortController();
-  /** Wakes the run of a webhook, by its id. */
+  /** By the id of a webhook, the function that wakes its run. */
   const busy = new Map<string, () => void>();
   const runs = new Set<Promise<void>>();
   let dispatches = 0;
 
-  /** So that the leases of a server end soon after it has died, and not while it works. */
+  /** Leases are short, so that those of a dead server end soon: a working server prolongs them. */
   const prolonging = setInterval(() => {
     if (runs.size === 0) return;
     const prolonged = store.transaction(({ webhooks }) => webhooks.prolong(lease, leaseEnd()));
@@ -45,7 +45,7 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
         }
       }
       busy.delete(id);
-      // A dispatch after its last look, and before the lease was released, has passed this webhook over.
+      // A dispatch since the last check of this run has skipped the webhook, since its lease was taken.
       if (seen !== dispatches) await dispatch();
     } catch (error) {
       busy.delete(id);
@@ -54,7 +54,7 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
     }
   }
 
-  /** Starts a run for each webhook that has something to send, or wakes the one that it has. Does not wait for the runs. */
+  /** Starts a run for each webhook with due events, or wakes its run. Does not wait for the runs. */
   async function dispatch(): Promise<void> {
     dispatches += 1;
     if (stopping.signal.aborted) return;

@@ -41,12 +41,12 @@ const TIMEOUT_MS = 15_000;
 /** How long a name server may take to answer, and how often it is asked. */
 const NAME_SERVERS = { timeout: 3_000, tries: 2 };
 
-/** How much of a response is read, in bytes. What is longer is cut off, and counts as whole. */
+/** How much of a response is read, in bytes. A longer response is cut off and counts as complete. */
 const MAX_ANSWER_BYTES = 4_096;
 
 /**
- * How long a connection is kept that nothing is sent over, in milliseconds. Receivers keep theirs for longer, so that none is
- * closed just when it is used: each attempt is one request.
+ * How long an idle connection is kept, in milliseconds. Receivers keep connections for longer, so that none closes a connection
+ * just when an attempt uses it.
  */
 const KEEP_MS = 1_000;
 
@@ -94,8 +94,8 @@ export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...opti
 class AddressRefused extends Error {}
 
 /**
- * Looks names up for connections, of which each is made to an address that was checked here: a name that resolves to
- * another address afterwards changes nothing. A name with one address that is not public is refused whole.
+ * Looks up names for connections and refuses a name if any of its addresses is not public. The connection goes to an address that
+ * was checked here, so it does not matter what the name resolves to later.
  */
 function guardedLookup(resolve: Resolve): LookupFunction {
   return (name, options, callback) => {
@@ -113,8 +113,8 @@ function guardedLookup(resolve: Resolve): LookupFunction {
 }
 
 /**
- * Asks name servers, IPv4 and IPv6 at once. Not `getaddrinfo`: of that only four calls run at one time in a process, so
- * that a few names that are slow would hold up everybody, and none can be ended.
+ * Asks name servers for IPv4 and IPv6 addresses at the same time. `getaddrinfo` is not used: a process runs only four of its calls
+ * at one time and cannot cancel them, so a few slow names would delay all webhooks.
  */
 async function resolveWith(resolver: dns.Resolver, name: string): Promise<LookupAddress[]> {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
@@ -138,7 +138,7 @@ async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseDa
     error = 'response broken off';
   }
   const retryAfterSeconds = readRetryAfter(headers);
-  // Compressed, though nobody asked for it.
+  // The attempt asks for `identity`, but some receivers compress all the same.
   const coding = String(headers['content-encoding'] ?? '');
   const text = coding === '' ? answer.toString('utf8') : `(${coding})`;
   return { accepted: error === null, status: statusCode, error, answer: text, retryAfterSeconds };
@@ -158,7 +158,7 @@ function refusalOf(status: number): string | null {
 }
 
 /** The meaning of error codes; the first match counts. */
-const words: readonly (readonly [code: RegExp, meaning: string])[] = [
+const meanings: readonly (readonly [code: RegExp, meaning: string])[] = [
   [/^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/, 'connection reset'],
   [/^ECONNREFUSED$/, 'nothing listens there'],
   [/^(ENOTFOUND|ENODATA)$/, 'name not found'],
@@ -177,9 +177,9 @@ function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return describe(error.errors[0]);
   if (error instanceof AddressRefused) return 'its address is not public';
   const { code = error.name, syscall = '' } = error;
-  // Also for a name server without a listener.
+  // The name server refused the connection, not the receiver.
   if (syscall.startsWith('query') && code === 'ECONNREFUSED') return 'the name server did not answer';
-  return words.find(([pattern]) => pattern.test(code))?.[1] ?? `connection failed (${code})`;
+  return meanings.find(([pattern]) => pattern.test(code))?.[1] ?? `connection failed (${code})`;
 }
 
 /** The delay of a `Retry-After` header, in seconds; null when it is absent or cannot be read. */

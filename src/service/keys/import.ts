@@ -32,7 +32,7 @@ export const importOperations: Operations<typeof keyImport> = {
       const fields = wrongFields(input, now);
       if (fields.length > 0) throw apiError('invalidParams', { fields });
       orThrow(await repositories.products.find(accountId, productId), 'productNotFound');
-      // First of all checks: a repeated import gets `keyTaken`, whatever else is wrong.
+      // Before the checks below, so that a repeated import is refused with `keyTaken`, whatever has changed since.
       await refuseKnown(context, input);
       if (input.force !== true && maxActivations !== null && devices.length > maxActivations) {
         throw apiError('inUse', { inUse: describeUse({ devices: devices.length, sessions: 0 }) ?? '' });
@@ -68,11 +68,11 @@ export const importOperations: Operations<typeof keyImport> = {
         await refuseKnown(context, input);
         throw apiError('keyTaken');
       }
-      // Since the first look another request may have imported the key and replaced or deleted it. Now nobody can: the index
-      // of keys has the string for this licence.
+      // Between the check and the insert, another request may have imported this key and replaced or deleted it. After the
+      // insert nobody can: the unique index holds the key for this licence.
       await refusePrevious(context, key);
       await addDevices(context, license, devices);
-      // The end has passed, so no event announces it.
+      // An expiry in the past gets no events.
       if (expirationDate !== null && expirationDate <= now) await repositories.licenseExpiries.markRecorded(license);
       context.record(licenseEvent('license.created', license, { imported: true, devices: devices.length }));
       return { key: revealKey(key), id: license.id };
@@ -107,7 +107,7 @@ async function namedPlan({ repositories, caller }: Context, { productId, plan }:
   return orThrow(await repositories.plans.findByName(caller.accountId, productId, plan), 'planNotFound');
 }
 
-/** The features that differ from the plan's; equal ones go on following the plan. */
+/** The features that differ from those of the plan. Equal features are left out, so that they follow the plan. */
 const ownFeatures = ({ metadata }: Input, plan: Plan | null): Features =>
   Object.fromEntries(Object.entries(metadata?.features ?? {}).filter(([name, set]) => plan?.features[name] !== set));
 

@@ -12,7 +12,7 @@ import { type PageInput, readPage, readPart } from '../lists.ts';
 import { anyone, type Operations } from '../operation.ts';
 import { showListed } from './show.ts';
 
-/** A token that is limited to some products finds the keys of these. */
+/** A token that is limited to some products gets the keys of these products only. */
 export const listOperations: Operations<typeof keyLists> = {
   list: {
     authorize: anyone,
@@ -70,5 +70,5 @@ function filtersOf({ caller, now }: Context, input: InputOf<typeof keyLists.list
   };
 }
 
-/** No id of a licence that was created at this instant, or later, is before this one. */
+/** The smallest id that a licence created at this instant can have. */
 const firstIdOf = (instant: Instant): string => (instant < EPOCH ? '' : newId('lic', instant, new Uint8Array(10)));

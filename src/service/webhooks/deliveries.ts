@@ -7,7 +7,7 @@ import type { WebhookRecord } from '../../store/tables/webhooks/webhooks.ts';
 import { readEventContent } from '../numbering.ts';
 import { type Operations, ofWholeAccount, replayToAnyone } from '../operation.ts';
 import { eventOf } from '../record.ts';
-import { findWebhook, lastSeqOf, lockWebhook, takeOver } from './webhooks.ts';
+import { findWebhook, lastSeqOf, lockWebhook, patchAndEndLease } from './webhooks.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -32,8 +32,8 @@ export const deliveryOperations: Operations<typeof webhookDeliveries> = {
       if (!webhook.active) throw apiError('webhookInactive');
       const events = Math.max(0, (await lastSeqOf(context)) - after);
       // Waiting events after that number are sent again from the start.
-      await repositories.deliveries.removeWaiting({ accountId: webhook.accountId, webhookId }, after);
-      await takeOver(context, webhook, { lastSeq: Math.min(webhook.lastSeq, after), pausedUntil: null });
+      await repositories.deliveries.removeWaiting({ accountId: webhook.accountId, webhookId }, after, MAX_SEQ);
+      await patchAndEndLease(context, webhook, { lastSeq: Math.min(webhook.lastSeq, after), pausedUntil: null });
       record({ resource: { type: 'webhook', id: webhookId }, data: { after, events } });
       return { webhookId, events };
     },
@@ -58,13 +58,13 @@ export interface Payload {
   readonly eventId: string;
   readonly createdAt: Instant;
   readonly body: string;
-  /** The secrets in a body, which must not be stored elsewhere. */
+  /** The licence keys in the body. They must be removed from texts that are stored, such as the response of the receiver. */
   readonly secrets: readonly string[];
 }
 
 /**
- * The body of a webhook: the event without the address of the request. A licence key is whole where the webhook takes whole
- * keys and the licence is still there: unless one of these changes, it is the same at each attempt.
+ * Returns the body that is sent to a webhook: the event without the address of the request. It has the licence key in full if the
+ * webhook has `reveal` and the licence still exists. Each attempt sends the same body unless one of these changes.
  */
 export async function renderEvent(
   { keys }: Pick<Repositories, 'keys'>,

@@ -1,5 +1,6 @@
 import type { InputOf } from '../../contract/endpoint.ts';
 import { apiError, type Reason } from '../../contract/errors.ts';
+import { MAX_SEQ } from '../../contract/scalars.ts';
 import { DEFAULT_OVERLAP_SECONDS, type Webhook, type webhooks } from '../../contract/webhooks.ts';
 import { type Caller, seesSecrets } from '../../domain/access.ts';
 import { newId } from '../../domain/ids.ts';
@@ -57,7 +58,7 @@ export const webhookOperations: Operations<typeof webhooks> = {
     perform: async (context, { webhookId }) => show(await findWebhook(context, webhookId), context),
   },
 
-  /** A reactivated webhook goes on where it stopped. After `active` or a new URL, waiting events are sent at once. */
+  /** A reactivated webhook continues where it stopped. After `active` or a new URL, waiting events are sent at once. */
   update: {
     ...replayToAnyone(ofWholeAccountWithReveal),
     async perform(context, { webhookId, from, ...given }) {
@@ -75,14 +76,14 @@ export const webhookOperations: Operations<typeof webhooks> = {
       });
       const target = { accountId: caller.accountId, webhookId };
       const { deliveries } = repositories;
-      if (given.types) await deliveries.removeOthers(target, given.types);
+      if (given.types) await deliveries.removeOtherTypes(target, given.types);
       if (!given.active && given.url === undefined) {
-        return show(given.types ? await takeOver(context, after, {}) : after, context);
+        return show(given.types ? await patchAndEndLease(context, after, {}) : after, context);
       }
-      const lastSeq = given.active ? await goOn(context, before, from) : before.lastSeq;
+      const lastSeq = given.active ? await resume(context, before, from) : before.lastSeq;
       await deliveries.retryAll(target, context.now);
-      const isOn = given.active && { disabledAt: null, disabledReason: null };
-      return show(await takeOver(context, after, { ...startedAnew, ...isOn, lastSeq }), context);
+      const enabled = given.active && { disabledAt: null, disabledReason: null };
+      return show(await patchAndEndLease(context, after, { ...noFailures, ...enabled, lastSeq }), context);
     },
   },
 
@@ -112,11 +113,8 @@ export const webhookOperations: Operations<typeof webhooks> = {
   },
 };
 
-function newWebhook(
-  { caller, now, random }: Context,
-  { url, types, description = null, reveal = false, ordered = false, active = true, ...input }: NewWebhook,
-  lastSeq: number,
-): WebhookRecord {
+function newWebhook({ caller, now, random }: Context, input: NewWebhook, lastSeq: number): WebhookRecord {
+  const { url, types, description = null, reveal = false, ordered = false, active = true } = input;
   return {
     accountId: caller.accountId,
     id: newId('whk', now, random(10)),
@@ -131,7 +129,7 @@ function newWebhook(
     previousSecret: null,
     previousSecretUntil: null,
     lastSeq,
-    ...startedAnew,
+    ...noFailures,
     retryAt: null,
     lease: null,
     leaseUntil: null,
@@ -145,11 +143,10 @@ function newWebhook(
 
 type NewWebhook = InputOf<(typeof webhooks)['create']>;
 
-/** Resets the failures of the previous receiver. */
-const startedAnew = { failingSince: null, lastError: null, pausedUntil: null };
+const noFailures = { failingSince: null, lastError: null, pausedUntil: null };
 
-/** Changes a webhook and ends its lease: events that are being sent now are sent again if they still wait. */
-export async function takeOver(
+/** Changes a webhook and ends its lease, so that its server reads it again. Events in flight that still wait are sent again. */
+export async function patchAndEndLease(
   { repositories: { webhooks, deliveries } }: Context,
   { accountId, id }: WebhookRecord,
   changes: Parameters<Context['repositories']['webhooks']['patch']>[1],
@@ -161,18 +158,22 @@ export async function takeOver(
 /** How long events wait for a webhook that is not active, in seconds. */
 const KEPT_SECONDS = 30 * 24 * 60 * 60;
 
-/** The number of the last event that no longer waits for a webhook, since it was not active for too long; else 0. */
+/** The number of the last event that is too old to wait for a webhook that is not active; 0 for an active one. */
 const forgottenUntil = async (context: Context, { active }: WebhookRecord): Promise<number> =>
   active ? 0 : seqBefore(context, addSeconds(context.now, -KEPT_SECONDS));
 
-/** Drops deliveries that are no longer sent; with `from`, all waiting ones. Returns the number to go on after. */
-async function goOn(context: Context, webhook: WebhookRecord, from: number | 'now' | undefined): Promise<number> {
+/**
+ * Removes the waiting deliveries that a reactivated webhook no longer sends: all of them if `from` says where to continue. Returns
+ * the number of the event after which it continues.
+ */
+async function resume(context: Context, webhook: WebhookRecord, from: number | 'now' | undefined): Promise<number> {
   const last = await lastSeqOf(context);
   if (Number(from) > last + 1) throw apiError('aheadOfService', { last });
-  const until = from === undefined ? await forgottenUntil(context, webhook) : undefined;
+  const until = from === undefined ? await forgottenUntil(context, webhook) : MAX_SEQ;
   const target = { accountId: webhook.accountId, webhookId: webhook.id };
   await context.repositories.deliveries.removeWaiting(target, 0, until);
-  return from === undefined ? Math.max(webhook.lastSeq, until ?? 0) : from === 'now' ? last : from - 1;
+  if (from === undefined) return Math.max(webhook.lastSeq, until);
+  return from === 'now' ? last : from - 1;
 }
 
 export async function findWebhook({ repositories, caller }: Context, webhookId: string): Promise<WebhookRecord> {
@@ -191,7 +192,7 @@ export async function lastSeqOf({ repositories, caller }: Context): Promise<numb
 const updated = (webhook: WebhookRecord, changed: readonly string[]): UseCaseEvent =>
   eventOf('webhook.updated', 'webhook', webhook.id, { changed, active: webhook.active, host: hostOf(webhook) });
 
-/** The origin of a URL; path and query may hold a secret of the receiver. */
+/** The host of the URL; the path and the query may hold a secret of the receiver. */
 const hostOf = ({ url }: Pick<WebhookRecord, 'url'>): string => new URL(url).host;
 
 /** Shows the whole URL to callers that may change it; its path and query may hold a secret of the receiver. */

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect, LOCK_TIMEOUT_MS } from '../database.ts';
 import { openSqliteFile, refuseOtherSchemas } from '../engine/sqlite/driver.ts';
-import { explain, KEPT, locateFile } from '../engine/sqlite/file.ts';
+import { explain, locateFile, REPLACED_SUFFIX } from '../engine/sqlite/file.ts';
 import { findOwner } from '../engine/sqlite/lock.ts';
 import { StartupError } from '../errors.ts';
 import type { Sealing } from '../secrets.ts';
@@ -15,9 +15,8 @@ import { checkManifest, type Manifest } from './manifest.ts';
 export const isTaken = (target: string): boolean => (statSync(target, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /**
- * Puts a backup where a database is to stand: after a crash the target is the one or the other, whole. A database that
- * stands there is kept beside it, under a name with `stamp` in it. The backup itself stays as it is. Returns where the
- * database stands, and where the one before it does now.
+ * Replaces the database at `target` by a copy of a backup. After a crash the target is the old database or the new one, whole.
+ * The old database is kept beside it, under a name with `stamp` in it. Returns the paths of both.
  *
  * @throws StartupError when the backup is damaged or open to others, or the target is in use, or is not to be replaced
  */
@@ -37,7 +36,7 @@ export async function restoreBackup(
   }
   return withCopy(file, path, async (copy) => {
     const old = await openSqliteFile(path, { waitMs: LOCK_TIMEOUT_MS });
-    const previous = isReplaced ? `${path}${KEPT}${stamp}` : null;
+    const previous = isReplaced ? `${path}${REPLACED_SUFFIX}${stamp}` : null;
     try {
       // Another restore may have put its file there while this one checked its copy.
       const isUsed = old.writer.prepare('SELECT 1 FROM sqlite_master').get() !== undefined;

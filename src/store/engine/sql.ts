@@ -38,7 +38,7 @@ export const unionOf = (queries: readonly Sql[], columns: readonly string[] = ['
 export const isAmong = (column: Sql, values: readonly SqlValue[]): Sql =>
   values.length === 0 ? raw('1 = 0') : sql`${column} in (${join(values)})`;
 
-/** Writes a statement out. `place` stands for the value of a position, from 1 on. Collects the values in their order. */
+/** Returns the text of a statement, with `place(n)` for its nth value, and appends the values to `values`. */
 export function write(statement: Sql, place: (position: number) => string, values: SqlValue[] = []): string {
   const { texts, parts } = statement;
   let text = texts[0] as string;
@@ -63,8 +63,8 @@ const MAX_STATEMENTS = 1_000;
 const isPart = (part: SqlValue | Sql): part is Sql => part instanceof Sql;
 
 /**
- * Makes a function that returns what `prepare` has made of a statement, with the values of a call. `prepare` is called once
- * for each template, and for each text of statements that have parts.
+ * Returns a function that finds or makes the prepared form of a statement, and lists the values of this call. `prepare` is called
+ * once per template, or once per text for a statement that has parts.
  */
 export function prepareOnce<T>(prepare: (statement: Sql) => T) {
   const known = new Map<string | readonly string[], T>();

@@ -1,7 +1,7 @@
 import type { Dialect } from './dialect.ts';
 import { namedRows } from './named-rows.ts';
 
-/** All tables. Text and integer columns only, and the account first in keys, but for what belongs to the installation. */
+/** All tables. Columns are text or integer. Keys begin with the account, except in tables of the whole database. */
 export const schema = (dialect: Dialect): readonly string[] => [
   `create table accounts (
     id text primary key, name text not null, created_at text not null
@@ -23,7 +23,7 @@ export const schema = (dialect: Dialect): readonly string[] => [
     rate_limit integer, last_used_on text, budget_of text,
     constraint tokens_pk primary key (account_id, id)
   )`,
-  // How much of each rate limit is used up, for replicas that share a database. It needs no log.
+  // How much of each rate limit is used up, for replicas that share a database. A crash may lose it, so it is not logged.
   `create ${dialect.unlogged} table rates (
     name text primary key, empty_at bigint not null
   )`,
@@ -76,26 +76,27 @@ export const schema = (dialect: Dialect): readonly string[] => [
     constraint licenses_product foreign key (account_id, product_id) references products (account_id, id),
     constraint licenses_customer foreign key (account_id, customer_id) references customers (account_id, id)
   )`,
-  // One index says that a key is there once, and finds it by its end: keys are random, so that each entry of an index of
-  // them has a page of its own to be written.
+  // Finds keys by their last four characters and keeps whole keys unique. A second index would cost a page write for each new
+  // key, since keys are random.
   `create unique index licenses_key on licenses
     (account_id, lower(substr(license_key, length(license_key) - 3)), license_key)`,
-  // Holds the licences whose end is still to be announced, and no others; first those that are not announced at all.
+  // The licences with an event of their expiry still to be recorded: first those not announced, then the announced ones.
   `create index licenses_to_record on licenses
     (account_id, (case when soon_recorded_for is distinct from expires_at then 0 else 1 end), expires_at, id)
     where expires_at is not null and expired_recorded_for is distinct from expires_at`,
   `create unique index licenses_reference on licenses (account_id, reference) where reference is not null`,
-  // The indexes that answer lists of keys, each with ids in order behind what it finds, and what counting needs behind them.
-  // One that holds a part of the keys is used by statements that say the same condition in the same words; what they compare
-  // stands before the id, since SQLite would otherwise read on in the primary key. Decision 0052.
+  // The indexes for lists of keys: first the columns of the filter, then the id for the order, then what counting reads. SQLite
+  // uses a partial index only if the statement repeats its condition word for word, and prefers the primary key unless the
+  // compared expression comes before the id. Decision 0052.
   `create index licenses_by_customer on licenses (account_id, customer_id, id) where customer_id is not null`,
   `create index licenses_by_product on licenses (account_id, product_id, id)`,
   `create index licenses_by_end on licenses
     (account_id, expires_at, id, vendor_disabled, product_id) where expires_at is not null`,
-  // Those with an end in the order of the list.
+  // Licences that expire, in the order of the list.
   `create index licenses_with_end on licenses
     (account_id, id, expires_at, vendor_disabled) where expires_at is not null`,
-  // Those whose end was recorded: keys that have ended are mostly old, behind all that are still to end. Creating a key writes none.
+  // Licences whose expiry was recorded. The list shows new keys first, so it would read all valid keys before the expired ones.
+  // Creating a key writes nothing to this index.
   `create index licenses_ended on licenses
     (account_id, (case when expired_recorded_for = expires_at then 1 end), id, expires_at, vendor_disabled, product_id)
     where expired_recorded_for = expires_at`,
@@ -122,7 +123,7 @@ export const schema = (dialect: Dialect): readonly string[] => [
     constraint previous_keys_pk primary key (account_id, license_key)
   ) ${dialect.clustered}`,
   `create index previous_keys_by_license on previous_keys (account_id, license_id)`,
-  // No reference to the licence: a device has had its trial, also when that is deleted.
+  // No reference to the licence: a device gets no second trial when the licence is deleted.
   `create table trials (
     account_id text not null, product_id text not null, host_id text not null, license_id text not null,
     license_key text not null, created_at text not null,
@@ -134,7 +135,7 @@ export const schema = (dialect: Dialect): readonly string[] => [
     license_id text not null,
     constraint license_metadata_pk primary key (account_id, name, value, license_id)
   ) ${dialect.clustered}`,
-  // What customers, licences and devices are found by. Decision 0052.
+  // The words by which customers, licences and devices are found. Decision 0052.
   `create table customer_words (
     ${dialect.rowNumber} account_id text not null, customer_id text not null, words text not null,
     constraint customer_words_of unique (account_id, customer_id)
@@ -163,7 +164,7 @@ export const schema = (dialect: Dialect): readonly string[] => [
   )`,
   `create unique index sessions_by_id on sessions (account_id, id)`,
   `create index sessions_by_end on sessions (expires_at)`,
-  // Slots that devices have left; those of another year than the `slot_year` of the licence are void.
+  // Slots that are promised to the devices that left them, in the `slot_year` of the licence only.
   `create table slot_promises (
     account_id text not null, license_id text not null, host_id text not null, calendar_year integer not null,
     promised_at text not null, fingerprint text,
@@ -179,7 +180,7 @@ export const schema = (dialect: Dialect): readonly string[] => [
   ) ${dialect.clustered}`,
   `create index license_files_by_license on license_files (account_id, license_id, ends_at)`,
   `create index license_files_by_end on license_files (ends_at)`,
-  // Anybody may ask for the revocation list, so it must not cost more than what stands in it.
+  // The revocation list is public: reading it must cost no more than the rows it has.
   `create index license_files_revoked on license_files (account_id, id) where revoked_at is not null`,
   `create table revocation_lists (
     account_id text primary key references accounts (id), seq integer not null, changed_at text not null
@@ -235,7 +236,7 @@ export const schema = (dialect: Dialect): readonly string[] => [
     constraint webhook_deliveries_pk primary key (account_id, webhook_id, seq),
     constraint webhook_deliveries_webhook foreign key (account_id, webhook_id) references webhooks (account_id, id) on delete cascade
   )`,
-  // What was accepted is most of the table, and is asked for by its end only.
+  // Most rows are of delivered events, which only the cleanup reads, by age.
   `create index webhook_deliveries_open on webhook_deliveries
     (account_id, webhook_id, seq) where state = 'waiting'`,
   `create index webhook_deliveries_due on webhook_deliveries

@@ -1,23 +1,23 @@
 /** Parts of statements that differ between the engines. */
 export interface Dialect {
   /**
-   * Keeps the rows in the order of the primary key. Without it SQLite keeps them by a number of their own and the primary key
-   * beside them, so that each is written twice. PostgreSQL knows one way only.
+   * Stores the rows in the index of the primary key. SQLite would otherwise write each key twice: with the row, and in an index
+   * beside the table. PostgreSQL has no such choice.
    */
   readonly clustered: string;
   readonly unlogged: string;
-  /** The number of a row in a table of words, which nothing outside of the database knows. */
+  /** The number by which the index of words refers to a row. A copy of the database has other numbers. */
   readonly rowNumber: string;
   /** A text column that holds JSON, of which `->` and `->>` take members. */
   json(column: string): string;
   /**
-   * Statements that make a view of the columns of a table of words, in which an index of each three characters answers
-   * `words like`. Without the extension pg_trgm PostgreSQL looks at all words.
+   * Statements that make an index of the words of a table by groups of three characters, for `words like`, and a view that uses it.
+   * Without the extension pg_trgm PostgreSQL reads all words.
    */
   indexWords(table: string, view: string, columns: string): readonly string[];
 }
 
-/** An index beside the table, which keeps no text: it takes the row from the table, and the table writes it by triggers. */
+/** The index keeps no text of its own: it reads the words from the table, whose triggers keep it up to date. */
 const indexWordsOnSqlite: Dialect['indexWords'] = (table, view, columns) => [
   `create virtual table ${table}_index using fts5
     (words, content = '${table}', content_rowid = 'row_id', tokenize = 'trigram', detail = none, columnsize = 0)`,
@@ -35,7 +35,7 @@ const indexWordsOnSqlite: Dialect['indexWords'] = (table, view, columns) => [
     select i.words, ${columns} from ${table}_index as i cross join ${table} as t on t.row_id = i.rowid`,
 ];
 
-/** Whoever may not add the extension, or does not have it installed, has no index. */
+/** There is no index where the extension is not installed, or the user may not add it. */
 const indexWordsOnPostgres: Dialect['indexWords'] = (table, view, columns) => [
   `do $$ begin
     create extension if not exists pg_trgm;

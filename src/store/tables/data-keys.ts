@@ -3,7 +3,7 @@ import type { WrappedKey } from '../secret-box.ts';
 import { tableOf, text, unlessTaken } from '../table.ts';
 
 const columns = {
-  /** There is one for the whole database. */
+  /** Always `current`: a database has one data key. */
   slot: text<'current'>('slot'),
   id: text('id'),
   /** The data key, sealed under the master key. */

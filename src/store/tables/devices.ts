@@ -28,7 +28,7 @@ const lists = listsOf({ ...devices, read }, 'id', { beside: besideHeld });
 type NewDevice = Omit<Device, 'fingerprint' | 'publicKey' | 'lastSeenOn'> &
   Partial<Device> & { readonly hostId: HostId };
 
-/** The host that gets the slot of another; its tag stays as it is with null. */
+/** The host that gets the slot of a device. With a null `deviceTag` the tag of the device stays. */
 type Rebinding = Pick<Device, 'deviceTag' | 'ipAddress'> & { readonly newHostId: HostId; readonly now: Instant };
 
 /** Which devices of an account are listed. */
@@ -47,19 +47,19 @@ export const deviceRepository = (db: Connection) => ({
     const conflict = sql`on conflict (account_id, license_id, host_id) do nothing`;
     const added = { ...idsOf(license), fingerprint: null, publicKey: null, lastSeenOn: null, ...device };
     if (!(await devices.insert(db, added, conflict))) return false;
-    await makeFindable(db, license, null, added);
+    await updateSearch(db, license, null, added);
     return true;
   },
 
   /** Updates the fingerprint and the public key of a device, and the day it was seen. */
-  note: (
+  updateMachine: (
     license: License,
     hostId: string,
-    told: Pick<Changes<typeof columns>, 'fingerprint' | 'publicKey' | 'lastSeenOn'>,
-  ) => devices.set(db, { ...idsOf(license), hostId }, told),
+    machine: Pick<Changes<typeof columns>, 'fingerprint' | 'publicKey' | 'lastSeenOn'>,
+  ) => devices.set(db, { ...idsOf(license), hostId }, machine),
 
-  /** Notes that a host was seen on a day, if it is a device and was not on that day yet. */
-  see: (license: License, hostId: string, day: string) =>
+  /** Notes the day on which a device was seen, unless it was seen on that day or later. Does nothing for other hosts. */
+  markSeen: (license: License, hostId: string, day: string) =>
     db.send(sql`
       update devices set last_seen_on = ${day} where account_id = ${license.accountId} and license_id = ${license.id}
         and host_id = ${hostId} and coalesce(last_seen_on, '') < ${day}`),
@@ -72,15 +72,21 @@ export const deviceRepository = (db: Connection) => ({
     const before = await devices.find(db, key);
     const { newHostId, deviceTag, ipAddress, now } = rebinding;
     // The fingerprint and the public key of the old machine do not apply.
-    const told = { fingerprint: null, publicKey: null, lastSeenOn: now.slice(0, 10) };
-    const changes = { hostId: newHostId, deviceTag: deviceTag ?? undefined, ipAddress, activationTime: now, ...told };
+    const machine = { fingerprint: null, publicKey: null, lastSeenOn: now.slice(0, 10) };
+    const changes = {
+      hostId: newHostId,
+      deviceTag: deviceTag ?? undefined,
+      ipAddress,
+      activationTime: now,
+      ...machine,
+    };
     const device = await devices.patch(db, key, changes);
     if (device === null || before === null) return null;
-    await makeFindable(db, license, before, device);
+    await updateSearch(db, license, before, device);
     return device;
   },
 
-  /** Of all licences, oldest first. One that is added meanwhile is the last, or left out. */
+  /** A page of the devices of all licences, oldest first. A device that is added during the walk comes last. */
   page(accountId: AccountId, { productIds, customerId, unseenSince }: DeviceFilters, page: Page) {
     const conditions = [isOfProducts(accountId, 'devices.license_id', productIds)];
     if (unseenSince !== undefined) conditions.push(isUnseenSince('devices', unseenSince));
@@ -108,14 +114,12 @@ const idsOf = (license: License) => ({ accountId: license.accountId, licenseId: 
 
 async function removeDevices(db: Connection, license: License, which: { hostId?: HostId } = {}): Promise<Device[]> {
   const removed = await devices.take(db, { ...idsOf(license), ...which });
-  for (const device of removed) await makeFindable(db, license, device, null);
+  for (const device of removed) await updateSearch(db, license, device, null);
   return removed;
 }
 
-type MaybeDevice = Device | null;
-
-/** Updates the search phrases of a device; null for `before` or `after` means no device. */
-async function makeFindable(db: Connection, { accountId, id }: License, before: MaybeDevice, after: MaybeDevice) {
+/** Updates the words by which a device is found. `before` is null for a new device, `after` for a removed one. */
+async function updateSearch(db: Connection, { accountId, id }: License, before: Device | null, after: Device | null) {
   const ownerOf = ({ hostId }: Device) => ({ accountId, licenseId: id, hostId });
   const words = ({ hostId, deviceTag }: Device) => wordsOf(hostId, deviceTag);
   if (before !== null) await replaceWords(db, licenseWords, ownerOf(before), words(before), '');

@@ -9,7 +9,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** Binds a server to an address; returns host and port as they stand in a URL. Throws StartupError when it cannot. */
+/** Binds a server to an address; returns `host:port` for a URL. Throws StartupError if that fails. */
 export async function bind(server: Server, { host, port }: Address, option = '--port'): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
@@ -26,7 +26,7 @@ export async function bind(server: Server, { host, port }: Address, option = '--
   return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
 }
 
-/** Takes an address as a server would, and releases it. Throws StartupError when it cannot be used. */
+/** Binds an address and releases it at once. Throws StartupError if that fails. */
 export async function tryAddress(host: string, port: number): Promise<void> {
   const server = createServer((socket) => socket.destroy());
   await bind(server, { host, port });
@@ -45,7 +45,7 @@ export const isLoopback = (host: string): boolean =>
 /** At most one warning about a foreign host is logged in this time, in milliseconds. */
 const WARN_EVERY_MS = 60_000;
 
-/** Returns whether a host names this machine, with a port or without, and warns about another one. */
+/** Returns a function that tells whether a host, with or without a port, names this machine; other hosts are logged. */
 export function onlyLoopbackHosts(log: Logger, monotonic: () => number): (host: string) => boolean {
   let warnedAt = Number.NEGATIVE_INFINITY;
   return (host) => {

@@ -20,13 +20,13 @@ export function createNodeListener(
 ): (message: IncomingMessage, response: ServerResponse) => void {
   return async (message, response) => {
     const request = readIncoming(message, response, isHostAllowed);
-    // Where a request that cannot be read ends, and the next one begins, cannot be trusted.
+    // Nobody knows where a malformed request ends, so the next request on this connection cannot be trusted.
     if (request instanceof Error) response.shouldKeepAlive = false;
     let answer: HttpResponse;
     try {
       answer = request instanceof Error ? refusal(request) : await app(request);
     } catch {
-      // Even where its failure could not be logged, a request gets an answer.
+      // The app has failed even to log a failure. The request gets a response all the same.
       answer = refusal(apiError('serverError'));
     }
     try {
@@ -38,13 +38,13 @@ export function createNodeListener(
   };
 }
 
-/** What may stand in a Host header (RFC 3986 §3.2.2, §3.2.3), as long as a name can be; anything else has to be refused (RFC 9112 §3.2). */
+/** A valid Host header (RFC 3986 §3.2.2, §3.2.3), at most as long as a name; others must be refused (RFC 9112 §3.2). */
 const hostShape = /^[\w.~!$&'()*+,;=%:[\]-]{0,255}$/;
 
-/** Longer than any request needs: all that the contract takes in a query fits several times. */
+/** Several times the longest query that the contract accepts. */
 const MAX_TARGET_LENGTH = 8_192;
 
-/** A message of `node:http` as a request, or the refusal of what cannot be one. */
+/** Converts a message of `node:http` to a request; returns an ApiError for a malformed message. */
 function readIncoming(
   message: IncomingMessage,
   response: ServerResponse,
@@ -52,11 +52,11 @@ function readIncoming(
 ): HttpRequest | ApiError {
   const { method = '', url = '', headersDistinct: lines, httpVersion } = message;
   if (url.length > MAX_TARGET_LENGTH) return apiError('uriTooLong');
-  // A client that takes this for a proxy sends a whole address.
+  // A client that uses this server as a proxy sends a whole address.
   const [, authority, path] = /^https?:\/\/([^/?#]+)(\/.*)$/i.exec(url) ?? [];
   const target = url.startsWith('/') ? url : path;
   const [host, ...otherHosts] = lines.host ?? [];
-  // The connection was reset before its address could be read.
+  // Undefined if the connection was reset before its address could be read.
   const { remoteAddress: peer } = message.socket;
   const named = [authority, host].filter((name) => name !== undefined);
   const isMalformed = target === undefined || peer === undefined || otherHosts.length > 0;
@@ -98,20 +98,20 @@ function readBody(message: IncomingMessage, response: ServerResponse, headers: R
 /** A text of up to this size is written at once: a page of a list, in most cases. */
 const AT_ONCE_BYTES = 131_072;
 
-/** A longer text is written in parts of this size, so that it shows whether the other side takes any of it. */
+/** A longer text is written in parts of this size: the progress shows whether the client reads. */
 const PART_BYTES = 16_384;
 
-/** How long a caller that was answered before the end of its body may go on sending, in milliseconds. */
+/** How long a client may go on sending its body after the response, in milliseconds. */
 const LINGER_MS = 1_000;
 
 /**
- * Sends a response, no faster than the other side takes it.
+ * Sends a response, no faster than the client reads it.
  *
- * @param fail called when the chunks of a body cannot be had; the connection is then closed in the middle of it
+ * @param fail called when the source of a body fails; the connection is then closed in the middle of the body
  */
 function send(response: ServerResponse, { status, headers, body }: HttpResponse, fail: (error: unknown) => void): void {
   const { req: request } = response;
-  // Closing at once could cost the caller its response; reading for ever would let it send without end.
+  // Closing at once could lose the response; reading on for ever would let the client send without end.
   if (!request.complete) setTimeout(() => request.complete || request.socket.destroy(), LINGER_MS).unref();
   const isHead = request.method === 'HEAD';
   if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
@@ -125,7 +125,7 @@ function send(response: ServerResponse, { status, headers, body }: HttpResponse,
     return;
   }
   const length = Buffer.byteLength(body);
-  // 304 has no body, and a length would be that of the response it stands for.
+  // A 304 has no body; a length in it would describe the body that it leaves out (RFC 9110 §8.6).
   response.writeHead(status, status === 304 ? headers : { ...headers, 'Content-Length': length });
   if (isHead) return void response.end();
   if (length <= AT_ONCE_BYTES) response.end(body);
@@ -138,7 +138,7 @@ function stream(
   fail: (error: unknown) => void,
 ): void {
   const chunks = Readable.from(body);
-  // Its source lets go of what it holds.
+  // Lets the source of the body release its resources.
   if (response.closed) return void chunks.destroy();
   pipeline(chunks, response).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') fail(error);

@@ -12,17 +12,17 @@ import type { HttpRequest, HttpResponse } from '../../http/messages.ts';
 import { createRenderer, pageHeaders } from './html.ts';
 import type { PageSettings } from './settings.ts';
 
-/** Below it each path holds the token of a link. */
+/** The token of a link follows in the path. */
 export const CUSTOMER_PATH = '/my/';
 
-/** What is logged in place of a path, which holds a secret. */
+/** Logged in place of the path, which holds the token. */
 const ROUTE = '/my/{token}';
 
 type Outcome = 'freed' | 'gone' | 'refused';
 
 /**
- * Serves the page of customers: `GET` shows it, `POST` frees a device. Without a valid token every request is answered 404,
- * whatever it is.
+ * Serves the page of customers: `GET` shows it, `POST` frees a device. The response to a request without a valid token is 404,
+ * whatever its method.
  */
 export function createCustomerPage(parts: AppParts, settings: PageSettings) {
   const { store, limiter, log } = parts;
@@ -82,7 +82,7 @@ export function createCustomerPage(parts: AppParts, settings: PageSettings) {
       parts.onRecorded?.();
       return outcome;
     } catch (error) {
-      // Another request has freed it since it was looked up.
+      // Another request has freed the device since `freeDevice` looked it up.
       if (error instanceof ApiError) return 'gone';
       throw error;
     }
@@ -141,7 +141,7 @@ async function readForm({ readBody }: HttpRequest): Promise<URLSearchParams> {
   }
 }
 
-/** A form is good for one device under one link: the device has another id when it comes back. */
+/** Makes a form valid for one device under one link, once: a device that is activated again has another id. */
 const formTokenOf = (token: string, deviceId: string): string =>
   createHmac('sha256', token).update(`free ${deviceId}`).digest('base64url');
 

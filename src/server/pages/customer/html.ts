@@ -7,7 +7,7 @@ import type { HttpResponse } from '../../http/messages.ts';
 import type { PageSettings } from './settings.ts';
 import { preferredLanguage, type Texts } from './texts.ts';
 
-/** What is said above the keys. */
+/** The message above the keys. */
 type Notice = 'freed' | 'gone' | 'refused';
 
 /** A page that shows no keys. */

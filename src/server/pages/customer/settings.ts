@@ -9,13 +9,13 @@ export interface PageOptions {
   readonly name?: string | undefined;
   /** The colour of buttons, as `#0b5fff`. */
   readonly color?: string | undefined;
-  /** Texts by language, in place of the given ones. */
+  /** Texts by language, which replace the built-in texts. */
   readonly texts?: unknown;
 }
 
 /** The complete settings of the page. */
 export interface PageSettings {
-  /** Where customers find it, without a slash at the end; null as long as that is not known. */
+  /** The address of the server for customers, without a slash at the end; null until it is known. */
   url(): string | null;
   readonly name: string;
   readonly color: string;

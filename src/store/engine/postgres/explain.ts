@@ -2,7 +2,7 @@ import { causeOf, StartupError } from '../../errors.ts';
 import { codeOf } from './connection.ts';
 import { nameOf } from './hosts.ts';
 
-/** Says in one line what keeps PostgreSQL from being used; the password is in none of them. */
+/** Converts a known error of PostgreSQL to a StartupError, whose message never holds the password; returns others unchanged. */
 export function explain(error: unknown, url: string): unknown {
   if (error instanceof StartupError) return error;
   const cause = causeOf(error);

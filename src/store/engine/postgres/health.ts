@@ -22,7 +22,7 @@ const CONDITION = `
 `;
 
 /**
- * Asks PostgreSQL whether a change would work, without one. Throws StorageError, with a StartupError that names the cause.
+ * Asks PostgreSQL whether a change would work, without making one. Throws StorageError, with a StartupError that names the cause.
  *
  * @param renew called for a read-only database: the next check needs a new connection
  */

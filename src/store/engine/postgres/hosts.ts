@@ -7,7 +7,7 @@ export function hostsOf(url: string): readonly string[] {
   return hosts?.includes(',') ? hosts.split(',').map((host) => before + host + after) : [url];
 }
 
-/** Whether only a connection to a host that takes writes is used, as with several hosts. */
+/** Whether to use only a host that takes writes. With several hosts this is always so. */
 export const wantsPrimary = (url: string): boolean =>
   hostsOf(url).length > 1 || /[?&]target_session_attrs=(read-write|primary)(?=&|$)/.test(url);
 

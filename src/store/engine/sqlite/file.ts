@@ -14,6 +14,9 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { causeOf, StartupError, StorageError } from '../../errors.ts';
 
+/** A restore renames the database that it replaces: it appends this and a time. */
+export const REPLACED_SUFFIX = '.before-restore-';
+
 /** A regular file with one name, which no link hides. */
 export interface LocatedFile {
   /** Absolute, without symbolic links: every process that opens the file derives the same names from it. */
@@ -21,7 +24,7 @@ export interface LocatedFile {
   readonly mode: number;
   readonly isEmpty: boolean;
   readonly inode: bigint;
-  /** What identifies the file, whatever its name. */
+  /** Device and inode: the same under every name of the file. */
   readonly id: string;
 }
 
@@ -66,9 +69,6 @@ export function makeOwnFile(path: string, mode: number): void {
   }
 }
 
-/** A restore keeps the database that it replaces under its name, this and a time. */
-export const KEPT = '.before-restore-';
-
 function describe(path: string): LocatedFile {
   const found = lstatSync(path, { bigint: true });
   if (found.isDirectory()) throw new StartupError(`${path} is a folder`, fileHint);
@@ -76,7 +76,7 @@ function describe(path: string): LocatedFile {
   if (found.nlink > 1n) {
     throw new StartupError(
       `${path} has ${found.nlink} names (hard links)`,
-      `remove the others, such as ${basename(path)}${KEPT}… of a restore that was cut off: SQLite loses changes under several`,
+      `remove the others, such as ${basename(path)}${REPLACED_SUFFIX}… of a restore that was cut off: SQLite loses changes under several`,
     );
   }
   if (isMountedAlone(path, readMounts())) {
@@ -101,8 +101,8 @@ export function isMountedAlone(path: string, mounts: string): boolean {
 }
 
 /**
- * Remembers which files an open database consists of. The function it makes throws StorageError when one of them was
- * removed, renamed or replaced since: what is written from then on would be lost with the last process that has them open.
+ * Remembers the files of an open database. Returns a function that throws StorageError when one of them was removed, renamed or
+ * replaced: later writes would be lost when the last process closes it.
  */
 export function rememberFiles({ path, id }: LocatedFile): () => void {
   const log = `${path}-wal`;
@@ -118,8 +118,8 @@ export function rememberFiles({ path, id }: LocatedFile): () => void {
 }
 
 /**
- * After how many pages the log is copied into the file: 64 MiB, since keys are random, so that each has a page of its own
- * to be copied, and the sync of all of them is what costs. On a small disk it is an eighth of what is free.
+ * After how many pages the log is copied into the file: 64 MiB, or an eighth of the free space if that is less. Copying seldom is
+ * cheap, since each copy ends with a sync. Keys are random, so most changes write a page of their own.
  */
 export const maxLogPages = (freeBytes: number): number =>
   Math.max(1_000, Math.min(16_000, Math.floor(freeBytes / 8 / 4_096)));
@@ -135,7 +135,7 @@ export function checkDisk(path: string): void {
   try {
     accessSync(path, constants.W_OK);
   } catch (error) {
-    // A file that is open already is written to whatever its mode is now.
+    // Only a read-only disk counts: a change of the mode does not stop writes to an open file.
     if (codesOf(error).code === 'EROFS') throw new StorageError(error);
   }
   const { bfree, bsize } = statfsSync(dirname(path));
@@ -148,7 +148,10 @@ export const fileHint = 'give another file with --db';
 /** Primary result codes (sqlite.org/rescode.html). */
 const BUSY = 5;
 const READ_ONLY = 8;
+const IO_ERROR = 10;
+const CORRUPT = 11;
 const FULL = 13;
+const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
 const checkRights =
@@ -157,10 +160,10 @@ const checkRights =
 const explanations: Readonly<Record<number, readonly [problem: string, hint: string]>> = {
   [BUSY]: ['is in use by another program', 'try again'],
   [READ_ONLY]: ['cannot be written to', checkRights],
-  10: ['cannot be read or written: the disk failed', 'check the disk, and that it is not full'],
-  11: ['is damaged', 'keep it as it is, and restore a backup under another name'],
+  [IO_ERROR]: ['cannot be read or written: the disk failed', 'check the disk, and that it is not full'],
+  [CORRUPT]: ['is damaged', 'keep it as it is, and restore a backup under another name'],
   [FULL]: ['cannot be written to: the disk is full', 'free some space, then start again'],
-  14: ['cannot be opened', checkRights],
+  [CANNOT_OPEN]: ['cannot be opened', checkRights],
   [NOT_A_DATABASE]: ['is not a database', fileHint],
 };
 
@@ -172,7 +175,7 @@ export function explain(error: unknown, path: string): StartupError {
   return new StartupError(`${path} ${problem}`, hint, { cause: error });
 }
 
-/** The same for an error of any work on the database; one of another kind is returned as it is. */
+/** As {@link explain} for known errors of SQLite and the system; returns other errors unchanged. */
 export const explainKnown = (error: unknown, path: string): unknown =>
   primaryCode(error) in explanations ? explain(error, path) : error;
 
@@ -183,14 +186,14 @@ export const isFull = (error: unknown): boolean => primaryCode(error) === FULL;
 /** Whether the file is not a SQLite database. */
 export const isForeign = (error: unknown): boolean => primaryCode(error) === NOT_A_DATABASE;
 
-/** The result code of SQLite, without what it says more exactly; also for an error of the system that means the same. */
+/** The primary result code of SQLite. Errors of the system with the same meaning get the same code. */
 function primaryCode(error: unknown): number {
   const { code, errcode } = codesOf(error);
   if (code === 'EROFS') return READ_ONLY;
   return code === 'ENOSPC' || code === 'EDQUOT' ? FULL : errcode & 0xff;
 }
 
-/** Of the innermost cause, the code of the system (`EEXIST`), and the number of SQLite; 0 when it has none. */
+/** The codes of the innermost cause: of the system (`EEXIST`), and of SQLite (0 without one). */
 export function codesOf(error: unknown): { readonly code: unknown; readonly errcode: number } {
   const cause = causeOf(error);
   const code = 'code' in cause ? cause.code : undefined;

@@ -11,7 +11,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** The limit keeps a batch short, so that reads do not wait for long. */
+/** Reads wait while a batch runs. */
 const MAX_BATCH_SIZE = 256;
 
 /** For how many turns of the event loop without a new transaction a batch waits, if it is smaller than the one before. */
@@ -148,7 +148,8 @@ export function groupCommit(
     try {
       settle();
     } catch {
-      tryRollBack(); // still failing; asked again later
+      // `settled` tries again.
+      tryRollBack();
     }
   }
 

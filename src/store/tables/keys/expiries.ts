@@ -8,18 +8,18 @@ import { licenses } from './licenses.ts';
 const BATCH_SIZE = 50;
 
 /**
- * Whether a licence ends by then and is not marked as expired: for stage 0 not marked at all, for stage 1 marked as ending
- * soon. In the words of the index.
+ * The condition that a licence expires by `until` and is in a stage: 0 for nothing recorded yet, 1 for the announcement recorded.
+ * Repeats the expressions of the index `licenses_to_record`, which SQLite uses only then.
  */
 const isDue = (stage: 0 | 1, until: Instant) => sql`
   expires_at is not null and expired_recorded_for is distinct from expires_at and expires_at <= ${until}
   and (case when soon_recorded_for is distinct from expires_at then 0 else 1 end) = ${raw(String(stage))}`;
 
-/** The ends of licences for which events were recorded; a moved end is recorded again. */
+/** For which expiry of a licence its events were recorded. A changed expiry gets events of its own. */
 export const licenseExpiryRepository = (db: Connection) => {
-  /** Notes the end for which an event is recorded. */
+  /** Notes in a column that the event for the present expiry is recorded, for a batch of licences. */
   async function mark(column: string, stage: 0 | 1, accountId: AccountId, until: Instant): Promise<License[]> {
-    // The condition is repeated outside: the term may change between the two steps of the statement.
+    // The condition stands twice, since the expiry may change between the select and the update.
     const marked = await licenses.all(db)`
       update licenses set ${raw(column)} = expires_at
       where account_id = ${accountId} and ${isDue(stage, until)} and id in (
@@ -29,19 +29,19 @@ export const licenseExpiryRepository = (db: Connection) => {
     return marked.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   }
   return {
-    /** Marks a batch of licences that end by an instant as announced, each once per end, and returns them. */
+    /** Marks a batch of licences that expire by an instant as announced, and returns them. */
     markSoon: (accountId: AccountId, until: Instant) => mark('soon_recorded_for', 0, accountId, until),
 
-    /** Marks a batch of ended licences as recorded, and returns them. Licences not yet announced wait. */
+    /** Marks a batch of announced licences that have expired as recorded, and returns them. */
     markExpired: (accountId: AccountId, until: Instant) => mark('expired_recorded_for', 1, accountId, until),
 
-    /** Marks an ended licence as recorded, without an event. */
+    /** Marks an expired licence as recorded, without events. */
     markRecorded: ({ accountId, id }: License) =>
       db.run(sql`
         update licenses set soon_recorded_for = expires_at, expired_recorded_for = expires_at
         where account_id = ${accountId} and id = ${id}`),
 
-    /** Whether a batch of this size is full, so that there may be more. */
+    /** Whether a batch of `count` licences is full, so that more may be due. */
     isFullBatch: (count: number): boolean => count === BATCH_SIZE,
   };
 };

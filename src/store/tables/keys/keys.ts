@@ -106,7 +106,7 @@ export const keyRepository = (db: Connection) => ({
       where ${isLicense(license)} and expires_after is not null and expires_at is null`),
 
   /** Notes that a licence was used on a day, if it was not on that day yet. */
-  see: (license: License, day: string) =>
+  markSeen: (license: License, day: string) =>
     db.send(sql`
       update licenses set last_seen_on = ${day} where ${isLicense(license)} and coalesce(last_seen_on, '') < ${day}`),
 

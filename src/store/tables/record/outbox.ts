@@ -37,6 +37,6 @@ export const outboxRepository = (db: Connection) => ({
     return taken.sort((a, b) => (a.id < b.id ? -1 : 1));
   },
 
-  /** Whether a batch of this size is full, so that there may be more. */
+  /** Whether a batch of `count` entries is full, so that more may wait. */
   isFullBatch: (count: number): boolean => count === BATCH_SIZE,
 });

@@ -33,28 +33,31 @@ const replacing = sql`on conflict (account_id, webhook_id, seq) do update set
 
 type OfWebhook = Pick<DeliveryRecord, 'accountId' | 'webhookId'>;
 
-/** The most webhooks for `backlog`, the most numbers for `countWaiting`, and the greatest number. */
-const [MAX_ROWS, MAX_COUNTED, MAX_SEQ] = [1_000, 20_000, 2 ** 31 - 1];
+/** The most webhooks that `backlog` looks at. */
+const MAX_WEBHOOKS = 1_000;
+
+/** The most events that `countWaiting` looks at. */
+const MAX_COUNTED = 20_000;
 
 const isOf = ({ accountId, webhookId }: OfWebhook) => sql`account_id = ${accountId} and webhook_id = ${webhookId}`;
 
-/** The delivery states of events to webhooks. States in statements are literals: only so do partial indexes serve them. */
+/** The deliveries of events to webhooks. `'waiting'` is a literal in statements, so that the partial indexes serve them. */
 export const deliveryRepository = (db: Connection) => ({
   save: (records: readonly DeliveryRecord[]) => deliveries.insertMany(db, records, replacing),
 
-  /** Deliveries below a number, the last one first. */
+  /** Deliveries of events below a number, newest event first. */
   list(of: OfWebhook, { state, below, limit }: { below: number; limit: number; state?: DeliveryState | undefined }) {
     const which = state === undefined ? isOf(of) : sql`${isOf(of)} and state = ${state}`;
     return deliveries.all(db)`
       select * from webhook_deliveries where ${which} and seq < ${below} order by seq desc limit ${limit}`;
   },
 
-  /** Deliveries that are due again, those that wait longest first. */
+  /** Deliveries whose next attempt is due, in the order of that time. */
   listDue: (of: OfWebhook, now: Instant, limit: number) => deliveries.all(db)`
     select * from webhook_deliveries where ${isOf(of)} and state = 'waiting' and next_attempt_at <= ${now}
     order by next_attempt_at, seq limit ${limit}`,
 
-  /** When the first delivery is due again; null when none is. */
+  /** When the next attempt of any delivery is due; null when none waits. */
   async nextRetry(of: OfWebhook): Promise<Instant | null> {
     const next = await deliveries.first(db)`
       select * from webhook_deliveries where ${isOf(of)} and state = 'waiting' order by next_attempt_at limit 1`;
@@ -70,13 +73,13 @@ export const deliveryRepository = (db: Connection) => ({
     return again + (await countOf(db, sql`events where ${range} and ${isWanted}`));
   },
 
-  /** Removes waiting deliveries after a number, up to another one. */
-  removeWaiting: (of: OfWebhook, after: number, until = MAX_SEQ) =>
+  /** Removes waiting deliveries of the events after `after`, up to `until`. */
+  removeWaiting: (of: OfWebhook, after: number, until: number) =>
     db.run(sql`
       delete from webhook_deliveries where ${isOf(of)} and state = 'waiting' and seq > ${after} and seq <= ${until}`),
 
-  /** Removes waiting deliveries of other types. */
-  removeOthers: (of: OfWebhook, types: readonly EventType[]) =>
+  /** Removes waiting deliveries of events of other types than `types`; pings stay. */
+  removeOtherTypes: (of: OfWebhook, types: readonly EventType[]) =>
     db.run(sql`
       delete from webhook_deliveries where ${isOf(of)} and state = 'waiting'
       and not (${isAmong(sql`type`, [...types, 'ping'])})`),
@@ -86,12 +89,15 @@ export const deliveryRepository = (db: Connection) => ({
     db.run(sql`
       update webhook_deliveries set attempts = 0, next_attempt_at = ${now} where ${isOf(of)} and state = 'waiting'`),
 
-  /** Makes deliveries due now that would be due after an instant. */
+  /** Makes deliveries due now whose next attempt would be after an instant. */
   makeDue: (latest: Instant, now: Instant) =>
     db.run(sql`
       update webhook_deliveries set next_attempt_at = ${now} where state = 'waiting' and next_attempt_at > ${latest}`),
 
-  /** How many events active webhooks of all accounts have not accepted, of whatever type, and the oldest one of each. */
+  /**
+   * How many events the active webhooks of all accounts have yet to accept, and the oldest of these events for each webhook. Types
+   * that a webhook does not take are counted too.
+   */
   async backlog() {
     const waiting = sql`from webhook_deliveries as d
       where d.account_id = w.account_id and d.webhook_id = w.id and d.state = 'waiting'`;
@@ -99,7 +105,7 @@ export const deliveryRepository = (db: Connection) => ({
       select h.event_seq - w.last_seq + (select count(*) ${waiting}) as waiting, e.content
       from webhooks as w join record_heads as h on h.account_id = w.account_id join events as e
       on e.account_id = w.account_id and e.seq = coalesce((select min(d.seq) ${waiting}), w.last_seq + 1)
-      where w.active = 1 order by w.account_id, w.id limit ${MAX_ROWS}`);
+      where w.active = 1 order by w.account_id, w.id limit ${MAX_WEBHOOKS}`);
     const total = rows.reduce((sum, row) => sum + Number(row.waiting), 0);
     return { waiting: total, oldest: rows.map(({ content }) => content) };
   },

@@ -23,7 +23,7 @@ const columns = {
   previousSecretUntil: optional(text<Instant>('previous_secret_until')),
   /** Events up to this number were sent at least once, or are not for this webhook. */
   lastSeq: integer('last_seq'),
-  /** When the first of its failed deliveries is due again. */
+  /** When the next attempt of any failed delivery is due. */
   retryAt: optional(text<Instant>('retry_at')),
   /** The end of the pause that the receiver asked for. */
   pausedUntil: optional(text<Instant>('paused_until')),
@@ -103,7 +103,7 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
     remove: async (accountId: AccountId, id: string): Promise<boolean> =>
       (await webhooks.remove(db, { accountId, id })) === 1,
 
-    /** Webhooks with due deliveries and no lease of another server, those served longest ago first. */
+    /** Webhooks with due deliveries and no lease of another server; the webhook that was served longest ago comes first. */
     async listDue({ now, realTime, lease }: { now: Instant; realTime: Instant; lease: string }): Promise<ById[]> {
       // `nulls first` is explicit: PostgreSQL puts nulls last by default.
       const due = await webhooks.all(db)`
