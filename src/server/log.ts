@@ -5,13 +5,13 @@ import sonicBoom from 'sonic-boom';
 
 export type LogFormat = 'pretty' | 'json' | 'none';
 
-/** Takes log lines, each with its end. */
+/** Takes log lines, each with its line feed. */
 export interface LogSink {
   /** May throw or reject: a server goes on without the line. */
   write(line: string): unknown;
-  /** How many lines it has lost since it was asked; 0 while it has no room for a line that says so. */
+  /** Returns how many lines were lost since the last call; 0 while there is no room for a line that reports them. */
   takeLost?(): number;
-  /** Resolves when what it has taken is written or lost. */
+  /** Resolves when all taken lines are written or lost. */
   flush?(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ interface LogLine {
   (message: string): void;
 }
 
-/** Writes log lines with fields; an error is the field `err`. Not the type of pino, which programs that run the server do not have. */
+/** Writes log lines with fields; an error is the field `err`. Not the type of pino: programs that embed the server do not have it. */
 export interface Logger {
   readonly info: LogLine;
   readonly warn: LogLine;
@@ -29,7 +29,7 @@ export interface Logger {
 
 export interface ServerLog {
   readonly log: Logger;
-  /** Resolves when what was logged has been written or lost, but at the latest after a second. */
+  /** Resolves when all lines are written or lost, at the latest after a second. */
   flush(): Promise<void>;
 }
 
@@ -93,11 +93,11 @@ export async function createLog(format: LogFormat, sink: LogSink): Promise<Logge
 /** How many bytes wait for a full disk or a slow reader; further lines are lost. */
 const MAX_WAITING_BYTES = 65_536;
 
-/** Lines are written together, this many bytes or after this time: a write for each would cost more than a request. */
+/** Lines are written together, after this many bytes or this time: a write for each line would cost more than a request. */
 const WRITE_BYTES = 4_096;
 const WRITE_MS = 10;
 
-/** Writes to an open file, pipe or terminal by another thread, and tries again where that fails. */
+/** Writes to an open file, pipe or terminal without blocking, and retries failed writes. */
 export function createLogSink(fd: number, maxWaitingBytes = MAX_WAITING_BYTES): LogSink {
   const sonic = new sonicBoom.SonicBoom({
     fd,

@@ -32,7 +32,7 @@ export { tryAddress } from './http/transport/bind.ts';
 export { createLogSink } from './log.ts';
 export { createTestClock } from './test-clock.ts';
 
-/** How a server is to run. */
+/** Options of {@link startServer}. */
 export interface ServeOptions extends Address {
   /** The path of a SQLite file, which is created when it does not exist, or `postgres://…`. */
   readonly db: string;
@@ -44,7 +44,7 @@ export interface ServeOptions extends Address {
   /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
   readonly behindProxy?: readonly string[];
   readonly logFormat: LogFormat;
-  /** Lines that it does not take are counted and otherwise ignored. */
+  /** The sink of the log; lines that it does not take are counted. */
   readonly logTo: LogSink;
   /** With a test clock the server has `POST /_test/clock`. */
   readonly clock?: Clock;
@@ -70,7 +70,7 @@ interface WebhookOptions extends Partial<SenderOptions> {
   readonly signatureHeader?: string | undefined;
   /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
   readonly schedule?: readonly number[];
-  /** How long the work of a server that has died waits for another, in seconds (15). */
+  /** How long webhooks of a server that died wait until another server takes them over, in seconds (15). */
   readonly leaseSeconds?: number;
 }
 
@@ -93,7 +93,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Together more than a server has connections by default (decision 0012). */
+/** The sum exceeds the default number of connections (decision 0012). */
 const REQUEST_LIMITS: PlaceLimits = { maxRunning: 256, maxWaiting: 1_024 };
 
 /** Starts the service on a database; resolves once it listens. Throws StartupError when it cannot. */
@@ -110,8 +110,8 @@ export async function startServer(options: ServeOptions): Promise<RunningServer>
 }
 
 /**
- * Throws StartupError for a header that signatures cannot be in, for proxies that are no networks, and for a host beyond
- * this machine without TLS and without a proxy.
+ * Throws StartupError for a header that cannot carry signatures, for proxies that are not networks, and for a host that
+ * other machines reach without TLS and without a proxy.
  */
 function checkOptions({ host, tls, behindProxy = [], webhooks: { signatureHeader: name } = {} }: ServeOptions): void {
   const why = name === undefined ? null : signatureHeaderProblem(name);
@@ -227,8 +227,8 @@ async function openMetrics({ metrics }: ServeOptions, sources: MetricsSources, l
 }
 
 /**
- * Makes the first token of a database that has never had one: mostly a new one. Null for others, and for one that this
- * server has not made and shares, whose other servers might make one too.
+ * Makes the first token of a database without tokens. Null for a database with tokens, and for an existing shared database,
+ * where another server might make a second one.
  */
 async function makeFirstToken({ store, created, accountId, parts }: Base): Promise<RunningServer['created']> {
   if (!created && !store.isOnlyWriter) return null;
@@ -241,9 +241,10 @@ async function makeFirstToken({ store, created, accountId, parts }: Base): Promi
 
 /** Rate limits in this process if it owns the database, else in the database. */
 function limiterOf({ store: { rates }, clocks }: Base, options: ServeOptions, log: Logger): RateLimiter {
-  const { rateLimit = DEFAULT_REQUESTS_PER_MINUTE, lookupLimit } = options;
+  const { rateLimit: requestsPerMinute = DEFAULT_REQUESTS_PER_MINUTE, lookupLimit: missesPerMinute } = options;
   const now = () => Math.floor(clocks.monotonic() * 1_000);
   const onFailure = (error: unknown) => log.error({ err: error }, 'rate limits cannot be counted');
   const counter = rates === null ? createMemoryCounter(now) : createSharedCounter(rates, { now, onFailure });
-  return createRateLimiter(counter, rateLimit, lookupLimit, undefined, createMemoryCounter(now));
+  const publicCounter = createMemoryCounter(now);
+  return createRateLimiter(counter, { requestsPerMinute, missesPerMinute, publicCounter });
 }

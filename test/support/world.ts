@@ -131,7 +131,12 @@ export async function createWorld({
     store,
     door: 'http',
     log: await createLog(logTo ? 'json' : 'none', logTo ?? { write: () => {} }),
-    limiter: createRateLimiter(counter, perMinute, lookupsPerMinute, failuresPerMinute, publicCounter),
+    limiter: createRateLimiter(counter, {
+      requestsPerMinute: perMinute,
+      missesPerMinute: lookupsPerMinute,
+      failuresPerMinute,
+      publicCounter,
+    }),
     addressOf: trustProxies(behindProxy),
     signerOf,
     record,

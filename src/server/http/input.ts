@@ -125,7 +125,7 @@ function readJson(contentType: string, bytes: Uint8Array): unknown {
   }
 }
 
-/** Whether the error is for a body that is no JSON; only that error has a cause. */
+/** Whether the error is for a body that is not JSON; only this `invalidParams` has a cause. */
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof ApiError && error.reason === 'invalidParams' && error.cause !== undefined;
 

@@ -2,7 +2,7 @@ import { subscriberOf } from '../../domain/ip-address.ts';
 import { type Rate, remainingOf, waitOf } from '../../domain/rate.ts';
 import type { RateCounter, Taken } from './rate-counters.ts';
 
-/** Enough for people and for CI, and a bound on a script that has run away. */
+/** Enough for people and for CI; stops a script in an endless loop. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 6_000;
 
 /** Keys that do not exist, per minute, token and address: typing errors stay below, guessing does not. */
@@ -24,21 +24,30 @@ export interface Allowance {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Counts requests by token, those without one and failed authentications by address, and look-ups of unknown keys by both. */
+/** Counts requests by token, requests without a token and failed authentications by address, look-ups of unknown keys by both. */
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
+interface Limits {
+  /** For each token; null is without limit. */
+  readonly requestsPerMinute: number | null;
+  /** Look-ups of unknown keys; null is without limit. */
+  readonly missesPerMinute?: number | null | undefined;
+  readonly failuresPerMinute?: number | undefined;
+  /** Counts requests without a token, which must not wait for a database. */
+  readonly publicCounter?: RateCounter;
+}
+
 /**
- * Limits the requests and the look-ups of unknown keys of each token per minute; null is without limit.
- *
  * Headers are those of draft-ietf-httpapi-ratelimit-headers; `Retry-After` is in whole seconds (RFC 9110 §10.2.3).
  */
 export function createRateLimiter(
   counter: RateCounter,
-  requestsPerMinute: number | null,
-  missesPerMinute: number | null = MISSES_PER_MINUTE,
-  failuresPerMinute: number = FAILURES_PER_MINUTE,
-  /** Counts requests without a token, which must not wait for a database. */
-  ownCounter: RateCounter = counter,
+  {
+    requestsPerMinute,
+    missesPerMinute = MISSES_PER_MINUTE,
+    failuresPerMinute = FAILURES_PER_MINUTE,
+    publicCounter = counter,
+  }: Limits,
 ) {
   const failures = { perMinute: failuresPerMinute, burst: failuresPerMinute };
   const misses = missesPerMinute === null ? null : { perMinute: missesPerMinute, burst: missesPerMinute };
@@ -57,10 +66,10 @@ export function createRateLimiter(
       return describe('failures', failures, await counter.take(`failures ${subscriberOf(address)}`, failures));
     },
     async takePublic(address: string): Promise<Allowance> {
-      return describe('public', PUBLIC, await ownCounter.take(`public ${subscriberOf(address)}`, PUBLIC));
+      return describe('public', PUBLIC, await publicCounter.take(`public ${subscriberOf(address)}`, PUBLIC));
     },
     async takePage(address: string): Promise<Allowance> {
-      return describe('page', PAGE, await ownCounter.take(`page ${subscriberOf(address)}`, PAGE));
+      return describe('page', PAGE, await publicCounter.take(`page ${subscriberOf(address)}`, PAGE));
     },
     async countMiss(tokenId: string, address: string): Promise<void> {
       if (misses !== null) await counter.take(missesOf(tokenId, address), misses);

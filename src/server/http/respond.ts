@@ -65,7 +65,7 @@ function headersOf({ reason, fields }: ApiError): Headers {
   return reason === 'requestInProgress' || reason === 'unavailable' ? { 'Retry-After': '1' } : {};
 }
 
-/** The refusal for a failed request: the one thrown, when the contract lists it for the endpoint, else a server error. */
+/** The refusal for a failed request: the thrown ApiError if the contract lists it for the endpoint, else a server error. */
 export function toApiError(endpoint: AnyEndpoint, error: unknown): ApiError {
   const isListed = error instanceof ApiError && error.reason !== null && reasonsOf(endpoint).includes(error.reason);
   return isListed ? withFieldNames(endpoint, error) : apiError('serverError', {}, { cause: error });
@@ -92,8 +92,8 @@ export function retirementHeaders({ retirement }: AnyEndpoint): Record<string, s
 }
 
 /**
- * Waits for the first piece, so that a database that fails at once is answered with an error, and no head has been
- * sent. A response of one piece is a text.
+ * Waits for the first piece before the head is sent, so that a database that fails at once gets an error response. Returns a
+ * body of one piece as a text.
  */
 export async function startBody(pieces: AsyncIterable<string>): Promise<string | AsyncIterable<string>> {
   const iterator = pieces[Symbol.asyncIterator]();

@@ -7,7 +7,7 @@ export const FINGERPRINT_VERSION = 1;
 const START = `lkm-idempotency-${FINGERPRINT_VERSION}\0`;
 
 /**
- * Tells whether two requests are the same: hex SHA-256 over method, raw path, canonical query and exact body bytes.
+ * Identifies a request: hex SHA-256 over method, raw path, canonical query and exact body bytes.
  *
  * The order of different query parameters does not matter, the order of equal names does. The length of each part comes before it,
  * so that two different requests never give the same bytes. Source: API description, "Common behavior: idempotency", 3.

@@ -12,7 +12,7 @@ const wellFormed = /^[!-~]+(?: +[!-~]+)*$/;
 /**
  * The idempotency key of a request, or null when it carries none.
  *
- * A key may hold a comma: the lines of a repeated header are looked at one by one.
+ * A key may contain a comma, so the lines of a repeated header are read one by one.
  *
  * @throws ApiError `idempotencyKeyMalformed` for a malformed key, and for two different keys
  */

@@ -8,19 +8,19 @@ import type { Job, JobContext } from './job.ts';
 /** Stored responses are kept this long. Source: API description, "Common behavior: idempotency", 8. */
 const KEEP_SECONDS = 24 * 60 * 60;
 
-/** How much the first run after a start leaves: the clock that a server starts with, or ran with before, may be wrong. */
+/** The first run after a start keeps records longer: the clock may be wrong now, or may have been wrong when they were made. */
 const FIRST_KEEP_SECONDS = 7 * KEEP_SECONDS;
 
 const RUN_EVERY_MS = 24 * 60 * 60 * 1_000;
 
 const LOOK_EVERY_MS = 60_000;
 
-/** A wall clock that has moved this far relative to the steady one was set: ages computed from it are wrong. */
+/** If the wall clock moves this far relative to the steady clock, somebody has set it, and ages computed from it are wrong. */
 const JUMP_MS = 60 * 60 * 1_000;
 
 export const CLOCK_SLACK_SECONDS = JUMP_MS / 1_000;
 
-/** Records that one transaction removes: other writes wait no longer than for these. */
+/** How many records one transaction removes, which bounds how long other writes wait. */
 const BATCH_SIZE = 500;
 
 /** In milliseconds: the wall clock, which can be set, and a monotonic one. */
@@ -29,7 +29,7 @@ export interface Clocks {
   steady(): number;
 }
 
-/** Where batches are removed: a store or a job. */
+/** A store or the context of a job. */
 type Transactions = Pick<JobContext, 'transaction'>;
 
 export type DueRun = 'first' | 'daily';
@@ -43,7 +43,7 @@ interface CleanupParts {
 /**
  * Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. Each
  * batch records how many it removed of each account. The first run after a start removes what is older than a week. A daily
- * run also ends leases that end later than any can, by a clock that was wrong. Returns how many it removed.
+ * run also ends leases whose end is impossibly late, set while the clock was wrong. Returns how many it removed.
  */
 export async function cleanUp(store: Transactions, nowMs: number, parts: CleanupParts) {
   const at = toInstant(nowMs);
@@ -61,13 +61,13 @@ export async function cleanUp(store: Transactions, nowMs: number, parts: Cleanup
   return { idempotencyRecords, licenseFiles };
 }
 
-/** What the first run removes was made before this; null for nothing. It goes by the clock of the newest record. */
+/** The instant before which the first run removes records; null if there are none. A clock ahead of the newest record is not trusted. */
 async function beforeFirst(store: Transactions, now: Instant): Promise<Instant | null> {
   const newest = await store.transaction(({ idempotency }) => idempotency.newest());
   return newest === null ? null : addSeconds(newest < now ? newest : now, -FIRST_KEEP_SECONDS);
 }
 
-/** Removes batch after batch. Each is recorded in its own transaction: a run that is cut short leaves a record of all it removed. */
+/** Removes batch after batch, and records each in its own transaction: an interrupted run leaves a record of all it removed. */
 async function removeAll(
   store: Transactions,
   { record, signal }: CleanupParts,
@@ -89,8 +89,8 @@ async function removeAll(
 }
 
 /**
- * Decides when to clean up: once a day, and not in a day in which the wall clock has jumped. The function that it returns
- * gives the run that is due, which counts as that of the day; null when none is.
+ * Decides when to clean up: once a day, and not within a day after the wall clock has jumped. The returned function claims
+ * the run that is due; null if none is.
  */
 export function createCleanupSchedule({ wall, steady }: Clocks): () => DueRun | null {
   let offset = wall() - steady();
@@ -100,7 +100,7 @@ export function createCleanupSchedule({ wall, steady }: Clocks): () => DueRun | 
   return () => {
     const moved = wall() - steady() - offset;
     if (Math.abs(moved) > JUMP_MS) {
-      // A new day begins here, from which on the clock is trusted again.
+      // The clock is trusted again after a day without a jump.
       offset += moved;
       lastRun = steady();
       due = 'daily';

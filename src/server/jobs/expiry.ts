@@ -17,7 +17,7 @@ const PAUSE_MS = 25;
 
 interface ExpiryParts {
   readonly record: Recorder;
-  /** Called after each commit of what was recorded. */
+  /** Called after each commit with recorded events. */
   onRecorded(): void;
   now(): Instant;
 }
@@ -29,21 +29,21 @@ interface Batch {
 
 type Expiries = Repositories['licenseExpiries'];
 
-/** The job that records what time alone brings about: licences that end or will soon, and sessions whose lease is over. */
+/** The job that records events of time alone: licences that have expired or will soon, and sessions whose lease is over. */
 export const expiryJob = (parts: ExpiryParts): Job => ({
   name: 'expiry',
   everyMs: 1_000,
   run: (context) => recordExpiries(context, parts),
 });
 
-/** Records all that is due by now, each thing once, in batches. */
+/** Records all expiries that are due, each once, in batches. */
 export async function recordExpiries(
   { transaction, signal }: Pick<JobContext, 'transaction' | 'signal'>,
   { record, onRecorded, now }: ExpiryParts,
 ): Promise<void> {
   const at = now();
 
-  /** Records batches with pauses for requests: the terms of a whole year's licences may end in one moment. */
+  /** Records batches with pauses for requests: very many licences may expire at the same instant. */
   async function repeat(operation: string, step: (repositories: Repositories) => Promise<Batch>): Promise<void> {
     for (let isLast = false; !isLast && !signal.aborted; ) {
       const batch = await transaction(async (repositories) => {
@@ -67,7 +67,7 @@ export async function recordExpiries(
     const announce = (operation: string, type: EventType, mark: (expiries: Expiries) => Promise<License[]>) =>
       repeat(operation, async ({ licenseExpiries }) => {
         const licenses = await mark(licenseExpiries);
-        // One that has ended already, since nobody looked at the time before, ends no more soon.
+        // A licence that expired while no server ran is not announced as expiring soon.
         const told = licenses.filter(({ expirationDate: end }) => type === 'license.expired' || (end ?? '') > at);
         const happened = told.map((license) => {
           return [id, licenseEvent(type, license, { expirationDate: license.expirationDate })] as const;
@@ -83,7 +83,7 @@ export async function recordExpiries(
     const happened: Batch['happened'][number][] = [];
     for (const session of lapsed) {
       const license = await keys.findById(session.accountId, session.licenseId);
-      // Nobody can be told; the sessions of others go on.
+      // A session without its licence has no event.
       if (license !== null) happened.push([session.accountId, sessionEvent('session.expired', license, session)]);
     }
     return { isLast: lapsed.length < MAX_SESSIONS, happened };

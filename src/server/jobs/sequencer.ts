@@ -11,7 +11,7 @@ const GATHER_MS = 100;
 /**
  * Numbers all staged entries of all accounts, a batch at a time.
  *
- * @returns false when another replica holds the lease: it numbers them
+ * @returns false when another replica holds the lease and numbers them
  */
 export async function sequence(
   { repositories }: Pick<Store, 'repositories'>,
@@ -32,8 +32,8 @@ export async function sequence(
 }
 
 /**
- * Numbers all staged entries now: when a database is opened or closed. A database that cannot be written keeps them for
- * the next time.
+ * Numbers all staged entries when a database is opened or closed. If the database cannot be written, the entries stay
+ * staged.
  */
 export async function sequenceNow(store: Store): Promise<void> {
   try {

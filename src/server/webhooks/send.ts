@@ -50,7 +50,7 @@ const MAX_ANSWER_BYTES = 4_096;
  */
 const KEEP_MS = 1_000;
 
-/** Makes a sender. Its connections are kept for a moment and used again; no redirect is followed, no proxy is used. */
+/** Makes a sender. It reuses connections for a moment, follows no redirect and uses no proxy. */
 export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...options }: SenderOptions) {
   const resolver = new dns.Resolver(NAME_SERVERS);
   const resolve = options.resolve ?? ((name) => resolveWith(resolver, name));
@@ -83,7 +83,7 @@ export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...opti
       if (!signal.aborted || result.accepted) return result;
       return stopped.aborted ? null : { ...result, error: tooLate };
     },
-    /** Ends look-ups, and the connections that wait for more. */
+    /** Cancels look-ups and closes all connections. */
     close(): void {
       resolver.cancel();
       void opened?.then(({ dispatcher }) => dispatcher.destroy());

@@ -22,9 +22,9 @@ export interface ListenOptions extends Address {
   readonly tls?: Tls;
   readonly drainMs?: number;
   readonly limits?: Partial<ConnectionLimits> | undefined;
-  /** Whether many callers share an address, which then has no limit of its own. */
+  /** Whether the address is a proxy's, which many callers share: it has no limit of its own. */
   readonly isProxy?: (address: string) => boolean;
-  /** Whether requests may name this host; any unless given. A page of another site, whose name was made to point here, names that. */
+  /** Whether requests may name this host; default: any. Keeps out pages of other sites by DNS rebinding. */
   readonly isHostAllowed?: ((host: string) => boolean) | undefined;
   readonly onFailure?: (error: unknown) => void;
 }
@@ -32,7 +32,7 @@ export interface ListenOptions extends Address {
 /** Requests in flight have this long to end when the server stops, in milliseconds. */
 const DRAIN_MS = 10_000;
 
-/** Limits for slow clients, in milliseconds. A missing Host is refused by the adapter, as everything else. */
+/** Limits for slow clients, in milliseconds. The adapter refuses a missing Host, so that the refusal has the usual form. */
 const OPTIONS = {
   requireHostHeader: false,
   headersTimeout: 10_000,
@@ -43,7 +43,7 @@ const OPTIONS = {
 
 const HANDSHAKE_MS = 10_000;
 
-/** How long a refused connection may go on sending, so that it gets to read the refusal, in milliseconds. */
+/** How long a refused connection stays open, so that the client can read the refusal, in milliseconds. */
 const LINGER_MS = 1_000;
 
 /** Serves the app over HTTP, or over HTTPS with `tls`. Throws StartupError when the address cannot be used. */
@@ -80,7 +80,7 @@ export async function listen(app: App, options: ListenOptions) {
   };
 }
 
-/** Refuses a crowd of one address, and what is no HTTP. */
+/** Refuses too many connections of one address, and requests that are not HTTP. */
 function limitConnections(server: Server, connections: Connections): void {
   server.prependListener('connection', (socket: Socket) => {
     if (connections.admit(socket)) return;
@@ -90,7 +90,7 @@ function limitConnections(server: Server, connections: Connections): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const response = connections.current(socket);
     if (response?.req.complete) {
-      // What is in work was asked for correctly: it is finished, and the connection closed after it.
+      // The running request was valid: the connection closes after its response.
       response.shouldKeepAlive = false;
       response.once('close', () => socket.destroySoon());
     } else if (response?.headersSent) socket.destroy();
@@ -98,7 +98,7 @@ function limitConnections(server: Server, connections: Connections): void {
   });
 }
 
-/** What Node.js found wrong below the application. All else is a malformed request. */
+/** The refusals for errors that Node.js finds; any other error is a malformed request. */
 const reasons: Readonly<Record<string, Reason>> = {
   HPE_HEADER_OVERFLOW: 'headersTooLarge',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'bodyTooLarge',

@@ -117,7 +117,7 @@ ${moves && `<p>${moves}</p>`}
   };
 }
 
-/** Nothing of another page is loaded, nothing runs, no page shows this one in a frame, and no cache or other site learns its address. */
+/** Allows no scripts, no frames and no content from elsewhere, and hides the address of the page from caches and other sites. */
 export const pageHeaders = ({ color }: PageSettings): HttpResponse['headers'] => ({
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hash('sha256', styleOf(color), 'base64')}'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,

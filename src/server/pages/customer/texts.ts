@@ -81,10 +81,10 @@ export type Languages = Readonly<Record<string, Texts>>;
 const given: Languages = { en: english, de: german };
 
 /**
- * The texts of the page with those of a vendor: `{"fr": {"title": "Vos licences", …}}`. A text that a language lacks is that of
- * the given language of this name, else the English one.
+ * Adds the texts of a vendor: `{"fr": {"title": "Vos licences", …}}`. A text that is missing in a language is ours in that
+ * language, else in English.
  *
- * @throws RangeError for what is no such object, and for a name that is not that of a text
+ * @throws RangeError for a value of another form, and for an unknown name of a text
  */
 export function withTexts(own: unknown = {}): Languages {
   const languages: Record<string, Texts> = { ...given };
@@ -114,7 +114,7 @@ function membersOf(value: unknown, name: string): object {
   return value;
 }
 
-/** The language that a reader likes best (RFC 9110 §12.5.4), a language standing for its regions; else English. */
+/** The language that a reader prefers (RFC 9110 §12.5.4): `de` also serves `de-AT`; else English. */
 export function preferredLanguage(acceptLanguage: string, languages: Languages): string {
   const wanted = acceptLanguage
     .split(',')
