@@ -33,12 +33,12 @@ export function verifyLicenseFile(text: string, options: VerifyLicenseFileOption
 
 /** What the proof of an activation is checked against. */
 export interface VerifyActivationOptions extends Omit<ActivationOptions, 'now'> {
-  /** The time at which the proof must count; default is the present. */
+  /** The time at which the proof must be valid; default is the present. */
   readonly now?: Date;
 }
 
 /**
- * Verifies the `proof` of `POST /key/activate`: that the vendor's own service has answered this very request. `verdict` is
+ * Verifies the `proof` of `POST /key/activate`, which shows that the vendor's own service has answered this request. `verdict` is
  * `ok` or the first check that failed. Any text gets a verdict. Throws when the key that the proof names is not an Ed25519
  * point.
  */
@@ -61,7 +61,7 @@ export function createDeviceKey(): DeviceKey {
   return readDeviceKey(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 }
 
-/** The key of a device from its private half in PEM. Throws for what is no Ed25519 key. */
+/** The key of a device from its private half in PEM. Throws for a key that is not Ed25519. */
 export const readDeviceKey = (privateKey: string): DeviceKey => ({
   privateKey,
   publicKey: describePublicKey(createPrivateKey(privateKey)).jwk.x,
@@ -69,7 +69,7 @@ export const readDeviceKey = (privateKey: string): DeviceKey => ({
 
 /**
  * The proof that a device has removed its licence file, for `POST /key/deactivate-offline`: a compact JWS, signed with the
- * key that the file was asked for with. Throws for a text that is no licence file, and a key that is not Ed25519.
+ * device key of the request for the file. Throws for a text that is no licence file, and for a key that is not Ed25519.
  */
 export function createDeactivationProof(licenseFile: string, privateKey: string, now: Date = new Date()): string {
   const proof = signDeactivation(privateKey, licenseFile, epochSeconds(toInstant(now.getTime())));

@@ -14,7 +14,7 @@ export interface WebhookEvent {
   readonly seq: number;
   /** The type of the event: `license.created`. */
   readonly type: string;
-  /** The dated contract that it follows. */
+  /** The version of the contract, a date. */
   readonly api_version: string;
   readonly created_at: string;
   readonly resource_type: string;
@@ -74,7 +74,7 @@ export function verifyTimestampedWebhook(
 ): WebhookEvent {
   const parts = read(headers, header.toLowerCase()).split(',');
   const valuesOf = (name: string) => parts.flatMap((one) => (one.startsWith(name) ? [one.slice(name.length)] : []));
-  // Of two times neither counts: together they are no number.
+  // Two times are refused: joined, they are no number.
   const timestamp = readTime(valuesOf('t=').join(), options);
   if (!isTimestampedBy({ timestamp, body }, valuesOf('v1='), secretsOf(secret))) throw notSigned();
   return parse(body);
@@ -84,7 +84,7 @@ const secretsOf = (secret: string | readonly string[]) => (typeof secret === 'st
 
 const notSigned = () => new WebhookVerificationError('the webhook is not signed with this secret');
 
-/** The time of a signature, once it is neither too old nor in the future. */
+/** The time of a signature. Throws if it is further from now than the tolerance. */
 function readTime(written: string, { toleranceSeconds = 300, now = new Date() }: VerifyWebhookOptions): number {
   if (!/^\d{1,12}$/.test(written)) throw new WebhookVerificationError('the time of the webhook is no number');
   const timestamp = Number(written);

@@ -4,7 +4,7 @@ import { integerField, SearchText } from './fields.ts';
 import { partList } from './reply.ts';
 import { Count, CustomerId, LicenseId, ProductId, resource, ShownKey, shown, shownId } from './scalars.ts';
 
-/** By what something is found. */
+/** What a text can match. */
 export const foundBy = ['key', 'previousKey', 'id', 'reference', 'metadata', 'device', 'name', 'email'] as const;
 
 const customer = {
@@ -20,10 +20,10 @@ const customer = {
 };
 
 /** Something that a text finds: a customer or a key. */
-export const Found = resource('Found', 'A customer or a key that a text finds, and by what', {
+export const Found = resource('Found', 'A customer or a key that a text finds, and what the text matches', {
   kind: z.enum(['key', 'customer']).describe('What it is'),
-  by: z.enum(foundBy).describe('By what it is found; of a device by its host id or its tag'),
-  matched: shown('What is found, as the caller may see it: `order=A-1042` for an entry of metadata', 'A-1042'),
+  by: z.enum(foundBy).describe('What the text matches; `device`: a host id or a tag'),
+  matched: shown('The matching value, as the caller may see it: `order=A-1042` for an entry of metadata', 'A-1042'),
   licenseId: LicenseId.nullable().describe('The licence; null for a customer'),
   key: ShownKey.nullable().describe('Its key; masked for read-only callers'),
   productId: shownId(ProductId).nullable().describe('Its product'),
@@ -36,11 +36,11 @@ export const Found = resource('Found', 'A customer or a key that a text finds, a
 export type Found = z.output<typeof Found>;
 
 const FoundMeta = resource('FoundMeta', 'How much is shown', {
-  limit: Count.min(1).describe('How many there are of a kind at most'),
-  more: z.boolean().describe('Whether there are more of a kind'),
+  limit: Count.min(1).describe('The most results of each kind'),
+  more: z.boolean().describe('Whether there are more results of a kind'),
 });
 
-/** How many are shown of a kind when no limit is given. */
+/** The most results of each kind unless a limit is given. */
 export const DEFAULT_FOUND = 20;
 
 export const search = {
@@ -50,11 +50,11 @@ export const search = {
     description:
       'Finds keys by the whole key, an earlier key, its last section, an id, and parts of words of the reference, of texts ' +
       'and numbers in the metadata, and of host ids and tags of devices; with `customer:read` also customers by parts of ' +
-      'words of name and e-mail address. Case and accents make no difference. Newest first; of very many that fit, some. ' +
-      'A caller that sees keys masked finds them by no other part than the one it is shown.',
+      'words of name and e-mail address. Case and accents make no difference. Newest first; if very many match, only some of them. ' +
+      'A caller that sees masked keys finds them only by the part that it sees.',
     query: z.object({
       text: SearchText.describe('What to find'),
-      limit: integerField(1, 100).optional().describe(`How many of a kind at most; default ${DEFAULT_FOUND}`),
+      limit: integerField(1, 100).optional().describe(`The most results of each kind; default ${DEFAULT_FOUND}`),
     }),
     readsMany: true,
     reply: partList('FindResponse', Found, FoundMeta),

@@ -1,8 +1,8 @@
 import type { Fingerprint } from './license.ts';
 
 /**
- * The device that shares most components with a fingerprint, and at least so many; null when none does. Of several the one
- * that comes first.
+ * Returns the device that shares most components with a fingerprint, the first one of several; null if no device shares
+ * `match` components.
  */
 export function recognise<T extends { readonly fingerprint: Fingerprint | null }>(
   devices: readonly T[],

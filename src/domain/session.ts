@@ -5,13 +5,13 @@ export interface SessionProof {
   readonly id: string;
   /** The text whose bytes are the key of the HMAC. */
   readonly secret: string;
-  /** The value to be signed next. */
+  /** The nonce to sign next. */
   readonly nonce: string;
-  /** The value that was signed last; null once it has been accepted for the second time. */
+  /** The nonce that was signed last; null once it was accepted a second time. */
   readonly previousNonce: string | null;
 }
 
-/** The nonces that a request may sign, and the nonces of the session after an accepted request. */
+/** The nonces of a session. */
 export type NextNonces = Pick<SessionProof, 'nonce' | 'previousNonce'>;
 
 /**
@@ -25,7 +25,7 @@ export function acceptRequest(
 ): NextNonces | null {
   const expected = createHmac('sha256', secret).update(`${id}:${nonce}`).digest();
   const given = Buffer.from(signature, 'hex');
-  // Compares in the same time whatever is wrong.
+  // Compares in constant time.
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
   if (nonce === known.nonce) return { nonce: fresh, previousNonce: nonce };
   if (nonce === known.previousNonce) return { nonce: known.nonce, previousNonce: null };

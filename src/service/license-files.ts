@@ -58,8 +58,8 @@ export async function listFiles({ repositories, now }: Context, license: License
 }
 
 /**
- * Revokes the files of a device that was freed, or with null those of every device of the licence. Returns those that
- * still verify where nobody reads the revocation list, for the reply; without any, nothing.
+ * Revokes the files of a freed device, or with null of every device of the licence. Returns for the reply the files that
+ * software without the revocation list still accepts; empty without any.
  */
 export async function revokeFiles({ repositories, now }: Context, license: License, hostId: HostId | null) {
   const files = await repositories.files.revoke(license, hostId, now);

@@ -12,10 +12,10 @@ import { orThrow } from './operation.ts';
 import { deviceEvent } from './record.ts';
 import { knownByFingerprint, type LoadedFacts, promiseTo, refuseUnlessAllowed } from './rules.ts';
 
-/** Further data of a host in a request. */
-type Told = Changes<Pick<Device, 'fingerprint' | 'publicKey'>>;
+/** Details of a host that a request may give. */
+type HostDetails = Changes<Pick<Device, 'fingerprint' | 'publicKey'>>;
 
-interface Host extends Told {
+interface Host extends HostDetails {
   readonly hostId: HostId;
   readonly deviceTag?: string | undefined;
 }
@@ -27,14 +27,14 @@ interface Host extends Told {
 export async function holdSlot(context: Context, facts: LoadedFacts, host: Host): Promise<Device> {
   const { license, device } = facts;
   const { hostId, deviceTag, fingerprint, publicKey } = host;
-  const told = { fingerprint, publicKey };
-  if (device !== null) return noteTold(context, license, device, told);
+  const details = { fingerprint, publicKey };
+  if (device !== null) return noteUse(context, license, device, details);
   const { repositories, now, ipAddress } = context;
   if (fingerprint && license.fingerprintMatch !== null) {
     // Another request may have activated this machine by another name since we looked.
     const locked = await lockUsable(context, license);
     const known = await knownByFingerprint(context, locked, fingerprint);
-    if (known !== null) return noteTold(context, license, known, told);
+    if (known !== null) return noteUse(context, license, known, details);
   }
   const added = {
     id: newId('dev', now, context.random(10)),
@@ -56,8 +56,8 @@ export async function holdSlot(context: Context, facts: LoadedFacts, host: Host)
   const locked = await lockUsable(context, license);
   // Another request may have activated this very host since we looked, perhaps with the last slot.
   const other = await repositories.devices.find(license, hostId);
-  if (other !== null) return noteTold(context, license, other, told);
-  const move = await claimSlot(context, 'activate', { ...facts, license: locked, holdsSlot: false, hostId }, told);
+  if (other !== null) return noteUse(context, license, other, details);
+  const move = await claimSlot(context, 'activate', { ...facts, license: locked, holdsSlot: false, hostId }, details);
   await repositories.devices.insert(license, added);
   context.record(deviceEvent('device.activated', license, added, move));
   return added;
@@ -71,7 +71,7 @@ export async function claimSlot(
   context: Context,
   action: 'activate' | 'rebind',
   facts: LoadedFacts,
-  { fingerprint, leaving }: Pick<Told, 'fingerprint'> & { readonly leaving?: Device },
+  { fingerprint, leaving }: Pick<HostDetails, 'fingerprint'> & { readonly leaving?: Device },
 ): Promise<JsonObject> {
   const { license, hostId, maxMoves } = facts;
   const { repositories, now } = context;
@@ -147,10 +147,10 @@ export async function seeLicense({ repositories, now }: Context, license: Licens
   if (license.lastSeenOn !== today) await repositories.keys.markSeen(license, today);
 }
 
-/** Keeps the new fingerprint of a device, since parts of a machine are replaced one by one, and the day it was seen. */
-async function noteTold(context: Context, license: License, device: Device, told: Told): Promise<Device> {
-  const news = differences<Pick<Device, keyof Told | 'lastSeenOn'>>(device, {
-    ...told,
+/** Updates the fingerprint of a device, since parts of a machine are replaced one by one, and the day of its last use. */
+async function noteUse(context: Context, license: License, device: Device, details: HostDetails): Promise<Device> {
+  const news = differences<Pick<Device, keyof HostDetails | 'lastSeenOn'>>(device, {
+    ...details,
     lastSeenOn: dayOf(context.now),
   });
   await seeLicense(context, license);
@@ -158,7 +158,7 @@ async function noteTold(context: Context, license: License, device: Device, told
   return { ...device, ...news };
 }
 
-/** Locks the device of the host, if there still is one: a request that frees or moves its slot waits, and then revokes its files. */
+/** Locks the device of the host, if there still is one. A request that frees or moves its slot waits, and revokes the new file too. */
 export async function lockDevice(context: Context, { license, device, hostId }: LoadedFacts): Promise<Device | null> {
   if (device === null || hostId === null) return null;
   await lockUsable(context, license);

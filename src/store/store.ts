@@ -53,8 +53,8 @@ export interface Store
   /** Rate limits that replicas share; null where one process has the database for itself. */
   readonly rates: RateRepository | null;
   /**
-   * Has what is recorded numbered in the commit that makes it durable, and not left in the outbox. Returns false where
-   * commits of several processes overtake each other: there it is numbered afterwards.
+   * Registers the function that numbers recorded entries at the end of each commit. Returns false on engines where commits
+   * of several processes overtake each other: there entries wait in the outbox, and a job numbers them.
    */
   numberInCommit(number: NumberEntries): boolean;
   /** Throws when the database cannot serve, changes included: unreachable, full, read-only, damaged, or removed from its location. */
@@ -70,7 +70,7 @@ export interface Store
 /** How long the failure of a change counts as the state of the database, unless another change works before. */
 const FAILURE_MS = 10_000;
 
-/** The store that an engine's driver keeps. */
+/** Creates a store on the driver of an engine. */
 export function createStore(driver: Driver, secrets: Secrets = plainSecrets): Store {
   const memory = driver.isOnlyWriter ? createTokenMemory() : null;
   const onReader = repositoriesOn(driver.reader, secrets, memory?.noteChange);

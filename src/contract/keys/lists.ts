@@ -15,7 +15,7 @@ import { CustomerId, Instant, PlanId, ProductId, shownId, text } from '../scalar
 import { License, licenseTypes, listedNames, UnseenSince } from './licenses.ts';
 import { METADATA_LIMITS } from './metadata.ts';
 
-/** What is so of a key now; `unused`, `full` and `expiring` are parts of `active`. Source: decision 0052. */
+/** The statuses of a key; `unused`, `full` and `expiring` keys are also `active`. Source: decision 0052. */
 export const keyStatuses = ['active', 'unused', 'full', 'expiring', 'expired', 'blocked', 'revoked'] as const;
 
 export type KeyStatus = (typeof keyStatuses)[number];
@@ -75,7 +75,7 @@ const Filters = z
     text: SearchText.optional().describe(
       'Only keys found by this, compared without case and accents: a whole key, its last section, or parts of words of the ' +
         'reference, the metadata, the host id or tag of a device, or, with `customer:read`, the name or e-mail address of the ' +
-        'customer; of fewer than three characters, beginnings of words. A caller that sees keys masked finds them by no other part than the one it is shown',
+        'customer; of fewer than three characters, beginnings of words. A caller that sees masked keys finds them only by the part that it sees',
     ),
     metadata: metadataFilter
       .optional()

@@ -6,10 +6,10 @@ export const Feature = z.union([z.boolean(), z.number(), text(0, 256)]);
 
 export const FeatureName = text(1, 64);
 
-/** So that a licence file stays well under the 64 KiB that its verifier reads. */
+/** Keeps a licence file well under the 64 KiB that its verifier reads. */
 export const MAX_FEATURES = 40;
 
-/** The most bytes that the features of a plan take as JSON: they share a licence file with as many of the licence's own. */
+/** The most bytes of a plan's features as JSON: a licence file holds them beside as many features of the licence's own. */
 const PLAN_FEATURES_BYTES = 4_096;
 
 /** Bounds of free metadata. Source: decision 0004. */
@@ -23,17 +23,17 @@ export const METADATA_LIMITS = {
   foundLength: 500,
 } as const;
 
-/** What stands in `metadata` beside the free entries. */
+/** The members of `metadata` that are not free entries. */
 const ownFields = ['features', 'is_trial'];
 
 const MAX_MEMBERS = METADATA_LIMITS.entries + ownFields.length;
 
-/** So many that all entries can be removed and as many added. */
+/** Enough to remove all entries and to add as many. */
 const MAX_CHANGES = 2 * METADATA_LIMITS.entries + ownFields.length;
 
 const EntryName = text(1, METADATA_LIMITS.nameLength);
 
-/** Notes that people have written have several lines. */
+/** Printable text with line breaks: notes have several lines. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
 const LINES = /^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$/;
 
@@ -46,7 +46,7 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue };
 
-/** Whether it is a value of JSON with at most so many levels of lists and objects, whose texts print. */
+/** Whether a value is JSON with printable texts and at most `levels` levels of lists and objects. */
 function isJson(value: unknown, levels: number): boolean {
   if (typeof value === 'string') return LINES.test(value) && value.isWellFormed();
   if (typeof value !== 'object' || value === null)
@@ -76,7 +76,7 @@ const checkEntries: z.core.CheckFn<Members> = ({ value, issues }) => {
   for (const { path, message } of error?.issues ?? []) issues.push({ code: 'custom', path, message, input: value });
 };
 
-/** What JSON Schema says of free entries: their values are any. */
+/** The JSON Schema of free entries, which have any value. */
 const entriesShown = (maxProperties: number) => ({
   additionalProperties: true,
   propertyNames: { minLength: 1, maxLength: METADATA_LIMITS.nameLength, pattern: PRINTABLE.source },
@@ -124,13 +124,13 @@ export const MetadataChanges = withAtMost(
     .meta({
       id: 'LicenseMetadataChanges',
       description:
-        'Merged by name with what is there: a value sets an entry, null removes it, and other entries stay. What comes ' +
-        'of it has the bounds of a new key.',
+        'Merged by name with what is there: a value sets an entry, null removes it, and other entries stay. The ' +
+        'result must be within the bounds for a new key.',
       ...entriesShown(MAX_CHANGES),
     }),
 );
 
-/** Whether metadata has the bounds of that of a new key. */
+/** Whether metadata is within the bounds for a new key. */
 export const isWithinBounds = (metadata: Members): boolean => NewMetadata.safeParse(metadata).success;
 
 /** Whether a plan may have these features. */

@@ -24,7 +24,7 @@ const idempotencyParameters = (operation: string): Json[] => [
   { $ref: '#/components/parameters/X-Idempotency-Key' },
 ];
 
-/** A UUID (v4) of its own for each operation: whoever tries two of them must not send one key for both. */
+/** A UUID (v4) of its own for each operation, so that nobody who tries two examples sends one key for both. */
 function exampleKey(operation: string): string {
   const hash = [...operation].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 2 ** 48, 7);
   return `5f0c1f2e-7a43-4a52-9d0e-${hash.toString(16).padStart(12, '0')}`;

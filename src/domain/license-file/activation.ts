@@ -11,10 +11,10 @@ const PROOF_TYPE = 'lic-act+jwt';
 /** How long a proof is valid, in seconds. Source: decision 0007. */
 const PROOF_SECONDS = 300;
 
-/** A clock may be this far behind that of the service. */
+/** How far a clock may be behind the clock of the service. */
 const CLOCK_LEEWAY_SECONDS = 60;
 
-/** What the service states of an activation, under its signature. Times are whole seconds since 1970. */
+/** The signed claims of the proof of an activation. Times are whole seconds since 1970. */
 export interface ActivationClaims
   extends Pick<LicenseClaims, 'iss' | 'jti' | 'sub' | 'key' | 'productId' | 'machine' | 'iat' | 'exp'> {
   /** The nonce of the request. */

@@ -6,7 +6,7 @@ export const LICENSE_FILE_FORMAT = 'lkm-lic/1';
 /** The `typ` in the header of a licence token. */
 export const LICENSE_TOKEN_TYPE = 'lic+jwt';
 
-/** What a licence file states, under its signature. Times are whole seconds since 1970. Source: decision 0007. */
+/** The signed claims of a licence file. Times are whole seconds since 1970. Source: decision 0007. */
 export interface LicenseClaims {
   /** The account that signed. */
   readonly iss: string;
@@ -28,7 +28,7 @@ export interface LicenseClaims {
   readonly is_trial: boolean;
   readonly licenseType: License['licenseType'];
   readonly customer: { readonly id: string; readonly name: string } | null;
-  /** What the application has asked for it with; absent unless it has. */
+  /** The nonce of the application's request; absent without one. */
   readonly nonce?: string | undefined;
   readonly v: 1;
 }

@@ -12,13 +12,13 @@ const REFRESH_INTERVAL_SECONDS = 60 * 60;
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** What a revocation list states, under its signature. Times are whole seconds since 1970. Source: decision 0007. */
+/** The signed claims of a revocation list. Times are whole seconds since 1970. Source: decision 0007. */
 export interface RevocationClaims {
   /** The account that signed. */
   readonly iss: string;
   readonly iat: number;
   readonly exp: number;
-  /** Goes up whenever the list changes. */
+  /** Incremented when the list changes. */
   readonly seq: number;
   /** Revoked files, by `jti`. */
   readonly files: readonly string[];
@@ -29,7 +29,7 @@ export interface RevocationClaims {
 /** What a revocation list is made from; times are seconds since 1970. */
 export interface RevocationFacts extends Omit<RevocationClaims, 'iat' | 'exp'> {
   readonly now: number;
-  /** When the list changed last; null when it never has. */
+  /** The time of the last change; null before the first. */
   readonly changedAt: number | null;
 }
 
@@ -45,10 +45,10 @@ export function signRevocations(signer: Signer, { now, changedAt, ...content }: 
   return signJws(signer, REVOCATION_LIST_TYPE, claims);
 }
 
-/** Why a revocation list does not count: it is not one of this account under these keys, or too old. */
+/** Why a revocation list is refused: these keys did not sign it for this account, or it is too old. */
 export type RevocationFault = 'revocations_invalid' | 'revocations_expired';
 
-/** Reads a revocation list, or says why it does not count; `now` in seconds since 1970. Throws for a key that is no point. */
+/** Reads a revocation list, or returns why it is refused; `now` in seconds since 1970. Throws for a key that is not Ed25519. */
 export function readRevocations(
   token: string,
   { keys, issuer, now }: { keys: readonly PublicKey[]; issuer: string; now: number },

@@ -1,11 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { SignatureForm } from '../../contract/webhooks.ts';
 
-/** What a secret begins with (Standard Webhooks, "Signature scheme"). */
+/** The prefix of a secret (Standard Webhooks, "Signature scheme"). */
 const SECRET_PREFIX = 'whsec_';
 
-/** How long a secret may be, in bytes (Standard Webhooks). */
-const [MIN_SECRET_BYTES, MAX_SECRET_BYTES] = [24, 64];
+/** How long a secret may be (Standard Webhooks). */
+const MIN_SECRET_BYTES = 24;
+const MAX_SECRET_BYTES = 64;
 
 /** Makes a secret from random bytes, 24 to 64 of them: `whsec_` and base64. */
 export function mintWebhookSecret(random: Uint8Array): string {

@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
-/** The addresses that IANA has given out for the Internet at large (RFC 4291 §2.4). */
+/** The IPv6 addresses of the public Internet (RFC 4291 §2.4). */
 const GLOBAL_UNICAST = '2000::/3';
 
-/** A block inside of it that was given back, and that ipaddr.js does not set apart (RFC 3701). */
+/** A block of them that is no longer assigned (RFC 3701); ipaddr.js counts it as public. */
 const GIVEN_BACK = '3ffe::/16';
 
-/** Why nothing may be sent to this URL, to follow a colon, or null. `allowPrivate` allows plain HTTP and private addresses. */
+/** Returns why nothing may be sent to this URL, as text after a colon, or null. `allowPrivate` allows plain HTTP and private addresses. */
 export function urlProblem(text: string, { allowPrivate }: { readonly allowPrivate: boolean }): string | null {
   if (!URL.canParse(text)) return 'it is not a URL';
   const { protocol, username, password, hostname, hash } = new URL(text);
@@ -19,13 +19,13 @@ export function urlProblem(text: string, { allowPrivate }: { readonly allowPriva
   return address === null || isPublicAddress(address) ? null : 'its address is not public';
 }
 
-/** The address that a host name is; null when it is a name. `URL` has turned `0x7f.1` and `2130706433` into `127.0.0.1`. */
+/** The host name as an IP address; null for a name. `URL` has turned `0x7f.1` and `2130706433` into `127.0.0.1`. */
 function literalAddress(hostname: string): string | null {
   if (hostname.startsWith('[')) return hostname.slice(1, -1);
   return /^\d+\.\d+\.\d+\.\d+$/.test(hostname) ? hostname : null;
 }
 
-/** Whether an address is one of the Internet at large; IPv4 inside of IPv6 (mapped, or behind NAT64) counts as what it is. */
+/** Whether an address is on the public Internet. An IPv4 address inside IPv6 (mapped, or behind NAT64) is judged as IPv4. */
 export function isPublicAddress(text: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text).range() === 'unicast';
   if (!ipaddr.IPv6.isValid(text)) return false;

@@ -218,7 +218,7 @@ const apiNameOf = (field: string): string =>
 /** Fields whose values are not recorded: the vendor's own texts, lists of up to a thousand hosts, and durations. */
 const unrecorded = ['features', 'metadata', 'allowedHosts', 'expiresAfter', 'gracePeriod'];
 
-/** The values of changed fields as the record has them: those that are numbers, instants, flags, ids or a choice. */
+/** The values of changed fields for the record: numbers, instants, flags, ids and choices. */
 const recordedValues = (license: License, names: readonly (keyof License)[]) =>
   Object.fromEntries(
     names.filter((name) => !unrecorded.includes(name)).map((name) => [apiNameOf(name), license[name]]),

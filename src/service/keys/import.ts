@@ -19,7 +19,7 @@ import { countIssue, refuseTaken, termsOf } from './issue.ts';
 type Input = InputOf<(typeof keyImport)['import']>;
 
 export const importOperations: Operations<typeof keyImport> = {
-  /** Takes in a key that another system has issued, with all that belongs to it. */
+  /** Adds a key that another system has issued, with its customer and devices. */
   import: {
     authorize: onProduct('productNotFound'),
     authorizeReplay: countIssue,

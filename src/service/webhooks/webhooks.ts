@@ -195,7 +195,7 @@ const updated = (webhook: WebhookRecord, changed: readonly string[]): UseCaseEve
 /** The host of the URL; the path and the query may hold a secret of the receiver. */
 const hostOf = ({ url }: Pick<WebhookRecord, 'url'>): string => new URL(url).host;
 
-/** Shows the whole URL to callers that may change it; its path and query may hold a secret of the receiver. */
+/** Shows the whole URL only to callers that may change it. */
 async function show(webhook: WebhookRecord, context: Context): Promise<Webhook> {
   const { caller, now, repositories } = context;
   const { url, previousSecretUntil, pausedUntil, accountId, id } = webhook;

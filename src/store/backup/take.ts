@@ -59,8 +59,8 @@ const isThere = (path: string): StartupError =>
   new StartupError(`${path} is there already`, 'give another name, or --force to replace it');
 
 /**
- * Reads the file on a connection of its own, inside one read transaction: it sees one state of the log, whoever writes
- * meanwhile, and needs no right of the owner. Steps run on another thread.
+ * Reads the file on a connection of its own, inside one read transaction: it sees one state while others write, and takes no
+ * lock of the owner. Steps run on another thread.
  */
 async function copyFile(location: string, copy: string, signal: AbortSignal | undefined): Promise<void> {
   const { path, isEmpty } = locateFile(location, false);
@@ -82,8 +82,8 @@ async function copyFile(location: string, copy: string, signal: AbortSignal | un
     throw explain(error, path);
   }
   if (hadLog) return;
-  // A connection that only reads leaves files behind where nobody writes; one that may write takes them away. Where a
-  // server has the file, or this user may not write, they stay, and do no harm.
+  // The read-only connection leaves -wal and -shm behind if no other process has the file open; a connection that may write
+  // removes them. If this user may not open one, they stay and do no harm.
   const file = await openSqliteFile(path, { create: false }).catch(() => null);
   await file?.close();
 }

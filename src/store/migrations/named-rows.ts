@@ -1,12 +1,12 @@
 import type { Dialect } from './dialect.ts';
 
-/** Where the JSON of a row has what it is about: its data, and the id of its resource. */
+/** Paths in the JSON of a row: to its data, and to the id of its resource. */
 interface Members {
   readonly data: string;
   readonly resourceId: string;
 }
 
-/** Makes a view of a numbered list, with the names of the token, product and customer that each row has the id of. */
+/** Makes a view of a record table that adds the names of the token, product and customer of each row. */
 export function namedRows({ json }: Dialect, view: string, table: string, { data, resourceId }: Members): string {
   const content = json('r.content');
   const actor = `${content} -> 'actor'`;

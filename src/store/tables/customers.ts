@@ -39,7 +39,7 @@ type NewCustomer = Pick<Customer, 'id' | 'name' | 'email'> & { accountId: Accoun
 
 /** The customers of accounts. */
 export const customerRepository = (db: Connection) => ({
-  /** False when its id or its e-mail address is taken, which is decided without case. */
+  /** False when the id or the e-mail address is taken; addresses are compared without case. */
   async insert({ now, active = true, ...customer }: NewCustomer): Promise<boolean> {
     const record = { ...customer, emailKey: keyOf(customer.email), active, createdAt: now, updatedAt: now };
     if (!(await customers.insert(db, record, unlessTaken))) return false;
@@ -57,8 +57,8 @@ export const customerRepository = (db: Connection) => ({
   lock: (accountId: AccountId, id: string) => customers.lock(db, { accountId, id }).then(toCustomerOrNull),
 
   /**
-   * Changes what is given of a customer that is locked, and returns it as it is then. Null when another customer has the
-   * e-mail address: the transaction cannot go on.
+   * Changes the given fields of a locked customer, and returns the customer. Null when another customer has the e-mail
+   * address: the transaction cannot go on.
    */
   async patch(accountId: AccountId, before: Customer, changes: CustomerChanges): Promise<Customer | null> {
     const { name = before.name, email = before.email, active, updatedAt } = changes;

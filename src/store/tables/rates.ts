@@ -25,9 +25,8 @@ interface Limit {
 export type RateRepository = ReturnType<typeof rateRepository>;
 
 /**
- * How much of each rate limit is used up, where several replicas have to agree. Each method is a transaction of its own;
- * the table is not logged, so that none waits for the disk. A copy of a database leaves it out: what it says is over in a
- * minute.
+ * How much of each rate limit is used up, for replicas that share a database. Each method is a transaction of its own; the
+ * table is unlogged, so none waits for the disk. A copy of a database leaves the table out: its rows are void in a minute.
  */
 export const rateRepository = (db: Connection) => ({
   /** Counts a request if it is allowed; concurrent requests are counted together. */

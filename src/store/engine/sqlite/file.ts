@@ -60,7 +60,7 @@ function makeFile(given: string, create: boolean): string {
   return path;
 }
 
-/** Makes an empty file, unless there is something of that name; `wx` never follows a link. */
+/** Makes an empty file, unless the name is taken; `wx` never follows a link. */
 export function makeOwnFile(path: string, mode: number): void {
   try {
     writeFileSync(path, '', { flag: 'wx', mode });
@@ -94,7 +94,7 @@ const idOf = (stats: BigIntStats): string => `${stats.dev}:${stats.ino}`;
 const readMounts = (): string =>
   existsSync('/proc/self/mountinfo') ? readFileSync('/proc/self/mountinfo', 'utf8') : '';
 
-/** Whether the file itself is mounted, and not its folder: as in a container that is given the file alone. */
+/** Whether the file itself is a mount, as in a container that mounts the file and not its folder. */
 export function isMountedAlone(path: string, mounts: string): boolean {
   const written = path.replaceAll(/[ \t\n\\]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`);
   return mounts.split('\n').some((line) => line.split(' ')[4] === written);

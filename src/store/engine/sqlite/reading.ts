@@ -14,8 +14,8 @@ export function openSqliteReading(path: string) {
     connection: connect(reader),
     /**
      * Copies the log into the file while others read and write: a passive checkpoint
-     * (sqlite.org/pragma.html#pragma_wal_checkpoint). When it fails, the log stays as it is for the connection that writes,
-     * and a disk that fails shows at the next commit.
+     * (sqlite.org/pragma.html#pragma_wal_checkpoint). When it fails, the log stays for the next try; a failing disk shows at
+     * the next commit.
      */
     copyLog(): void {
       try {

@@ -68,9 +68,8 @@ export const licenseFileRepository = (db: Connection) => {
     noteBlockings: renumber,
 
     /**
-     * What the account's revocation list states: its number, 0 where it has never changed; the ids of files whose device was
-     * freed or whose licence was deleted, until they are removed; and the ids of blocked licences, whose files are all
-     * revoked as long as they are.
+     * The content of the account's revocation list: its number, 0 before the first change; the ids of files whose device was
+     * freed or whose licence was deleted; and the ids of blocked licences, all files of which are revoked.
      */
     async revocations(accountId: AccountId) {
       // One statement, so that the number and the list are of the same moment.

@@ -61,6 +61,7 @@ export const keyListRepository = (db: Connection) => ({
     lists.of(db, { accountId }, toFilters(accountId, filters)).count(),
 });
 
+/** Where an index serves a status, the condition of the index stands first, in the words of `0001-schema.ts`. */
 const statusFilters: Record<Exclude<KeyStatus, 'expired'>, (now: Instant, until: Instant) => Sql> = {
   active: isActive,
   unused: isUnused,
