@@ -8,7 +8,7 @@ import { serve } from '../src/cli/commands/serve.ts';
 const read = (name: string): string => readFileSync(new URL(`../examples/service/${name}`, import.meta.url), 'utf8');
 
 /** The options of `lkm serve`, and those of every command that the files use. */
-const known = [...Object.values(serve.options).map(({ flags }) => flags.split(' ')[0]), '--db'];
+const known = [...Object.values(serve.options).map(({ usage }) => usage.split(' ')[0]), '--db'];
 
 const optionsIn = (words: readonly string[]): string[] => words.filter((word) => word.startsWith('--'));
 

@@ -41,7 +41,7 @@ function rootPage(version: string): ManPage {
     ['COMMANDS', commands.join('')],
     [
       'OPTIONS OF EVERY COMMAND',
-      globalOptions.map(({ flags, ...more }) => entry(flags, describeOption(more))).join(''),
+      globalOptions.map(({ usage, ...more }) => entry(usage, describeOption(more))).join(''),
     ],
     ['EXIT STATUS', exitStatus()],
     ['SEE ALSO', seeAlso(Object.keys(topics).map((name) => `${pageOf(name)}(7)`))],
@@ -58,7 +58,7 @@ function commandPage({ path, alias, shortcut, summary }: CommandEntry, command: 
     ['SYNOPSIS', `.B lkm ${asRoff(path)}\n${names.map((name) => `.I ${asRoff(name)}\n`).join('')}[options]\n`],
     ['DESCRIPTION', paragraph(command.about) + (also.length > 0 ? paragraph(`Also: ${also.join(', ')}.`) : '')],
     ['ARGUMENTS', positional.map(({ usage, describe }) => entry(usage, describe)).join('')],
-    ['OPTIONS', options.map((option) => entry(option.flags, describeOption(option))).join('')],
+    ['OPTIONS', options.map((option) => entry(option.usage, describeOption(option))).join('')],
     ['FIELDS', fields.length > 0 ? paragraph(`For --fields, which makes JSON flat too: ${fields.join(', ')}.`) : ''],
     ['EXAMPLES', command.examples.map(([line, does]) => example(line, does)).join('')],
     ['EXIT STATUS', paragraph('0 when it worked; the others are in lkm-exit-codes(7).')],

@@ -7,8 +7,13 @@ import type { CommandResult, Field } from './output/result.ts';
 /** Reads the text of an option or argument; throws `UsageError`. An argument sees the values of the options. */
 export type Parse<T> = (text: string, io: Io, options: Readonly<Record<string, unknown>>) => T | Promise<T>;
 
-interface ParameterSpec {
+/** An option or an argument. */
+export interface Parameter<T = unknown> {
+  /** As in the help: `-P, --product <ID>` of an option, `<KEY...>` of an argument. */
+  readonly usage: string;
   readonly describe: string;
+  /** A `negation` is a switch that is on until `--no-…` or its variable turns it off. */
+  readonly kind: 'argument' | 'switch' | 'negation' | 'one' | 'required' | 'many';
   /**
    * The field of the contract that it fills, such as `newCustomer.email`, and whose schema checks the value. Default: the
    * field with the name of the option or argument.
@@ -21,40 +26,24 @@ interface ParameterSpec {
    * sent as the id: an earlier request may have removed what it names.
    */
   readonly takesName?: boolean | 'orId';
-}
-
-export type Pickable = 'product' | 'customer' | 'key' | 'device' | 'plan' | 'token' | 'session' | 'webhook';
-
-interface Conditional {
   /** Other options or arguments; if one of them is given, this one is unnecessary. */
   readonly neededUnless?: string | readonly string[];
-}
-
-export interface OptionSpec<T = unknown> extends ParameterSpec, Conditional {
-  /** As in the help: `-P, --product <ID>`. */
-  readonly flags: string;
   readonly env?: string;
-  /** A `negation` is a switch that is on until `--no-…` or its variable turns it off. */
-  readonly kind: 'switch' | 'negation' | 'one' | 'required' | 'many';
   /** The attribute of an option that cannot be combined with this one. */
   readonly conflicts?: string;
   /** The value that a switch puts into its field; default true. */
   readonly means?: unknown;
   /** Whether one text may give several values with commas between them; no value contains a comma. */
   readonly takesList?: boolean;
-  readonly parse: Parse<unknown>;
-  readonly value?: T;
-}
-
-export interface ArgumentSpec<T = unknown> extends ParameterSpec, Conditional {
-  readonly usage: string;
-  readonly parse: Parse<unknown>;
   /** Whether its text is a secret, which must not be repeated where it may be logged. */
   readonly secret?: boolean;
+  readonly parse: Parse<unknown>;
   readonly value?: T;
 }
 
-export type Specs<S> = Readonly<Record<string, S>>;
+export type Pickable = 'product' | 'customer' | 'key' | 'device' | 'plan' | 'token' | 'session' | 'webhook';
+
+export type Parameters = Readonly<Record<string, Parameter>>;
 
 export type ValuesOf<S> = { readonly [K in keyof S]: S[K] extends { readonly value?: infer T } ? T : never };
 
@@ -82,7 +71,7 @@ export interface CommandSpec<A, O> {
 export type Declaration = Required<Pick<AnySpec, 'arguments' | 'options'>> &
   Omit<AnySpec, 'arguments' | 'options' | 'fields'> & { readonly fields: readonly Field[] };
 
-type AnySpec = CommandSpec<Specs<ArgumentSpec>, Specs<OptionSpec>>;
+type AnySpec = CommandSpec<Parameters, Parameters>;
 
 export type Command = Declaration & { readonly path: string };
 
@@ -113,7 +102,7 @@ export interface Written {
 }
 
 /** Declares a command; the types of its values follow from its arguments and options. */
-export function command<A extends Specs<ArgumentSpec> = None, O extends Specs<OptionSpec> = None>(
+export function command<A extends Parameters = None, O extends Parameters = None>(
   spec: CommandSpec<A, O>,
 ): Declaration {
   const fields = (spec.fields ?? []).map((field) => (typeof field === 'string' ? { name: field } : field));
@@ -122,10 +111,13 @@ export function command<A extends Specs<ArgumentSpec> = None, O extends Specs<Op
 
 export type None = Record<never, never>;
 
-type ParameterOptions = Omit<ParameterSpec, 'describe'> &
-  Conditional &
-  Pick<OptionSpec, 'env' | 'takesList' | 'conflicts'> &
-  Pick<ArgumentSpec, 'secret'> & { readonly parse?: Parse<unknown> };
+/** The arguments and options of a command; no two have the same name. */
+export const parametersOf = (command: Pick<Declaration, 'arguments' | 'options'>): Parameters => ({
+  ...command.arguments,
+  ...command.options,
+});
+
+type ParameterOptions = Partial<Omit<Parameter, 'usage' | 'describe' | 'kind' | 'value'>>;
 
 /** The type of one value: what `parse` returns, else the choices, else text. */
 type ValueOf<M> = M extends (...text: never[]) => infer T
@@ -139,48 +131,45 @@ type ValueOf<M> = M extends (...text: never[]) => infer T
 /** The type of a value that is undefined where another option makes it unnecessary. */
 type ValueUnless<M> = M extends { readonly neededUnless: unknown } ? ValueOf<M> | undefined : ValueOf<M>;
 
-const asText = (text: string): string => text;
-
-const optionsOf = (options: ParameterOptions | Parse<unknown> = {}): ParameterOptions =>
-  typeof options === 'function' ? { parse: options } : options;
-
-export function flag(
-  flags: string,
+const declare = (
+  kind: Parameter['kind'],
+  usage: string,
   describe: string,
-  options: Pick<OptionSpec, 'field' | 'means'> = {},
-): OptionSpec<boolean> {
-  return { flags, describe, kind: 'switch', parse: asText, ...options };
-}
+  options: ParameterOptions | Parse<unknown> = {},
+) => ({
+  ...{ kind, usage, describe, parse: (text: string): string => text },
+  ...(typeof options === 'function' ? { parse: options } : options),
+});
 
-export function negation(flags: `--no-${string}`, describe: string, options: { env: string }): OptionSpec<boolean> {
-  return { flags, describe, kind: 'negation', parse: asText, ...options };
-}
-
-export function option<const M extends ParameterOptions | Parse<unknown> = None>(
-  flags: string,
+export const flag = (
+  usage: string,
   describe: string,
-  options?: M,
-): OptionSpec<ValueOf<M> | undefined> {
-  return { flags, describe, kind: 'one', parse: asText, ...optionsOf(options) };
-}
+  options?: Pick<Parameter, 'field' | 'means'>,
+): Parameter<boolean> => declare('switch', usage, describe, options);
 
-export function required<const M extends ParameterOptions | Parse<unknown> = None>(
-  flags: string,
+export const negation = (usage: `--no-${string}`, describe: string, options: { env: string }): Parameter<boolean> =>
+  declare('negation', usage, describe, options);
+
+export const option = <const M extends ParameterOptions | Parse<unknown> = None>(
+  usage: string,
   describe: string,
   options?: M,
-): OptionSpec<ValueUnless<M>> {
-  return { flags, describe, kind: 'required', parse: asText, ...optionsOf(options) };
-}
+): Parameter<ValueOf<M> | undefined> => declare('one', usage, describe, options);
+
+export const required = <const M extends ParameterOptions | Parse<unknown> = None>(
+  usage: string,
+  describe: string,
+  options?: M,
+): Parameter<ValueUnless<M>> => declare('required', usage, describe, options);
 
 /** An option that may be given several times, with choices also as `a,b`; undefined when it is not given. */
 export function many<const M extends ParameterOptions | Parse<unknown> = None>(
-  flags: string,
+  usage: string,
   describe: string,
   options?: M,
-): OptionSpec<ValueOf<M>[] | undefined> {
-  const { choices, ...rest } = optionsOf(options);
-  const takesList = choices !== undefined;
-  return { flags, describe, kind: 'many', parse: asText, takesList, ...(choices && { choices }), ...rest };
+): Parameter<ValueOf<M>[] | undefined> {
+  const declared = declare('many', usage, describe, options);
+  return { takesList: 'choices' in declared, ...declared };
 }
 
 /** `<ID...>` takes one or more values, `[TOPIC...]` any number, `[NAME]` none or one. */
@@ -190,25 +179,24 @@ type ArgumentValue<Usage> = Usage extends `${string}...${string}`
     ? string | undefined
     : string;
 
-export function argument<const Usage extends string>(
+export const argument = <const Usage extends string>(
   usage: Usage,
   describe: string,
-  options: ParameterOptions = {},
-): ArgumentSpec<ArgumentValue<Usage>> {
-  return { usage, describe, parse: asText, ...options };
-}
+  options?: ParameterOptions,
+): Parameter<ArgumentValue<Usage>> => declare('argument', usage, describe, options);
 
-/** `-P, --product <ID>` → `--product`. */
-export const longFlag = (flags: string): string => /--[a-z-]+/.exec(flags)?.[0] ?? flags;
+/** `-P, --product <ID>` → `--product`, `<KEY...>` → `KEY`. */
+export const nameOf = ({ usage }: Pick<Parameter, 'usage'>): string =>
+  /--[a-z-]+/.exec(usage)?.[0] ?? usage.replaceAll(/[<>[\]]|\.{3}/g, '');
 
-export function describeOption({ describe, choices, env }: Pick<OptionSpec, 'describe' | 'choices' | 'env'>): string {
+export function describeOption({ describe, choices, env }: Pick<Parameter, 'describe' | 'choices' | 'env'>): string {
   const listed = choices ? `${describe}: ${choices.join(', ')}` : describe;
   return env ? `${listed} (${env})` : listed;
 }
 
 const productId = { env: 'LKM_PRODUCT', field: 'productId' } as const;
 
-export const productOption = (describe: string): OptionSpec<string | undefined> =>
+export const productOption = (describe: string): Parameter<string | undefined> =>
   option('-P, --product <ID>', describe, productId);
 
 export const productFilter = productOption('only this product, by its id or name');

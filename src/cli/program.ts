@@ -4,8 +4,8 @@ import { Command as Commander, CommanderError, Option } from 'commander';
 import {
   type Command,
   type CommandEntry,
-  longFlag,
-  type OptionSpec,
+  nameOf,
+  type Parameter,
   type ParsedCommand,
   type Written,
 } from './command.ts';
@@ -95,7 +95,7 @@ async function fillOptions(commanders: readonly Commander[], { path }: Command, 
 
 function writtenFor({ arguments: positional, options }: Command, parsed: Commander): Written {
   const given = parsed.opts();
-  const attributes = Object.entries(options).map(([name, { flags }]) => [name, attributeOf(flags)] as const);
+  const attributes = Object.entries(options).map(([name, { usage }]) => [name, attributeOf(usage)] as const);
   return {
     arguments: Object.fromEntries(Object.keys(positional).map((name, at) => [name, parsed.processedArgs[at]])),
     options: Object.fromEntries(attributes.map(([name, attribute]) => [name, given[attribute]])),
@@ -105,7 +105,7 @@ function writtenFor({ arguments: positional, options }: Command, parsed: Command
   };
 }
 
-const attributeOf = (flags: string): string => new Option(flags).attributeName();
+const attributeOf = (usage: string): string => new Option(usage).attributeName();
 
 /** Throws `UsageError` where a command is named too, since it would not run. */
 function versionAlone({ path }: Reading, { version }: Pick<Io, 'version'>): string {
@@ -173,37 +173,37 @@ class ReadOption extends Option {
   /** Read by `fillOptions`; commander would read it before `--json` implies a format. */
   readonly variable: string | undefined;
 
-  constructor(flags: string, read: ReadOption['read'], variable?: string) {
-    super(flags);
+  constructor(usage: string, read: ReadOption['read'], variable?: string) {
+    super(usage);
     this.read = read;
     this.variable = variable;
     this.argParser((text: string | undefined, before?: unknown) =>
-      text === undefined ? undefined : checkedAs(longFlag(flags), () => read(text, before)),
+      text === undefined ? undefined : checkedAs(nameOf({ usage }), () => read(text, before)),
     );
   }
 }
 
-function globalOption({ flags, env, choices, parse }: GlobalOption): Option {
-  if (/^--(json|jq)/.test(flags)) return new Option(flags).implies({ format: 'json' });
+function globalOption({ usage, env, choices, parse }: GlobalOption): Option {
+  if (/^--(json|jq)/.test(usage)) return new Option(usage).implies({ format: 'json' });
   const read = parse ?? (choices && ((text: string) => parseChoice(text, choices)));
-  return read ? new ReadOption(flags, read, env) : new Option(flags);
+  return read ? new ReadOption(usage, read, env) : new Option(usage);
 }
 
-function commandOption({ flags, kind, env, choices, takesList }: OptionSpec): Option {
+function commandOption({ usage, kind, env, choices, takesList }: Parameter): Option {
   const choose = (text: string): string => (choices ? parseChoice(text.trim(), choices) : text);
   switch (kind) {
     case 'switch':
-      return new Option(flags);
+      return new Option(usage);
     case 'negation':
-      return new ReadOption(flags, parseSwitch, env);
+      return new ReadOption(usage, parseSwitch, env);
     case 'many':
-      return new ReadOption(flags, (text, before) => [
+      return new ReadOption(usage, (text, before) => [
         ...(Array.isArray(before) ? before : []),
         ...(takesList ? text.split(',') : [text]).map(choose),
       ]);
     default:
       // A value that may be left out is then `true`.
-      return new ReadOption(flags, choose, env).preset('true');
+      return new ReadOption(usage, choose, env).preset('true');
   }
 }
 

@@ -1,5 +1,5 @@
 import type { CommanderError } from 'commander';
-import { type Command, longFlag } from './command.ts';
+import { type Command, nameOf } from './command.ts';
 import { UsageError } from './failure/errors.ts';
 import { commandEntries } from './tree.ts';
 
@@ -108,7 +108,7 @@ function wordsMeant(typed: string, path: string): string | undefined {
 
 function optionMeant(typed: string, command: Command | null): string | undefined {
   const word = typed.replace(/^-+/, '').replace(/=.*/s, '').toLowerCase();
-  const flags = Object.values(command?.options ?? {}).map(({ flags }) => longFlag(flags));
+  const flags = Object.values(command?.options ?? {}).map(nameOf);
   return flags.find((flag) => optionSynonyms[flag]?.includes(word));
 }
 

@@ -16,7 +16,7 @@ describe('help', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('Usage:  lkm COMMAND [options]');
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    for (const { flags } of globalOptions) expect(stdout).toContain(flags.replaceAll(/[<>]/g, ''));
+    for (const { usage } of globalOptions) expect(stdout).toContain(usage.replaceAll(/[<>]/g, ''));
   });
 
   it.each(['keys', 'keys create', 'customers rm', 'key get', 'login', 'whoami', 'logout'])(

@@ -43,8 +43,8 @@ export const commandsIn = (entries: readonly CommandEntry[]) =>
             summary,
             ...describeCommand(loaded),
             arguments: Object.values(loaded.arguments).map(({ usage, describe }) => ({ usage, description: describe })),
-            options: Object.values(loaded.options).map(({ flags, describe, choices, env }) => ({
-              ...{ flags, description: describe, choices, environment: env },
+            options: Object.values(loaded.options).map(({ usage, describe, choices, env }) => ({
+              ...{ flags: usage, description: describe, choices, environment: env },
             })),
           };
         }),

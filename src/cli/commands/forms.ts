@@ -3,16 +3,15 @@ import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import type { RowChange, RowValues } from '../bulk/operations/changes.ts';
 import { bulkOptions, isBulk, orInBulk, restartOption } from '../bulk/options.ts';
 import {
-  type ArgumentSpec,
   argument,
   type CommandSpec,
   change,
   command,
   type Declaration,
   type None,
-  type OptionSpec,
   option,
-  type Specs,
+  type Parameter,
+  type Parameters,
   type ValuesOf,
   yes,
 } from '../command.ts';
@@ -26,15 +25,12 @@ import { parsePositive } from '../values/scalars.ts';
 import type { Fields, Outcome } from './results.ts';
 import { changeKeys } from './several.ts';
 
-type Arguments = Specs<ArgumentSpec>;
-type Options = Specs<OptionSpec>;
-
 interface ReadSpec<A, O> extends Omit<CommandSpec<A, O>, 'run'> {
   read(client: Client, values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): Promise<CommandResult>;
 }
 
 /** A command that reads from the service. */
-export function readCommand<A extends Arguments = None, O extends Options = None>({
+export function readCommand<A extends Parameters = None, O extends Parameters = None>({
   read,
   ...spec
 }: ReadSpec<A, O>): Declaration {
@@ -65,8 +61,8 @@ interface ShowSpec<Operation, A, O> extends Omit<CommandSpec<A, O>, 'run' | 'ope
 /** A command that shows the response to one request, whose fields are the values of the command. */
 export function showCommand<
   const Operation extends OperationName,
-  A extends Arguments = None,
-  O extends Options = None,
+  A extends Parameters = None,
+  O extends Parameters = None,
 >({ show, ...spec }: ShowSpec<Operation, A, O>): Declaration {
   const declared = readCommand<A, O>({
     ...spec,
@@ -125,8 +121,8 @@ interface Question {
  */
 export function changeCommand<
   const Operation extends OperationName,
-  A extends Arguments = None,
-  O extends Options = None,
+  A extends Parameters = None,
+  O extends Parameters = None,
 >(spec: ChangeSpec<Operation, A, O>): Declaration {
   const { prepare, asks, describe, rows, inBulk, outcome, done: doneToEach = '', findKeys, ...declaration } = spec;
   const bulk = rows && { ...bulkOptions, ...(rows.repeatsSafely ? {} : { restart: restartOption }) };
@@ -213,10 +209,10 @@ function operationOf(client: Client, name: string): (input: Fields) => Promise<u
   return operations[resource]?.[operation] as ReturnType<typeof operationOf>;
 }
 
-export const customerOption = (describe: string): OptionSpec<string | undefined> =>
+export const customerOption = (describe: string): Parameter<string | undefined> =>
   option('--customer <ID|EMAIL|NAME>', describe, { field: 'customerId', takesName: true });
 
-export const planOption = (describe: string): OptionSpec<string | undefined> =>
+export const planOption = (describe: string): Parameter<string | undefined> =>
   option('--plan <ID|NAME>', describe, { field: 'planId', takesName: true });
 
 export const customerArgument = argument('<ID|EMAIL|NAME>', 'the customer, by its id, e-mail address or whole name', {

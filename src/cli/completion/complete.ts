@@ -1,4 +1,4 @@
-import { type Command, type CommandEntry, longFlag, type OptionSpec } from '../command.ts';
+import { type Command, type CommandEntry, nameOf, type Parameter } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { isPlainName, isPlainWord } from '../output/words.ts';
@@ -39,7 +39,7 @@ async function candidatesFor(typed: string, line: Line, io: Io): Promise<Complet
   const specs = Object.values(command.arguments);
   const last = specs.at(-1);
   const spec = specs[positional.length] ?? (last?.usage.includes('...') ? last : undefined);
-  return spec === undefined ? [] : valuesOf({ ...spec, name: spec.usage, flags: spec.usage }, typed, line, io);
+  return spec === undefined ? [] : valuesOf({ ...spec, name: spec.usage }, typed, line, io);
 }
 
 /**
@@ -67,11 +67,8 @@ interface Line {
 }
 
 /** An option as it is looked up, or what an argument has of one. */
-interface Flag extends Partial<Pick<OptionSpec, 'field' | 'choices' | 'takesList' | 'takesName'>> {
+interface Flag extends Pick<Parameter, 'usage' | 'describe' | 'field' | 'choices' | 'takesList' | 'takesName'> {
   readonly name: string;
-  /** As in the help: `-P, --product <ID>`. */
-  readonly flags: string;
-  readonly describe: string;
 }
 
 async function readLine(words: readonly string[]): Promise<Line> {
@@ -96,7 +93,7 @@ async function readLine(words: readonly string[]): Promise<Line> {
     } else if (entry !== undefined) {
       positional.push(word);
     } else {
-      path.push(nameOf(word, path));
+      path.push(ownWord(word, path));
       entry = commandEntries.find((one) => one.path === path.join(' ') || one.shortcut === path.join(' '));
       command = await entry?.load();
     }
@@ -105,10 +102,10 @@ async function readLine(words: readonly string[]): Promise<Line> {
 }
 
 /** Whether a word behind an option can be its value: an option that needs none is a switch in front of another. */
-const mayBeValue = ({ flags }: Flag, word: string): boolean => !(flags.includes('[') && word.startsWith('-'));
+const mayBeValue = ({ usage }: Flag, word: string): boolean => !(usage.includes('[') && word.startsWith('-'));
 
 /** A word of the tree by its own name, where an alias was typed. */
-function nameOf(word: string, path: readonly string[]): string {
+function ownWord(word: string, path: readonly string[]): string {
   if (path.length === 0) return groups.find(({ alias }) => alias === word)?.name ?? word;
   const group = path.join(' ');
   const aliased = commandEntries.find((entry) => entry.alias === word && entry.path.startsWith(`${group} `));
@@ -130,14 +127,14 @@ const flagsOf = (command: Command | undefined): Flag[] =>
   [
     ...Object.values(command === undefined ? {} : command.options),
     ...globalOptions,
-    { flags: '-h, --help', describe: 'show help' },
-  ].map((option) => ({ ...option, name: longFlag(option.flags) }));
+    { usage: '-h, --help', describe: 'show help' },
+  ].map((option) => ({ ...option, name: nameOf(option) }));
 
 const flagNamed = (form: string, command: Command | undefined): Flag | undefined =>
-  flagsOf(command).find(({ flags }) => flags.split(/[ ,]+/).includes(form));
+  flagsOf(command).find(({ usage }) => usage.split(/[ ,]+/).includes(form));
 
 /** The first placeholder of a usage: `FILE` of `-o, --output <FILE>`, `PROFILE` of `[PROFILE]`; none for a switch. */
-const placeholderOf = ({ flags }: Flag): string | undefined => /[<[]+([A-Z]+)/.exec(flags)?.[1];
+const placeholderOf = ({ usage }: Flag): string | undefined => /[<[]+([A-Z]+)/.exec(usage)?.[1];
 
 /** The option whose value is being typed, and what is typed before that value; of a list, before its last one. */
 function optionInFrontOf(typed: string, { open, command }: Line): [option: Flag | undefined, before: string] {

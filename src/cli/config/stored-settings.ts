@@ -1,5 +1,5 @@
 import { ProductId } from '../../contract/scalars.ts';
-import { describeOption, longFlag } from '../command.ts';
+import { describeOption, nameOf } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
 import { type GlobalFlags, type GlobalOption, globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
@@ -20,11 +20,14 @@ export const storable: Readonly<Record<string, Setting>> = {
   ...Object.fromEntries(globalOptions.flatMap(settingFrom)),
 };
 
-function settingFrom({ flags, env, describe, choices, parse }: GlobalOption): [string, Setting][] {
+function settingFrom({ usage, env, describe, choices, parse }: GlobalOption): [string, Setting][] {
   const read = parse ?? (choices && ((text: string) => parseChoice(text, choices)));
   if (env === undefined || read === undefined) return [];
   return [
-    [longFlag(flags).slice(2), { env, about: describeOption({ describe, ...(choices && { choices }) }), parse: read }],
+    [
+      nameOf({ usage }).slice(2),
+      { env, about: describeOption({ describe, ...(choices && { choices }) }), parse: read },
+    ],
   ];
 }
 

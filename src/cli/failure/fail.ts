@@ -1,6 +1,7 @@
 import { ApiError } from '../../contract/errors.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import type { Token } from '../../contract/tokens.ts';
+import { parametersOf } from '../command.ts';
 import { withoutPasswords } from '../config/location.ts';
 import type { OpenedContext } from '../context.ts';
 import type { Io } from '../io.ts';
@@ -52,11 +53,11 @@ function typedValues({ parsed, io }: RunState): ReadonlyMap<string, string> {
   if (parsed === undefined) return new Map();
   const { command, written } = parsed;
   const texts = { ...written.arguments, ...written.options };
-  const specs = Object.entries({ ...command.arguments, ...command.options });
+  const specs = Object.entries(parametersOf(command));
   return new Map(
     specs.flatMap(([name, spec]): [string, string][] => {
       const text = [texts[name]].flat()[0];
-      const isPrivate = ('secret' in spec && spec.secret) || /email$/i.test(spec.field ?? name);
+      const isPrivate = spec.secret || /email$/i.test(spec.field ?? name);
       const isShown = !isPrivate || (io.stderr.isTTY && !/^[-@]/.test(String(text)));
       return typeof text === 'string' && isShown ? [[spec.field ?? name, text]] : [];
     }),

@@ -17,7 +17,7 @@ export async function helpPage(path: string, command: Command | null, view: Help
 }
 
 export function rootHelp(view: HelpView): string {
-  const options = [...globalOptions, helpOption, { flags: '-V, --version', describe: 'show the version' }];
+  const options = [...globalOptions, helpOption, { usage: '-V, --version', describe: 'show the version' }];
   const forOperators = groups.filter(({ isForOperators }) => isForOperators);
   return [
     'licence keys: issue, inspect, sign and free them\n',
@@ -34,7 +34,7 @@ export function rootHelp(view: HelpView): string {
   ].join('\n');
 }
 
-const helpOption = { flags: '-h, --help', describe: 'show help' };
+const helpOption = { usage: '-h, --help', describe: 'show help' };
 
 const examples: readonly Row[] = [
   ['lkm quickstart', 'see it all work'],
@@ -83,7 +83,7 @@ function commandHelp(command: Command, scopes: readonly NeededScope[], view: Hel
   const positional = Object.values(command.arguments).map((one): Row => [withoutBrackets(one.usage), one.describe]);
   const specs = Object.values(command.options);
   const options = specs.map((spec) => ({
-    flags: spec.kind === 'many' ? `${spec.flags}...` : spec.flags,
+    usage: spec.kind === 'many' ? `${spec.usage}...` : spec.usage,
     describe: describeOption(spec),
   }));
   const fields = command.fields.map(({ name }) => name);

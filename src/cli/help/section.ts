@@ -50,8 +50,8 @@ export function rows(pairs: readonly Row[], { columns, paint }: HelpView): strin
 }
 
 /** Options without a short form are indented, so that long forms are aligned. */
-export const optionRow = ({ flags, describe }: { flags: string; describe: string }): Row => [
-  flags.startsWith('--') ? `    ${withoutBrackets(flags)}` : withoutBrackets(flags),
+export const optionRow = ({ usage, describe }: { usage: string; describe: string }): Row => [
+  usage.startsWith('--') ? `    ${withoutBrackets(usage)}` : withoutBrackets(usage),
   describe,
 ];
 

@@ -3,7 +3,7 @@ import type { Customer } from '../../contract/customers.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { emailKey } from '../../domain/email.ts';
 import { isMaskedKey } from '../../domain/license-key.ts';
-import type { OptionSpec } from '../command.ts';
+import type { Parameter } from '../command.ts';
 import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
 import type { PendingChanges } from '../state/pending.ts';
 import type { Pending } from '../state/pending-files.ts';
@@ -131,7 +131,7 @@ const finders: Readonly<Record<string, typeof findPlan>> = {
 /** Finds the id of an object by its name, or a key by its end. Throws as {@link findCustomer}. */
 export function findByName(
   client: Client,
-  { field = '', pick }: Pick<OptionSpec, 'field' | 'pick'>,
+  { field = '', pick }: Pick<Parameter, 'field' | 'pick'>,
   name: string,
   productId: string | undefined,
 ): Promise<string> {

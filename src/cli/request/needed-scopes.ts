@@ -1,6 +1,6 @@
 import { listEndpoints } from '../../contract/index.ts';
 import type { Scope } from '../../contract/scopes.ts';
-import type { ArgumentSpec, Declaration, OptionSpec } from '../command.ts';
+import { type Declaration, parametersOf } from '../command.ts';
 
 export interface NeededScope {
   readonly scope: Scope;
@@ -9,10 +9,10 @@ export interface NeededScope {
 
 /** The scopes that a command may need, the scope of its operation first. */
 export function neededScopes(command: Declaration): readonly NeededScope[] {
-  const { operation, arguments: positional, options, alsoNeeds = {}, isLocal } = command;
+  const { operation, alsoNeeds = {}, isLocal } = command;
   if (isLocal) return [];
   const own = listEndpoints().find(({ name }) => name === operation)?.endpoint.scope;
-  const specs: readonly (ArgumentSpec | OptionSpec)[] = [...Object.values(positional), ...Object.values(options)];
+  const specs = Object.values(parametersOf(command));
   const takes = (field: string): boolean => specs.some((spec) => spec.field === field);
   const all: readonly (readonly [isNeeded: boolean, scope: Scope, purpose: string])[] = [
     ...Object.entries(alsoNeeds).map(([scope, purpose]) => [true, scope as Scope, purpose] as const),

@@ -4,7 +4,7 @@ import { encodeInput } from '../../client/request.ts';
 import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { contract } from '../../contract/index.ts';
 import { METADATA_LIMITS } from '../../contract/keys/metadata.ts';
-import { type ArgumentSpec, type Command, type Declaration, longFlag, type OptionSpec } from '../command.ts';
+import { type Command, type Declaration, nameOf, type Parameter, parametersOf } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
 import { explainInput } from '../failure/report.ts';
 import { count, duration } from '../output/words.ts';
@@ -14,12 +14,12 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Checks the values against the schemas of their fields. Throws `UsageError` that names the option. */
 export function checkFields(command: Command, values: Values): void {
-  for (const [name, spec] of specsOf(command)) {
+  for (const [name, spec] of Object.entries(parametersOf(command))) {
     const field = fieldOf(command, name, spec);
     const value = values[name];
-    if (field === undefined || value === undefined || isSwitch(spec)) continue;
+    if (field === undefined || value === undefined || spec.kind === 'switch') continue;
     const schema = fieldSchema(command.operation ?? '', field);
-    const several = 'usage' in spec && Array.isArray(value) ? value : [value];
+    const several = spec.kind === 'argument' && Array.isArray(value) ? value : [value];
     for (const one of several) checkField(schema, spec, field, one);
   }
 }
@@ -40,9 +40,9 @@ export function inputOf(command: Declaration, values: Values): Readonly<Record<s
     for (const name of path.slice(0, -1)) holder = holder[name] = { ...Object(holder[name]) };
     holder[path.at(-1) ?? ''] = value;
   };
-  for (const [name, spec] of specsOf(command)) {
+  for (const [name, spec] of Object.entries(parametersOf(command))) {
     const path = fieldOf(command, name, spec)?.split('.');
-    const value = isSwitch(spec) ? meaningOf(spec, values[name]) : values[name];
+    const value = spec.kind === 'switch' ? meaningOf(spec, values[name]) : values[name];
     if (path === undefined || value === undefined) continue;
     if (isEntries(fieldSchema(command.operation ?? '', path.join('.')), value)) {
       for (const [member, one] of value) fill([...path, member], one, nameOf(spec));
@@ -76,7 +76,7 @@ export function checkInput(command: Declaration, input: Values): void {
 
 /** Replaces the fields in a message of the contract by the options. */
 function inOptions(text: string, command: Declaration): string {
-  const filling = specsOf(command).flatMap(([name, spec]) => {
+  const filling = Object.entries(parametersOf(command)).flatMap(([name, spec]) => {
     const field = fieldOf(command, name, spec);
     return field === undefined ? [] : [[field, nameOf(spec)] as const];
   });
@@ -85,18 +85,15 @@ function inOptions(text: string, command: Declaration): string {
   return text.replaceAll(/[a-z][\w.]*\w/gi, (word) => flags.get(word) ?? word);
 }
 
-const specsOf = ({ arguments: positional, options }: Pick<Declaration, 'arguments' | 'options'>) => [
-  ...Object.entries<Spec>(positional),
-  ...Object.entries<Spec>(options),
-];
-
-const isSwitch = (spec: Spec): spec is OptionSpec => 'kind' in spec && spec.kind === 'switch';
-
-const meaningOf = (spec: OptionSpec, isOn: unknown): unknown =>
+const meaningOf = (spec: Parameter, isOn: unknown): unknown =>
   isOn === true ? ('means' in spec ? spec.means : true) : undefined;
 
 /** The field that a value fills. `limit` is no field: it limits what is shown. */
-export function fieldOf({ operation = '' }: Pick<Declaration, 'operation'>, name: string, { field }: Spec) {
+export function fieldOf(
+  { operation = '' }: Pick<Declaration, 'operation'>,
+  name: string,
+  { field }: Pick<Parameter, 'field'>,
+) {
   return field ?? (name !== 'limit' && findSchema(operation, name) ? name : undefined);
 }
 
@@ -133,17 +130,12 @@ function unwrap(schema: unknown): z.ZodType | undefined {
   return schema instanceof z.ZodType ? schema : undefined;
 }
 
-type Spec = ArgumentSpec | OptionSpec;
-
-const nameOf = (spec: Spec): string =>
-  'flags' in spec ? longFlag(spec.flags) : spec.usage.replaceAll(/[<>[\]]|\.{3}/g, '');
-
 function isEntries(schema: z.ZodType, value: unknown): value is readonly (readonly [string, unknown])[] {
   const inner = unwrap(schema);
   return (inner instanceof z.ZodRecord || inner instanceof z.ZodObject) && Array.isArray(value);
 }
 
-function checkField(schema: z.ZodType, spec: Spec, field: string, given: unknown): void {
+function checkField(schema: z.ZodType, spec: Parameter, field: string, given: unknown): void {
   const name = nameOf(spec);
   const { error } = z.safeEncode(schema, isEntries(schema, given) ? Object.fromEntries(given) : given);
   if (error === undefined) return;

@@ -1,4 +1,4 @@
-import { type ArgumentSpec, type Command, longFlag, type OptionSpec, type Pickable, type Written } from '../command.ts';
+import { type Command, nameOf, type Parameter, type Pickable, parametersOf, type Written } from '../command.ts';
 import { checkedAs } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
@@ -17,6 +17,7 @@ export async function readValues(command: Command, written: Written, context: Co
   const { io, settings } = context;
   const values: Record<string, unknown> = {};
   const pickedWords: string[] = [];
+  const given: Given = { ...written.arguments, ...written.options };
 
   /** Asks for a value on the terminal; undefined if nobody can be asked or nothing can be picked. */
   async function pickValue(what: Pickable | undefined): Promise<string | undefined> {
@@ -25,31 +26,36 @@ export async function readValues(command: Command, written: Written, context: Co
     return (await pickObject(what, context, await resolveObjects(command, values, context))) ?? undefined;
   }
 
-  async function readOption(name: string, spec: OptionSpec): Promise<unknown> {
-    const { kind } = spec;
-    const given = written.options[name];
-    if (kind === 'switch') return given === true;
-    if (kind === 'negation') return given !== false;
-    const flag = longFlag(spec.flags);
-    const isOpen = given === undefined && isNeeded(spec, written);
+  async function read(name: string, spec: Parameter): Promise<unknown> {
+    const { kind, usage } = spec;
+    if (kind === 'switch') return given[name] === true;
+    if (kind === 'negation') return given[name] !== false;
+    const isOpen = isAbsent(given[name]) && isNeeded(spec, given);
     const picked = isOpen ? await pickValue(spec.pick) : undefined;
-    if (picked !== undefined) pickedWords.push(flag, picked);
+    if (picked !== undefined) pickedWords.push(...(kind === 'argument' ? [] : [nameOf(spec)]), picked);
+    else if (isOpen && kind === 'argument') throw missingArgument(spec, command);
     else if (isOpen && kind === 'required') throw missingOptions([spec]);
-    const text = given ?? picked;
+    const text = picked ?? given[name];
     if (text === undefined) return undefined;
-    const where = written.fromEnvironment.includes(name) ? (spec.env ?? flag) : flag;
-    const parse = async (one: string) => {
-      try {
-        const value = await spec.parse(one, io, {});
-        await sayReading(where, one, value);
-        return value;
-      } catch (error) {
-        return checkedAs(where, () => {
-          throw error;
-        });
-      }
-    };
-    return typeof text === 'object' ? Promise.all(text.map(parse)) : parse(String(text));
+    const parse = (one: string) => (kind === 'argument' ? spec.parse(one, io, values) : readOption(name, spec, one));
+    if (typeof text !== 'object' && !usage.includes('...')) return parse(String(text));
+    const all = await Promise.all([text].flat().map((one) => parse(String(one))));
+    // A file may contain several values.
+    return kind === 'argument' ? all.flat() : all;
+  }
+
+  /** Reads a value of an option; its errors name the option or its variable. */
+  async function readOption(name: string, spec: Parameter, text: string): Promise<unknown> {
+    const where = (written.fromEnvironment.includes(name) && spec.env) || nameOf(spec);
+    try {
+      const value = await spec.parse(text, io, {});
+      await sayReading(where, text, value);
+      return value;
+    } catch (error) {
+      return checkedAs(where, () => {
+        throw error;
+      });
+    }
   }
 
   /** Reports the instant of a date that is not written in ISO 8601. */
@@ -58,62 +64,45 @@ export async function readValues(command: Command, written: Written, context: Co
     await context.say({ tone: 'hint', text: `${where}: '${text}' is ${moment(value)}` });
   }
 
-  async function readArgument(name: string, spec: ArgumentSpec): Promise<unknown> {
-    const given = written.arguments[name];
-    const isMissing = given === undefined || (typeof given === 'object' && given.length === 0);
-    const isAsked =
-      isMissing && (spec.neededUnless === undefined ? spec.usage.startsWith('<') : isNeeded(spec, written));
-    const picked = isAsked ? await pickValue(spec.pick) : undefined;
-    if (isAsked && picked === undefined) throw missingArgument(spec, command);
-    if (picked !== undefined) pickedWords.push(picked);
-    const text = picked ?? given;
-    if (text === undefined) return undefined;
-    if (isBlank(text)) throw emptyValue(nameOf(spec.usage));
-    const parse = (one: string) => spec.parse(one, io, values);
-    const isSeveral = spec.usage.includes('...') || typeof text === 'object';
-    // A file may contain several values.
-    return isSeveral ? (await Promise.all([text].flat().map(parse))).flat() : parse(text);
-  }
-
-  const options = Object.entries(command.options);
-  for (const [name, { flags }] of options) if (isBlank(written.options[name])) throw emptyValue(longFlag(flags));
-  const missing = options.flatMap(([name, spec]) => {
-    const isGiven = written.options[name] !== undefined;
+  const all = Object.entries(parametersOf(command));
+  for (const [name, spec] of all) if (isBlank(given[name])) throw emptyValue(nameOf(spec));
+  const missing = all.flatMap(([name, spec]) => {
     const isPicked = spec.pick !== undefined && settings.interactive;
-    return spec.kind === 'required' && isNeeded(spec, written) && !isGiven && !isPicked ? [spec] : [];
+    return spec.kind === 'required' && isNeeded(spec, given) && isAbsent(given[name]) && !isPicked ? [spec] : [];
   });
   if (missing.length > 0) throw missingOptions(missing);
-  // Order of picking: an argument fits the options, and a device fits the arguments.
-  for (const [name, spec] of options) if (spec.pick !== 'device') values[name] = await readOption(name, spec);
-  for (const [name, spec] of Object.entries(command.arguments)) values[name] = await readArgument(name, spec);
-  for (const [name, spec] of options) if (spec.pick === 'device') values[name] = await readOption(name, spec);
+  // An argument is picked among what fits the options, and a device among those of the key.
+  const turn = ({ kind, pick }: Parameter): number => (kind === 'argument' ? 1 : pick === 'device' ? 2 : 0);
+  for (const [name, spec] of all.toSorted(([, a], [, b]) => turn(a) - turn(b))) values[name] = await read(name, spec);
   return { values, pickedWords };
 }
 
-/** Whether a value must be given or picked. */
-const isNeeded = (spec: OptionSpec | ArgumentSpec, { options, arguments: positional }: Written): boolean =>
-  spec.neededUnless === undefined
-    ? 'kind' in spec && spec.kind === 'required'
-    : [spec.neededUnless].flat().every((other) => options[other] === undefined && positional[other] === undefined);
+type Given = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-const isBlank = (text: string | boolean | readonly string[] | undefined): boolean =>
+const isAbsent = (text: Given[string]): boolean =>
+  text === undefined || (typeof text === 'object' && text.length === 0);
+
+/** Whether a value must be given or picked. */
+const isNeeded = ({ neededUnless, kind, usage }: Parameter, given: Given): boolean =>
+  neededUnless === undefined
+    ? kind === 'required' || (kind === 'argument' && usage.startsWith('<'))
+    : [neededUnless].flat().every((other) => given[other] === undefined);
+
+const isBlank = (text: Given[string]): boolean =>
   [text].flat().some((one) => typeof one === 'string' && one.trim() === '');
 
 const emptyValue = (name: string): UsageError =>
   new UsageError(`${name} is empty: the variable it comes from is not set`);
 
-const nameOf = (usage: string): string => withoutBrackets(usage).replaceAll(/[[\].]/g, '');
-
-function missingArgument({ usage, choices }: ArgumentSpec, { path }: Command): UsageError {
-  const name = nameOf(usage);
-  const list: Hint[] = choices ? [['One of:', choices.join(', ')]] : [];
-  return new UsageError(`missing required argument '${name}'`, [...list, ['See:', `lkm ${path} --help`]]);
+function missingArgument(spec: Parameter, { path }: Command): UsageError {
+  const list: Hint[] = spec.choices ? [['One of:', spec.choices.join(', ')]] : [];
+  return new UsageError(`missing required argument '${nameOf(spec)}'`, [...list, ['See:', `lkm ${path} --help`]]);
 }
 
-function missingOptions(specs: readonly OptionSpec[]): UsageError {
-  const names = specs.map(({ flags }) => longFlag(flags));
-  const hints = specs.flatMap(({ flags, choices, env }): Hint[] => [
-    ['Give it:', withoutBrackets(flags)],
+function missingOptions(specs: readonly Parameter[]): UsageError {
+  const names = specs.map(nameOf);
+  const hints = specs.flatMap(({ usage, choices, env }): Hint[] => [
+    ['Give it:', withoutBrackets(usage)],
     ...(choices ? [['One of:', choices.join(', ')] as const] : []),
     ...(env ? [['Or set:', `export ${env}=…`] as const] : []),
   ]);

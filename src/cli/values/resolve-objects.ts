@@ -1,5 +1,5 @@
 import { isProductName } from '../../contract/limits.ts';
-import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
+import { type Command, type Parameter, parametersOf } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { CommandError, NotFoundError } from '../failure/errors.ts';
 import type { RunState } from '../run-state.ts';
@@ -17,7 +17,7 @@ export async function resolveObjects(
   context: CommandContext,
   state: Pick<RunState, 'argv'> = { argv: [] },
 ): Promise<Values> {
-  const specs = Object.entries({ ...command.arguments, ...command.options });
+  const specs = Object.entries(parametersOf(command));
   const named = specs.filter(([name, spec]) => [values[name]].flat().some((value) => isName(spec, value)));
   if (named.length === 0) return values;
   const { findByName } = await import('../request/look-ups.ts');
@@ -40,10 +40,8 @@ export async function resolveObjects(
   return resolved;
 }
 
-type Spec = ArgumentSpec | OptionSpec;
-
 /** Handles a failed look-up: returns the text itself where it may be the id of what was removed. */
-const orId = (spec: Spec, text: string) => (error: unknown) => {
+const orId = (spec: Parameter, text: string) => (error: unknown) => {
   if (spec.takesName === 'orId' && error instanceof NotFoundError) return text;
   throw error;
 };
@@ -59,17 +57,17 @@ const pickNear =
 
 /** Replaces a word where it is the value of an option or argument: after the option, or not after any. */
 const replacing =
-  (spec: Spec, value: unknown, id: unknown) =>
+  (spec: Parameter, value: unknown, id: unknown) =>
   (word: string, at: number, words: readonly string[]): string => {
     const previous = words[at - 1] ?? '';
-    const isValue = 'flags' in spec ? spec.flags.split(/,? /).includes(previous) : !previous.startsWith('-');
+    const isValue = spec.kind === 'argument' ? !previous.startsWith('-') : spec.usage.split(/,? /).includes(previous);
     return isValue && word === value ? String(id) : word;
   };
 
-const isOfProduct = ({ field = '' }: Spec): boolean => ['productId', 'productIds'].includes(field);
+const isOfProduct = ({ field = '' }: Parameter): boolean => ['productId', 'productIds'].includes(field);
 
 /** Whether a value has to be looked up. The name of a customer may look like an id that it had elsewhere. */
-function isName(spec: Spec, value: unknown): value is string {
+function isName(spec: Parameter, value: unknown): value is string {
   if (typeof value !== 'string') return false;
   if (spec.pick === 'key') return value.startsWith(END_MARK);
   if (isOfProduct(spec)) return isProductName(value);
