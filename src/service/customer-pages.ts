@@ -91,12 +91,14 @@ export interface CustomerPage {
 /** The most keys that a page shows. */
 const MAX_KEYS = 100;
 
-/** The keys of the customer that a link is for, newest first, with their devices. */
-export async function readPage(repositories: Repositories, link: CustomerLink, now: Instant): Promise<CustomerPage> {
-  const { accountId, customerId } = link;
-  const customer = orThrow(await repositories.customers.find(accountId, customerId), 'customerNotFound', {
-    customerId,
-  });
+/** The keys of the customer that a link is for, newest first, with their devices; null when the customer was deleted. */
+export async function readPage(
+  repositories: Repositories,
+  { accountId, customerId }: CustomerLink,
+  now: Instant,
+): Promise<CustomerPage | null> {
+  const customer = await repositories.customers.find(accountId, customerId);
+  if (customer === null) return null;
   const filters = { productIds: null, customerId };
   const licenses = await repositories.keyLists.page(accountId, filters, { limit: MAX_KEYS + 1 });
   const keys: PageKey[] = [];

@@ -195,6 +195,7 @@ describe.each(engines)('the page of a customer, on $name,', (engine) => {
       [ada.path, { ...own, device: foreign.device ?? '' }],
       [ada.path, { ...(await forgedForm(world, bob.address, ada.token)) }],
       [ada.path, { ...own, form: '' }],
+      [ada.path, { ...own, form: 'é'.repeat(own.form?.length ?? 0) }],
       [ada.path, {}],
       [ada.path, own, { 'sec-fetch-site': 'cross-site' }],
       [ada.path, own, { 'sec-fetch-site': 'same-site' }],
@@ -238,6 +239,16 @@ describe.each(engines)('the page of a customer, on $name,', (engine) => {
       expect(await submit(world, path, form)).toMatchObject({ status: 404, text: unknown.text });
     }
     expect(withoutRecord(await world.contents())).toEqual(before);
+  });
+
+  it('is gone, and no failure, for those who open it while its customer is deleted', async ({ world }) => {
+    const { path, customerId } = await customerWithPage(world);
+    const [deleted, ...opened] = await Promise.all([
+      world.call('admin', 'DELETE', `/customer/by-id?customerId=${customerId}`),
+      ...[1, 2, 3, 4, 5, 6].map(() => open(world, path)),
+    ]);
+    expect(deleted.status).toBe(200);
+    for (const { status } of opened) expect([200, 404]).toContain(status);
   });
 
   it('answers 404 at every path without a token, whatever the method', async ({ world }) => {

@@ -40,6 +40,8 @@ export function createCustomerPage(parts: AppParts, settings: PageSettings) {
     if (link === null || !['GET', 'HEAD', 'POST'].includes(method)) return answer(404, render.problem('invalid'));
     const show = async (status: number, notice: Outcome | null) => {
       const page = await readPage(store.repositories, link, now);
+      // The customer was deleted after the look-up of the link.
+      if (page === null) return answer(404, render.problem('invalid'));
       const { expiresAt } = link;
       const formToken = (deviceId: string) => formTokenOf(token, deviceId);
       return answer(status, render.keys({ page, expiresAt, now, notice, formToken }));
@@ -145,8 +147,10 @@ async function readForm({ readBody }: HttpRequest): Promise<URLSearchParams> {
 const formTokenOf = (token: string, deviceId: string): string =>
   createHmac('sha256', token).update(`free ${deviceId}`).digest('base64url');
 
-const isEqual = (given: string, expected: string): boolean =>
-  given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+function isEqual(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
 
 /** Whether a form was not sent from a page of another site (Fetch Metadata); browsers say it over HTTPS. */
 const isFromOwnPage = ({ headers }: HttpRequest): boolean =>
