@@ -82,6 +82,13 @@ describe('ARCHITECTURE.md', () => {
   it('has a row in its import table for every folder of src, and no other', () => {
     expect([...table.keys()].sort()).toEqual([...new Set(sources.map(({ path }) => folderOf(path)))].sort());
   });
+
+  it('names only files that exist', () => {
+    const files = globSync('{src,test}/**/*.ts', { cwd: root }).map((path) => `/${path.replaceAll('\\', '/')}`);
+    const named = read('ARCHITECTURE.md').match(/(?<![\w.-])[\w/-]+(?:\.test)?\.ts\b/g) ?? [];
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter((name) => !files.some((file) => file.endsWith(`/${name}`)))).toEqual([]);
+  });
 });
 
 describe('src', () => {
