@@ -16,8 +16,8 @@ export interface ClientOptions {
   /** Longest duration of one attempt, response included, in milliseconds; default 30 000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * The most attempts after the first, whatever has failed. Default 4, waits for a request in progress (409/3) not counted, and as
-   * many as `maxElapsedMs` allows while the service cannot be reached (no connection, 502, 503, 504), as in a restart.
+   * The most attempts after the first, whatever has failed. The default is 4, without the waits for a request in progress (409/3)
+   * and without attempts while the service cannot be reached (no connection, 502, 503, 504), which `maxElapsedMs` limits.
    */
   readonly maxRetries?: number | undefined;
   /**
@@ -34,8 +34,8 @@ export interface ClientOptions {
   /** Called once for each endpoint that the service is retiring. */
   readonly onNotice?: ((notice: DeprecationNotice) => void) | undefined;
   /**
-   * Called with method and path where the service did not see the idempotency key that was sent: something on the way drops the
-   * header, so that a repeated request would be done twice.
+   * Called with method and path if the service did not receive the idempotency key that was sent: a proxy drops the header, so that a
+   * repeated request would be done twice.
    */
   readonly onKeyLost?: ((operation: string) => void) | undefined;
   /** Called before each attempt, with its method and path. */

@@ -113,7 +113,7 @@ function firstIssue(cause: unknown): string {
   return issue ? `: ${issue.path.map(String).join('.')}: ${issue.message}` : '';
 }
 
-/** The delay of a `Retry-After` in milliseconds, or null; a date counts from the response's own `Date`, not from the clock here. */
+/** The delay of a `Retry-After` in milliseconds, or null. A date counts from the `Date` of the response, not from the local clock. */
 function readRetryAfter(headers: ResponseHeaders, now: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1_000;
@@ -148,8 +148,8 @@ export const isReplayed = (headers: ResponseHeaders): boolean =>
   headers.get('idempotency-replayed')?.trim().toLowerCase() === 'true';
 
 /**
- * Whether the service has seen another idempotency key than `key`, or none: something on the way drops the header. Services that do
- * not say which key they saw prove nothing.
+ * Whether the service received another idempotency key than `key`, or none, since a proxy drops the header. False for a service that
+ * does not report the key.
  */
 export function isKeyLost(headers: ResponseHeaders, key: string): boolean {
   const seen = headers.get('lkm-idempotency-key');

@@ -26,9 +26,9 @@ interface FailedAttempt {
 }
 
 /**
- * Counts the failed attempts of one call, and tells the milliseconds until the next, or null when the call ends: exponential
- * backoff with full jitter, or what the service asks for. Reads and mutations alike: the idempotency key makes repeating
- * safe. Decision 0018 has the numbers.
+ * Returns a function that counts the failed attempts of one call, and returns the milliseconds until the next attempt, or null when
+ * the call ends. The wait is exponential backoff with full jitter, or the time that the service asks for. Mutations are repeated as
+ * reads are, since their idempotency key makes that safe. Decision 0018 has the numbers.
  */
 export function countRetries(limits: RetryLimits): (failed: FailedAttempt) => number | null {
   const { maxRetries, maxWaitMs } = limits;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { changing, pageFields, positiveDurationField, record } from './fields.ts';
-import { agreeing, licenseSettings } from './keys/licenses.ts';
+import { licenseSettings, withConsistentSettings } from './keys/licenses.ts';
 import { Feature, FeatureName, Features, MAX_FEATURES } from './keys/metadata.ts';
 import { acted, listReply } from './reply.ts';
 import { Active, Count, InstantText, Limit, Name, PlanId, ProductId, resource, shown, shownId } from './scalars.ts';
@@ -66,7 +66,7 @@ export const plans = {
     description:
       'Creates an active plan: what keys of a product are issued with where the request says nothing else, and the ' +
       'features of all of them.',
-    body: agreeing(
+    body: withConsistentSettings(
       z
         .object({
           productId: ProductId,

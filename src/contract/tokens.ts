@@ -18,7 +18,7 @@ import {
 } from './scalars.ts';
 import { Scope, TokenKind } from './scopes.ts';
 
-/** Older services lack these fields; they are then null. */
+/** A field that older services do not send: null then. */
 const later = <T extends z.ZodType>(schema: T) => schema.nullable().default(null);
 
 /** A token as lists show it: never the secret. */
@@ -133,9 +133,9 @@ export const tokens = {
   import: endpoint('POST /token/import', 'token:write', {
     summary: 'Take in a token of another system',
     description:
-      'Creates a token with a secret that another system has made and that applications have built in. Only its hash is ' +
-      'sent; that of a text which anybody guesses, such as `undefined`, is refused. It may do no more than the token that ' +
-      'takes it in.',
+      'Creates a token with a secret that another system has made and that applications have built in. The request has only ' +
+      'the hash of the secret; the hash of an easily guessed text, such as `undefined`, is refused. The token may do no more ' +
+      'than the token that takes it in.',
     body: tokenRequest('ImportTokenRequest', {
       ...rights,
       hash: text(64, 64, /^[0-9a-f]{64}$/).meta({
@@ -152,9 +152,9 @@ export const tokens = {
   rotate: endpoint('POST /token/rotate', 'token:write', {
     summary: 'Replace a token',
     description:
-      'Creates a token with the name and the rights of another one, which stays valid for the overlap. Both spend one ' +
-      'budget of keys. Whoever rotates a token may do all that it may do; the new one ends no later than its maker. Its ' +
-      'secret is shown in this response and never again.',
+      'Creates a token with the name and the rights of another one, which stays valid for the overlap. Both share one ' +
+      'budget of keys. Only a token that may do all that the replaced token may do can rotate it, and the new token ends no ' +
+      'later than the token that rotates. Its secret is shown in this response and never again.',
     body: request('RotateTokenRequest', {
       tokenId: TokenId,
       overlap: durationField()
@@ -173,8 +173,8 @@ export const tokens = {
   revoke: endpoint('DELETE /token/by-id', 'token:write', {
     summary: 'Revoke a token',
     description:
-      'Revokes a token; its next request is refused. Revoking it again changes nothing. A token revokes itself and ' +
-      'those that it could have created; the last admin token of an account is revoked only with `force`.',
+      'Revokes a token; its next request is refused. Revoking it again changes nothing. A token may revoke itself and ' +
+      'every token that it could have created. The last admin token of an account is revoked only with `force`.',
     query: z.object({
       tokenId: TokenId,
       force: flagField().optional().describe('Revoke it even if it is the last admin token; default false'),

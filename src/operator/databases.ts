@@ -21,7 +21,7 @@ export const databaseStatus = (location: string): Promise<DatabaseStatus> =>
 
 interface DatabaseStatus extends SchemaStatus {
   readonly engine: string;
-  /** Whether an index answers searches; null before the schema is that of this version. */
+  /** Whether searches use an index; null if the schema is not up to date. */
   readonly search: 'indexed' | 'not indexed' | null;
 }
 
@@ -45,8 +45,8 @@ export const copyInstance = (
   );
 
 /**
- * Puts the secrets of a database under another master key; null makes them plain. On SQLite what was plain before is
- * overwritten; on PostgreSQL it is gone with the next vacuum.
+ * Seals the secrets of a database under another master key; null stores them unsealed. SQLite overwrites the old values at once,
+ * PostgreSQL with the next vacuum.
  *
  * @throws StartupError when `from` is not the master key of the database, or a server is connected to it
  */

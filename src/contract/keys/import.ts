@@ -17,7 +17,7 @@ import {
   text,
   VersionName,
 } from '../scalars.ts';
-import { agreeing, licenseSettings } from './licenses.ts';
+import { licenseSettings, withConsistentSettings } from './licenses.ts';
 import { NewMetadata } from './metadata.ts';
 
 /** The most devices that a key can bring along. */
@@ -38,7 +38,7 @@ const ImportedCustomer = request('ImportedCustomer', {
 }).describe('The customer of this id, else of this e-mail address; one that is not there is created');
 
 /** A key that moves in, as it was. Source: decision 0063. */
-export const ImportKeyRequest = agreeing(
+export const ImportKeyRequest = withConsistentSettings(
   z
     .object({
       productId: ProductId,

@@ -18,11 +18,11 @@ import {
   shown,
   VersionId,
 } from '../scalars.ts';
-import { agreeing, LicenseDetails, licenseAddress, licenseSettings, Warning } from './licenses.ts';
+import { LicenseDetails, licenseAddress, licenseSettings, Warning, withConsistentSettings } from './licenses.ts';
 import { NewMetadata } from './metadata.ts';
 
 /** The request that issues a key. Source: API description, POST /create-key. */
-export const CreateKeyRequest = agreeing(
+export const CreateKeyRequest = withConsistentSettings(
   z
     .object({
       productId: ProductId,

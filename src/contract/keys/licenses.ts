@@ -44,7 +44,7 @@ const SeenOn = z.iso
   .nullable()
   .describe('The last day, UTC, on which it was activated, signed for, checked out or prolonged; null: not known');
 
-/** A day, UTC: what was not seen on it or later is asked for. */
+/** A filter: only keys or devices that were not seen on this day (UTC) or later. */
 export const UnseenSince = z.iso.date().meta({ examples: ['2026-08-23'] });
 
 /** A device: the link between a key and one host. Source: API description, "Device". */
@@ -82,10 +82,10 @@ export type SignedFile = z.output<typeof SignedFile>;
 
 export const licenseTypes = ['node-locked', 'floating'] as const;
 
-/** How often a session reports itself when the licence does not say, in seconds. */
+/** The default time between two reports of a session, in seconds. */
 export const DEFAULT_HEARTBEAT_SECONDS = 300;
 
-/** How long a session lasts without a report when the licence does not say, in seconds. */
+/** The default time that a session lasts without a report, in seconds. */
 export const DEFAULT_LEASE_SECONDS = 900;
 
 /** The longest lease of a session, in seconds. */
@@ -123,14 +123,14 @@ export const licenseSettings = {
 
 type Settings = Partial<z.output<z.ZodObject<typeof licenseSettings>>> & { readonly planId?: string | undefined };
 
-/** A session that reports itself more rarely than its lease lasts would lose its seat between two reports. */
+/** Whether sessions report at least once per lease: otherwise they would lose their seats between two reports. */
 export function heartbeatsWithinLease(timing: Pick<Settings, 'heartbeatInterval' | 'sessionLeaseDuration'>): boolean {
   const { heartbeatInterval = DEFAULT_HEARTBEAT_SECONDS, sessionLeaseDuration = DEFAULT_LEASE_SECONDS } = timing;
   return heartbeatInterval <= sessionLeaseDuration;
 }
 
-/** Refuses the settings of a new licence where one does not go with another. */
-export const agreeing = <T extends z.ZodType<Settings>>(license: T) =>
+/** Refuses settings of a new licence that contradict each other. */
+export const withConsistentSettings = <T extends z.ZodType<Settings>>(license: T) =>
   license
     // The licence type of a plan is known to the service only.
     .refine((body) => body.licenseType === 'floating' || body.maxConcurrentSessions == null || body.planId != null, {

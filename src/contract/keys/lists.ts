@@ -29,7 +29,7 @@ export const ListedLicense = License.omit({ devices: true })
   .meta({ id: 'ListedLicense', description: 'A licence key with its limits and its state, without its devices' });
 export type ListedLicense = z.output<typeof ListedLicense>;
 
-/** At most this many entries of metadata can be asked for at a time. */
+/** The most filters by metadata in one request. */
 const MAX_METADATA_FILTERS = 5;
 
 /** A query parameter `metadata.NAME` asks for the entry NAME. */
@@ -58,9 +58,9 @@ const Filters = z
     status: listField(keyStatuses)
       .optional()
       .describe(
-        'Only keys with one of these statuses now. active: neither blocked, nor revoked, nor expired; of those: unused: without a ' +
-          'device, full: without a free activation slot, expiring: with an end `within` a time. expired: and neither ' +
-          'blocked nor revoked. blocked: disabled by the vendor. revoked: for ever',
+        'Only keys with one of these statuses now. active: not blocked, revoked or expired. Parts of active are unused: no device; ' +
+          'full: no free activation slot; expiring: an expiry `within` a time. expired: expired, but not blocked or revoked. ' +
+          'blocked: disabled by the vendor. revoked: revoked for ever',
       ),
     within: positiveDurationField().optional().describe('Goes with status expiring; default P30D'),
     trial: flagField().optional().describe('Only trials, or only others'),
@@ -70,12 +70,13 @@ const Filters = z
     expiresAfter: Instant.optional().describe('Only keys that expire at this instant or later'),
     expiresBefore: Instant.optional().describe('Only keys that expire before this instant'),
     unseenSince: UnseenSince.optional().describe(
-      'Only keys that no application has used on this day or later, UTC; those never used, by their creation',
+      'Only keys that no application has used on this day (UTC) or later; for a key never used, its creation counts',
     ),
     text: SearchText.optional().describe(
-      'Only keys found by this, compared without case and accents: a whole key, its last section, or parts of words of the ' +
-        'reference, the metadata, the host id or tag of a device, or, with `customer:read`, the name or e-mail address of the ' +
-        'customer; of fewer than three characters, beginnings of words. A caller that sees masked keys finds them only by the part that it sees',
+      'Only keys that match this text, without regard to case and accents. It matches a whole key, the last section of a key, and ' +
+        'parts of words in the reference, the metadata, and the host id or tag of a device; with `customer:read` also in the name ' +
+        'or e-mail address of the customer. A text of fewer than three characters matches beginnings of words only. A caller that ' +
+        'sees keys masked finds a key only by the part that it is shown',
     ),
     metadata: metadataFilter
       .optional()
@@ -84,14 +85,14 @@ const Filters = z
       ),
     page: integerField(1, 1_000_000)
       .optional()
-      .describe('The page, from 1. All keys that fit are counted for it; a walk by `cursor` counts none'),
+      .describe('The page, from 1. The service then counts all matching keys; with `cursor` it counts none'),
     limit: integerField(1, 1_000).optional().describe('How many keys a page or part has; default 100'),
     cursor: z
       .string()
       .regex(/^(lic_[0-9a-z]{26})?$/)
       .optional()
       .describe(
-        'Walks through the whole list: empty at first, as without `page`, then `next` of the part before. Not with `page`',
+        'Walks through the whole list: empty or absent for the first part, then `next` of the part before. Not with `page`',
       ),
   })
   .refine(({ within, status }) => within === undefined || status?.includes('expiring') === true, {

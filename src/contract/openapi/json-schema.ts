@@ -17,7 +17,7 @@ export interface JsonSchema extends Json {
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** Schemas that the document shows instead of others, which serve the server's checks. */
+/** By a schema that the server checks with, the schema that the document shows in its place. */
 const shown = z.registry<{ toJson(definitions: Record<string, Json>): Json }>();
 
 /** Makes the document show `other` for `schema`. Both accept the same values. */

@@ -59,10 +59,11 @@ quotation marks and the same value without them are two keys.
 **Errors** are \`{message, code}\`; \`code\` refines the HTTP status.
 
 **Unknown fields** in a request are ignored, so that a newer client can talk to an older service, and a resource can be
-sent back as it was read. Where keys are issued, imported and changed, a field that they do not have while another
-operation or a licence has it is refused (400, code 1), and the message says its name here where it has one. Replies may gain fields: a client must accept fields it does not know.`;
+sent back as it was read. There is one exception: a request that issues, imports or changes keys is refused (400, code 1)
+if it has a field that belongs to another operation or to a licence. The message then gives the name that the field has in
+this request, if there is one. Replies may gain fields: a client must accept fields it does not know.`;
 
-/** Every `code` there is. Its meaning depends on the HTTP status. */
+/** The body of every error. The meaning of `code` depends on the HTTP status. */
 const errorSchema = {
   type: 'object',
   description: 'Why a request failed',
