@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, hash, randomBytes, sign as signBytes } from 'node:crypto';
+import { createPrivateKey, hash, randomUUID, sign as signBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,11 +10,8 @@ import { DatabaseSync } from 'node:sqlite';
 
 const database = new DatabaseSync(process.argv[2] ?? '');
 database.exec(`
-  PRAGMA journal_mode=WAL;
-  PRAGMA synchronous=FULL;
-  PRAGMA wal_autocheckpoint=16000;
-  PRAGMA temp_store=MEMORY;
-  PRAGMA cache_size=-16384;
+  PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=16000;
+  PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384;
   CREATE TABLE IF NOT EXISTS bare_responses (
     account_id TEXT, key TEXT, fingerprint TEXT, status INTEGER, body TEXT, created_at TEXT, PRIMARY KEY (account_id, key)
   );
@@ -27,10 +24,17 @@ const findToken = sql('SELECT account_id, id, kind, scopes FROM tokens WHERE has
 const findProduct = sql('SELECT active FROM products WHERE account_id = ? AND id = ?');
 // By the index of keys, which begins with their last four characters.
 const findLicense = sql(
-  'SELECT * FROM licenses WHERE account_id = ?1 AND lower(substr(license_key, length(license_key) - 3)) = ' +
+  'SELECT id, license_key AS key, product_id AS productId, max_activations AS maxActivations, expires_at AS expirationDate, ' +
+    'features, is_trial, allowed_hosts, license_type AS licenseType, max_sessions AS maxConcurrentSessions, ' +
+    'heartbeat_seconds AS heartbeatInterval, lease_seconds AS sessionLeaseDuration, customer_can_self_reset, ' +
+    'vendor_disabled, version_id AS versionId, created_at AS createdAt, updated_at AS updatedAt ' +
+    'FROM licenses WHERE account_id = ?1 AND lower(substr(license_key, length(license_key) - 3)) = ' +
     'lower(substr(?2, length(?2) - 3)) AND license_key = ?2 AND product_id = ?3',
 );
-const listDevices = sql('SELECT * FROM devices WHERE account_id = ? AND license_id = ?');
+const listDevices = sql(
+  "SELECT id, host_id AS hostId, ifnull(tag, 'No tag') AS deviceTag, ip_address AS ipAddress, created_at AS activationTime " +
+    'FROM devices WHERE account_id = ? AND license_id = ?',
+);
 const findDevice = sql('SELECT id FROM devices WHERE account_id = ? AND license_id = ? AND host_id = ?');
 const takeSlot = sql(
   'UPDATE licenses SET activations = activations + 1, updated_at = ? WHERE account_id = ? AND id = ? ' +
@@ -71,40 +75,20 @@ function commitAll(): void {
   begin.run();
   const values = batch.map(({ work }) => work());
   commit.run();
-  batch.forEach(({ done }, index) => {
-    done(values[index] as object);
-  });
+  for (const [index, { done }] of batch.entries()) done(values[index] as object);
 }
 
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-
-let pool = randomBytes(4_096);
-let used = 0;
-
-function random(length: number): Uint8Array {
-  if (used + length > pool.length) {
-    pool = randomBytes(4_096);
-    used = 0;
-  }
-  used += length;
-  return pool.subarray(used - length, used);
-}
+// Hexadecimal digits do here: nobody has to guess them. Node.js keeps random UUIDs in store.
+const digits = (length: number): string => randomUUID().replaceAll('-', '').slice(-length);
 
 /** Five sections of five. */
-function newKey(): string {
-  let text = '';
-  random(25).forEach((byte, index) => {
-    text += (index > 0 && index % 5 === 0 ? '-' : '') + ALPHABET.charAt(byte & 31);
-  });
-  return text;
-}
+const newKey = (): string =>
+  digits(25)
+    .toUpperCase()
+    .replaceAll(/.{5}(?=.)/g, '$&-');
 
 /** Ordered by time, as long as those of lkm. */
-function newId(prefix: string): string {
-  let text = Date.now().toString(32).padStart(10, '0');
-  for (const byte of random(16)) text += ALPHABET.charAt(byte & 31).toLowerCase();
-  return `${prefix}_${text}`;
-}
+const newId = (prefix: string): string => `${prefix}_${Date.now().toString(32).padStart(10, '0')}${digits(16)}`;
 
 // The database has one account.
 const last = sql('SELECT audit_seq, event_seq, audit_hash FROM record_heads').get() as Row | undefined;
@@ -165,34 +149,18 @@ function createOnce(accountId: string, input: Input, key: string, body: string):
 function get(accountId: string, { productId, licenseKey }: Input): object {
   const row = findLicense.get(accountId, licenseKey, productId) as Row | undefined;
   if (row === undefined) return { message: 'License not found', code: 1 };
-  const devices = listDevices.all(accountId, row.id ?? '') as Row[];
+  const { features, is_trial, allowed_hosts, customer_can_self_reset, vendor_disabled, ...shown } = row;
+  const devices = listDevices.all(accountId, row.id ?? '');
   const license = {
-    id: row.id,
-    key: row.license_key,
-    productId: row.product_id,
-    maxActivations: row.max_activations,
+    ...shown,
     activations: devices.length,
-    activated: devices.length > 0 && row.vendor_disabled === 0,
-    expirationDate: row.expires_at,
-    metadata: { features: JSON.parse(String(row.features)), is_trial: row.is_trial === 1 },
-    allowedHosts: row.allowed_hosts === null ? null : JSON.parse(String(row.allowed_hosts)),
-    licenseType: row.license_type,
-    maxConcurrentSessions: row.max_sessions,
-    heartbeatInterval: row.heartbeat_seconds,
-    sessionLeaseDuration: row.lease_seconds,
-    customerCanSelfReset: row.customer_can_self_reset === 1,
-    vendorDisabled: row.vendor_disabled === 1,
-    devices: devices.map((device) => ({
-      id: device.id,
-      hostId: device.host_id,
-      deviceTag: device.tag ?? 'No tag',
-      ipAddress: device.ip_address,
-      activationTime: device.created_at,
-    })),
-    versionId: row.version_id,
+    activated: devices.length > 0 && vendor_disabled === 0,
+    metadata: { features: JSON.parse(String(features)), is_trial: is_trial === 1 },
+    allowedHosts: allowed_hosts === null ? null : JSON.parse(String(allowed_hosts)),
+    customerCanSelfReset: customer_can_self_reset === 1,
+    vendorDisabled: vendor_disabled === 1,
+    devices,
     version: null,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
   };
   return { data: { license, customer: null }, code: 0 };
 }
@@ -212,35 +180,16 @@ function sign(accountId: string, { productId, licenseKey, hostId, ttl }: Input):
   if (findDevice.get(accountId, licenseId, hostId) === undefined) {
     if (takeSlot.run(at, accountId, licenseId).changes === 0) return { message: 'Activation limit reached', code: 3 };
     insertDevice.run(accountId, licenseId, hostId, newId('dev'), null, '127.0.0.1', at);
-    insertWords.run(
-      accountId,
-      licenseId,
-      hostId,
-      hostId.toLowerCase().replaceAll(/(?:^|[^a-z0-9]+)(?=[a-z0-9])/g, '  '),
-    );
+    const words = hostId.toLowerCase().replaceAll(/(?:^|[^a-z0-9]+)(?=[a-z0-9])/g, '  ');
+    insertWords.run(accountId, licenseId, hostId, words);
     events['device.activated'] = { licenseId, productId, hostId };
   }
   const fileId = newId('fil');
   const seconds = Math.floor(now.getTime() / 1_000);
-  const claims = {
-    iss: accountId,
-    jti: fileId,
-    sub: licenseId,
-    key: licenseKey,
-    productId,
-    machine: hostId,
-    type: 'offline',
-    iat: seconds,
-    nbf: seconds,
-    exp: seconds + ttl,
-    licenseExp: null,
-    features: {},
-    is_trial: false,
-    licenseType: row.license_type,
-    customer: null,
-    v: 1,
-  };
-  const signed = `${part({ alg: 'EdDSA', typ: 'lic+jwt', kid: signingKey.kid })}.${part(claims)}`;
+  const ids = { iss: accountId, jti: fileId, sub: licenseId, key: licenseKey, productId, machine: hostId };
+  const times = { iat: seconds, nbf: seconds, exp: seconds + ttl, licenseExp: null };
+  const terms = { type: 'offline', features: {}, is_trial: false, licenseType: row.licenseType, customer: null, v: 1 };
+  const signed = `${part({ alg: 'EdDSA', typ: 'lic+jwt', kid: signingKey.kid })}.${part({ ...ids, ...times, ...terms })}`;
   const token = `${signed}.${signBytes(null, Buffer.from(signed), privateKey).toString('base64url')}`;
   const endsAt = new Date((seconds + ttl) * 1_000).toISOString();
   insertFile.run(accountId, fileId, licenseId, hostId, signingKey.kid ?? '', at, endsAt);
@@ -260,7 +209,7 @@ const server = createServer(async (request, response) => {
   const body = query === undefined ? await read(request) : '';
   const input = query === undefined ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(query));
   const secret = request.headers.authorization?.slice('Bearer '.length) ?? '';
-  const token = findToken.get(createHash('sha256').update(secret).digest('hex')) as Row | undefined;
+  const token = findToken.get(hash('sha256', secret)) as Row | undefined;
   const key = request.headers['idempotency-key'] as string | undefined;
   const value =
     token === undefined
@@ -272,14 +221,9 @@ const server = createServer(async (request, response) => {
 });
 
 function read(request: IncomingMessage): Promise<string> {
-  return new Promise((resolve) => {
-    let text = '';
-    request.setEncoding('utf8');
-    request.on('data', (chunk: string) => {
-      text += chunk;
-    });
-    request.on('end', () => resolve(text));
-  });
+  const parts: string[] = [];
+  request.setEncoding('utf8').on('data', (chunk: string) => void parts.push(chunk));
+  return new Promise((resolve) => request.on('end', () => resolve(parts.join(''))));
 }
 
 server.listen(0, '127.0.0.1', () => {

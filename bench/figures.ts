@@ -1,5 +1,3 @@
-export const sum = (figures: readonly number[]): number => figures.reduce((all, figure) => all + figure, 0);
-
 /** The one in the middle. */
 export const middle = (figures: readonly number[]): number => quantile(figures, 0.5);
 

@@ -1,107 +1,78 @@
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import type { AccountId, ProductId } from '../src/contract/scalars.ts';
-import { makeDatabase } from './database.ts';
+import { makeVaried, type Varied } from './database.ts';
 import { middle, print, quantile } from './figures.ts';
 import { CONNECTIONS, type Running, start } from './measure.ts';
-import { fillVaried, type Varied } from './varied.ts';
 
 const ROUNDS = 15;
+
+/** Starts a server of this checkout on a database of varied keys. */
+const serve = (fixture: Varied): Promise<Running> =>
+  start({ root: dirname(import.meta.dirname), fixture: async () => fixture });
 
 /**
  * Prints how long first pages and numbers of so many keys take, and what `GET /health` takes in the same moments; then what
  * others feel beside a token that asks for the worst lists over all of its connections.
  */
-export async function timeLists(count: number): Promise<void> {
-  let varied: Varied | undefined;
-  const fixture = await makeDatabase(0, async ({ db, accountId, productId }) => {
-    varied = await fillVaried(db, accountId as AccountId, productId as ProductId, count);
-  });
-  const server = await start({ server: 'lkm serve', fixture });
-  try {
-    print(`\n${count} keys, ms`.padEnd(26), 'median of 15', 'GET /health');
-    const requests = requestsOf(fixture.productId, varied as Varied);
-    // In rounds: no request is timed only while its code is compiled, or with all memory for its own pages.
-    const rounds = await Array.fromAsync({ length: ROUNDS }, () =>
-      Array.fromAsync(Object.values(requests), async (path) => [
-        await time(server, path),
-        await time(server, '/health'),
-      ]),
-    );
-    for (const [at, name] of Object.keys(requests).entries()) {
-      const medianOf = (figure: 0 | 1) => middle(rounds.map((round) => round[at]?.[figure] ?? Number.NaN));
-      print(name.padEnd(25), medianOf(0), medianOf(1));
-    }
-    await besideGreedy(server, fixture.productId);
-  } finally {
-    await server.stop();
-    await fixture.remove();
-  }
+export async function timeLists(fixture: Varied, count: number): Promise<void> {
+  const server = await serve(fixture);
+  print(`\n${count} keys, ms`.padEnd(26), `median of ${ROUNDS}`, 'GET /health');
+  const paths = pathsOf(fixture);
+  const both = paths.flatMap((path) => [path, '/health']);
+  const medians = await timeInRounds(server, both);
+  for (const [at, path] of paths.entries())
+    print(path.replace('/key/list?cursor=&', '').padEnd(25).slice(0, 25), ...medians.slice(2 * at, 2 * at + 2));
+  await besideGreedy(server, fixture.productId);
+  await server.stop();
 }
 
 /** Prints how long `GET /find` takes over HTTP for fifty different texts: names, addresses, ends of keys, orders, broad words. */
 export async function timeFinds(count: number): Promise<void> {
-  let varied: Varied | undefined;
-  const fixture = await makeDatabase(0, async ({ db, accountId, productId }) => {
-    varied = await fillVaried(db, accountId as AccountId, productId as ProductId, count);
-  });
-  const server = await start({ server: 'lkm serve', fixture });
-  try {
-    const { key } = varied as Varied;
-    const texts = [
-      ...Array.from({ length: 12 }, (_, at) => `tomer${at * 137}`),
-      ...Array.from({ length: 12 }, (_, at) => `it@customer${at * 211}.ex`),
-      ...Array.from({ length: 12 }, (_, at) => `A-${at * 1_000 + 1}`),
-      ...[key, key.slice(-5), `…${key.slice(-5)}`, '00000', '2BBF6', 'nobody', 'müller', 'engines', 'Engine', 'ltd'],
-      ...['it', 'customer', 'example', 'host'],
-    ];
-    const rounds = await Array.fromAsync({ length: ROUNDS }, () =>
-      Array.fromAsync(texts, (text) => time(server, `/find?${new URLSearchParams({ text })}`)),
-    );
-    const medians = texts.map((_, at) => middle(rounds.map((round) => round[at] ?? Number.NaN)));
-    print(`\n${count} keys, ms`.padEnd(26), 'median', 'p95', 'slowest');
-    print('find, 50 texts'.padEnd(25), middle(medians), quantile(medians, 0.95), Math.max(...medians));
-    for (const [at, median] of medians.entries()) if (median === Math.max(...medians)) print(`'${texts[at]}'`, median);
-  } finally {
-    await server.stop();
-    await fixture.remove();
-  }
+  const fixture = await makeVaried(count);
+  const server = await serve(fixture);
+  const { key } = fixture;
+  const texts = [
+    ...Array.from({ length: 12 }, (_, at) => `tomer${at * 137}`),
+    ...Array.from({ length: 12 }, (_, at) => `it@customer${at * 211}.ex`),
+    ...Array.from({ length: 12 }, (_, at) => `A-${at * 1_000 + 1}`),
+    ...[key, key.slice(-5), `…${key.slice(-5)}`, '00000', '2BBF6', 'nobody', 'müller', 'engines', 'Engine', 'ltd'],
+    ...['it', 'customer', 'example', 'host'],
+  ];
+  const paths = texts.map((text) => `/find?${new URLSearchParams({ text })}`);
+  const medians = await timeInRounds(server, paths);
+  const slowest = Math.max(...medians);
+  print(`\n${count} keys, ms`.padEnd(26), 'median', 'p95', 'slowest');
+  print('find, 50 texts'.padEnd(25), middle(medians), quantile(medians, 0.95), slowest);
+  print(`'${texts[medians.indexOf(slowest)]}'`, slowest);
+  await server.stop();
 }
 
-async function time({ call }: Running, path: string): Promise<number> {
+/** The median time of each path. In rounds: none is timed only while its code is compiled, or with all memory for its own pages. */
+async function timeInRounds(server: Running, paths: readonly string[]): Promise<number[]> {
+  const rounds = await Array.fromAsync({ length: ROUNDS }, () =>
+    Array.fromAsync(paths, (path) => time(() => server.call('GET', path))),
+  );
+  return paths.map((_, at) => middle(rounds.map((round) => round[at] ?? Number.NaN)));
+}
+
+async function time(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
-  await call('GET', path);
+  await work();
   return performance.now() - started;
 }
 
 /** The first page by each filter, a page with its total, one in the middle, and numbers. */
-function requestsOf(productId: string, { customerId, key, middle, last }: Varied): Record<string, string> {
-  const filters: Record<string, Record<string, string>> = {
-    none: {},
-    productId: { productId },
-    customerId: { customerId },
-    ...Object.fromEntries(['active', 'unused', 'full', 'expired', 'blocked'].map((status) => [status, { status }])),
-    expiring: { status: 'expiring', within: 'P30D' },
-    trial: { trial: 'true' },
-    floating: { licenseType: 'floating' },
-    createdBefore: { createdBefore: last },
-    expiresAfter: { expiresAfter: last },
-    'text: a key': { text: key },
-    'text: its end': { text: key.slice(-5) },
-    'text: a word': { text: 'engines' },
-    'metadata, one': { 'metadata.order': 'A-500001' },
-    'product, expired': { productId, status: 'expired' },
-    'in the middle': { cursor: middle },
-    'with a total': { page: '1' },
-  };
-  const list = (query: Record<string, string>) => `/key/list?${new URLSearchParams({ cursor: '', ...query })}`;
-  const lists = Object.entries(filters).map(([name, query]) => [name, list(query)]);
-  return {
-    ...Object.fromEntries(lists),
-    'with a total': '/key/list?page=1',
-    stats: '/stats',
-    'stats, product': `/stats?productId=${productId}`,
-  };
+function pathsOf({ productId, customerId, key, middle, last }: Varied): string[] {
+  const queries = [
+    ...['', `productId=${productId}`, `customerId=${customerId}`, `cursor=${middle}`],
+    ...['active', 'unused', 'full', 'expired', 'blocked'].map((status) => `status=${status}`),
+    ...['status=expiring&within=P30D', `status=expired&productId=${productId}`, 'trial=true', 'licenseType=floating'],
+    ...[`createdBefore=${last}`, `expiresAfter=${last}`, 'metadata.order=A-500001'],
+    ...[`text=${key}`, `text=${key.slice(-5)}`, 'text=engines'],
+  ];
+  const lists = queries.map((query) => `/key/list?${query.startsWith('cursor') ? '' : 'cursor=&'}${query}`);
+  return [...lists, '/key/list?page=1', '/stats', `/stats?productId=${productId}`];
 }
 
 const GREEDY_MS = 8_000;
@@ -137,24 +108,16 @@ async function besideGreedy(server: Running, productId: string): Promise<void> {
 async function timeOthers(server: Running, productId: string, ms: number): Promise<number[]> {
   const until = performance.now() + ms;
   let refused = 0;
-  const repeat = async (ask: () => Promise<unknown>) => {
+  const repeat = async (work: () => Promise<unknown>) => {
     const times: number[] = [];
-    while (performance.now() < until) {
-      const started = performance.now();
-      await ask();
-      times.push(performance.now() - started);
-      await sleep(10);
-    }
+    for (; performance.now() < until; await sleep(10)) times.push(await time(work));
     return middle(times);
   };
+  const list = () => server.call('GET', '/key/list?cursor=').catch(() => (refused += 1));
   const medians = await Promise.all([
     repeat(() => server.call('GET', '/health')),
     repeat(() => server.call('POST', '/create-key', { productId })),
-    repeat(() =>
-      server.call('GET', '/key/list?cursor=').catch(() => {
-        refused += 1;
-      }),
-    ),
+    repeat(list),
   ]);
   return [...medians, refused];
 }

@@ -1,95 +1,73 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import autocannon from 'autocannon';
 import { startListening } from '../faults/process.ts';
-import type { Fixture } from './database.ts';
 
-/** What is asked of a server. */
 export const operations = ['create-key', 'create-key once', 'get', 'sign'] as const;
 
 export type Operation = (typeof operations)[number];
 
+/** A SQLite database made for measuring. */
+export interface Fixture {
+  readonly db: string;
+  /** Its own, for whatever else a server writes. */
+  readonly folder: string;
+  readonly token: string;
+  readonly productId: string;
+  /** Keys that may be looked up and signed for any number of hosts. */
+  readonly keys: readonly string[];
+}
+
 /** One side of a comparison. */
 export interface Side {
-  readonly server: 'bare' | 'lkm serve';
-  /** A function makes one for this side alone. */
-  readonly fixture: Fixture | (() => Promise<Fixture>);
-  /** The folder of the checkout whose command is measured; this one unless given. */
-  readonly root?: string;
+  /** The folder of the checkout whose command is measured. */
+  readonly root: string;
+  /** Makes the database, or returns one that is shared. */
+  readonly fixture: () => Promise<Fixture>;
+  /** Whether the bare server is measured in place of the command. */
+  readonly isBare?: boolean;
 }
 
 /** A side whose server is running. */
-export interface Running {
-  /** From the start of the process to its first line: it listens. */
-  readonly readyMs: number;
-  readonly url: string;
-  /** Loads it for so long over 32 connections. */
-  load(operation: Operation, seconds: number): Promise<Loaded>;
-  /** Sends one request. Throws when it is refused. */
-  call<T>(method: string, path: string, body?: object): Promise<T>;
-  /** The largest resident memory that the server has had, in MiB. */
-  peakMemoryMib(): number;
-  stop(): Promise<void>;
-}
-
-/** The result of a load. */
-export interface Loaded {
-  /** Requests per second. */
-  readonly rate: number;
-  /** How long each response took, in milliseconds. */
-  readonly latencies: readonly number[];
-}
+export type Running = Awaited<ReturnType<typeof start>>;
 
 /** Of a load, in all. */
 export const CONNECTIONS = 32;
 
-/** How exactly the load keeps to its time. */
-const SAMPLE_MS = 50;
-
 /** Starts the server of a side in a process of its own. */
-export async function start(side: Side): Promise<Running> {
-  const fixture = typeof side.fixture === 'function' ? await side.fixture() : side.fixture;
-  const { url, pid, readyMs, end } = await startServer(side, fixture);
-  return {
-    readyMs,
-    url,
-    call: (method, path, body) => ask(`${url}${path}`, fixture.token, method, body),
-    load: (operation, seconds) => load(url, operation, fixture, seconds),
-    peakMemoryMib: () => peakMemoryMib(pid),
-    async stop() {
-      await end('SIGKILL');
-      if (typeof side.fixture === 'function') await fixture.remove();
-    },
-  };
-}
-
-async function ask<T>(url: string, token: string, method: string, body?: object): Promise<T> {
-  const response = await fetch(url, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${url} answered ${response.status} ${await response.text()}`);
-  return JSON.parse(await response.text());
-}
-
-async function startServer({ server, root = dirname(import.meta.dirname) }: Side, { db, folder }: Fixture) {
+export async function start({ root, fixture: make, isBare }: Side) {
+  const fixture = await make();
+  const { db, folder, token } = fixture;
   // The built command with its checks and its log; its limits are on, but out of reach.
   const options = ['--port', '0', '--json', '--log-format', 'json', '--rate-limit', '999999999'];
   const bare = [join(import.meta.dirname, 'bare-server.ts'), db];
-  const argv = server === 'bare' ? bare : [`${root}/bin/lkm.js`, 'serve', '--db', db, ...options];
-  const started = performance.now();
+  const argv = isBare ? bare : [join(root, 'bin/lkm.js'), 'serve', '--db', db, ...options];
   // The log goes nowhere, and the settings of whoever measures are left alone. Node.js is told what docs/operating.md says.
-  const env = {
-    ...process.env,
-    NODE_OPTIONS: '--max-semi-space-size=8',
-    HOME: folder,
-    XDG_CONFIG_HOME: folder,
-    XDG_STATE_HOME: folder,
+  const folders = { HOME: folder, XDG_CONFIG_HOME: folder, XDG_STATE_HOME: folder };
+  const env = { ...process.env, ...folders, NODE_OPTIONS: '--max-semi-space-size=8' };
+  const started = performance.now();
+  const { url, pid, end } = await startListening([process.execPath, ...argv], { env, isQuiet: true });
+  return {
+    /** From the start of the process to its first line: it listens. */
+    readyMs: performance.now() - started,
+    url,
+    /** Sends one request. Throws when it is refused. */
+    async call<T>(method: string, path: string, body?: object): Promise<T> {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      if (!response.ok) throw new Error(`${path} answered ${response.status} ${await response.text()}`);
+      return JSON.parse(await response.text());
+    },
+    /** Loads it for so long: requests per second, and how long each response took, in milliseconds. */
+    load: (operation: Operation, seconds: number) => load(url, operation, fixture, seconds),
+    /** The largest resident memory that the server has had. */
+    peakMemoryMib: () => peakMemoryMib(pid),
+    stop: () => end('SIGKILL'),
   };
-  const child = await startListening([process.execPath, ...argv], { env, isQuiet: true });
-  return { ...child, readyMs: performance.now() - started };
 }
 
 /** Linux keeps the peak of each process. */
@@ -98,13 +76,13 @@ function peakMemoryMib(pid: number): number {
   return Number(kib) / 1_024;
 }
 
-async function load(url: string, operation: Operation, fixture: Fixture, seconds: number): Promise<Loaded> {
+async function load(url: string, operation: Operation, fixture: Fixture, seconds: number) {
   const latencies: number[] = [];
   const options = {
     url,
     connections: CONNECTIONS,
     duration: seconds,
-    sampleInt: SAMPLE_MS,
+    sampleInt: 50, // how exactly it keeps to its time, in milliseconds
     headers: { authorization: `Bearer ${fixture.token}`, 'content-type': 'application/json' },
     requests: requestsOf(operation, fixture),
     idReplacement: operation === 'sign',
