@@ -55,6 +55,12 @@ describe('help', () => {
     expect(stdout).toContain('For operators, on the database itself\n  db  status, migrate');
   });
 
+  it('names first what people at a desk need: login, find, keys and customers', async () => {
+    const { stdout } = await lkm(['--help']);
+    const words = [...stdout.matchAll(/^ {2}(\w[\w-]*) {2}/gm)].map(([, word]) => word);
+    expect(words.slice(0, 6)).toEqual(['quickstart', 'serve', 'login', 'find', 'keys', 'customers']);
+  });
+
   it.each([60, 100, 200])('fills a terminal of %d columns, to 100 at most', async (columns) => {
     const widths = [];
     for (const argv of [['--help'], ['keys', 'create', '--help'], ['help', 'idempotency'], ['help', 'environment']]) {

@@ -52,6 +52,18 @@ describe('lkm plans', () => {
     expect(JSON.parse((await at('keys list --plan Pro --json')).stdout)).toHaveLength(2);
   });
 
+  it('say on a terminal what a key has of its plan, and who has it', async () => {
+    const { at, answer } = await withPlan();
+    const customer = await answer('customers create --name Ada -q');
+    const terminal = { stderr: true };
+    const { stderr } = await at(`keys create --plan Pro --customer ${customer}`, { terminal });
+    expect(stderr).toBe('created · 3 activations · expires 2027-11-21 23:59 UTC · for Ada\n');
+    await answer('plans update Pro --from-first-use true');
+    const waiting = await at('keys create --plan Pro', { terminal });
+    expect(waiting.stderr).toBe('created · 3 activations · lasts P1Y from its first use\n');
+    expect((await at('keys create --plan Pro -q', { terminal })).stderr).toBe('');
+  });
+
   it('issue in bulk, by the option or by a column', async () => {
     const { answer, json, id } = await withPlan();
     await answer('keys create --plan Pro --count 3 -o keys.csv');

@@ -22,11 +22,11 @@ export function rootHelp(view: HelpView): string {
   return [
     'licence keys: issue, inspect, sign and free them\n',
     'Usage:  lkm COMMAND [options]\n',
-    section('Start here', start.map(commandRow), view),
+    section('Start here', [...start.map(commandRow), ...login.map(shortcutRow), ...search.map(commandRow)], view),
     section('Resources', groups.filter(({ isForOperators }) => !isForOperators).map(groupRow), view),
     section('Numbers', numbers.map(commandRow), view),
     section('For operators, on the database itself', forOperators.map(groupRow), view),
-    section('More', [...shortcuts.map(shortcutRow), ...others.map(commandRow)], view),
+    section('More', [...otherShortcuts.map(shortcutRow), ...others.map(commandRow)], view),
     section('Options of every command', options.map(optionRow), view),
     section('Examples', examples, view),
     ...wrap(closing, view.columns),
@@ -46,13 +46,17 @@ const topicNames = Object.keys(topics);
 const closing = `lkm COMMAND --help shows one command. lkm help TOPIC explains ${topicNames.slice(0, -1).join(', ')} and ${topicNames.at(-1)}.`;
 
 const start = ['quickstart', 'serve'];
+const search = ['find'];
 const numbers = ['stats'];
+const isLogin = ({ shortcut }: CommandEntry): boolean => shortcut === 'login';
 /** Commands without a group that no other section lists. */
 const others = commandEntries
   .map(({ path }) => path)
-  .filter((path) => !path.includes(' ') && !start.includes(path) && !numbers.includes(path));
+  .filter((path) => !path.includes(' ') && ![...start, ...search, ...numbers].includes(path));
 
 const shortcuts = commandEntries.filter(({ shortcut }) => shortcut !== undefined);
+const login = shortcuts.filter(isLogin);
+const otherShortcuts = shortcuts.filter((entry) => !isLogin(entry));
 
 const shortcutRow = ({ shortcut = '', path, summary }: CommandEntry): Row => [shortcut, `${summary}: ${path}`];
 

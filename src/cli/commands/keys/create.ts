@@ -119,20 +119,47 @@ async function issue(context: CommandContext, input: Input): Promise<CommandResu
     if (warning !== undefined) notes.push({ tone: 'warning', text: warning });
     return { ...secretValue(key, { key, ...data, existing, warning }), idempotencyKey, notes };
   }
-  const { usesPerKey, expiryDate, expiresAfter } = input;
-  const isPlanned = input.planId !== undefined && usesPerKey === undefined;
-  const seats =
-    usesPerKey == null ? (isPlanned ? 'by its plan' : 'unlimited activations') : count(usesPerKey, 'activation');
-  const end = expiresAfter ? `lasts ${writeDuration(expiresAfter)} from its first use` : describeEnd(expiryDate);
-  const done = doneNote(changed, `created · ${seats}${end === null ? '' : ` · ${end}`}`);
-  const isDefault = end === null && !replayed && input.planId === undefined;
-  const notes = isDefault ? [done, noteDefaultEnd('no --expires given', context.io.now())] : [done];
-  return { ...secretValue(key, { key, ...data }), idempotencyKey, notes };
+  const isDefault = describeEnd(input) === null && !replayed && input.planId === undefined;
+  const hints = isDefault ? [noteDefaultEnd('no --expires given', context.io.now())] : [];
+  const sayDone = (text: string) => doneNote(changed, `created · ${text}`);
+  const value = { ...secretValue(key, { key, ...data }), idempotencyKey };
+  if (!tellsMore(input, context)) return { ...value, notes: [sayDone(describeInput(input)), ...hints] };
+  // After the key is printed, which nothing may delay.
+  const afterwards = async () => {
+    const client = await context.client();
+    const shown = await client.keys.get({ productId, licenseKey: key }).catch(() => null);
+    const done = sayDone(shown === null ? describeInput(input) : describeShown(shown));
+    for (const note of [done, ...hints]) await context.say(note);
+  };
+  return { ...value, afterwards };
 }
 
-function describeEnd(expires: string | null | undefined): string | null {
-  if (expires === undefined) return null;
-  return expires === null ? 'never expires' : `expires ${moment(expires)}`;
+/** Whether a person reads the notes, and the plan and the customer say more than the request. */
+const tellsMore = ({ planId, customerId }: Input, { io, settings }: CommandContext): boolean =>
+  io.stderr.isTTY && !settings.quiet && !settings.format.startsWith('json') && (planId ?? customerId) != null;
+
+function describeInput(input: Input): string {
+  const { usesPerKey, planId, newCustomer } = input;
+  const isPlanned = planId !== undefined && usesPerKey === undefined;
+  return describe(isPlanned ? 'by its plan' : seats(usesPerKey), describeEnd(input), newCustomer?.name);
+}
+
+function describeShown({ license, customer }: Awaited<ReturnType<Client['keys']['get']>>): string {
+  const { maxActivations, expirationDate: expiryDate, expiresAfter } = license;
+  const end = expiresAfter == null ? describeEnd({ expiryDate }) : `lasts ${expiresAfter} from its first use`;
+  return describe(seats(maxActivations), end, customer?.name);
+}
+
+const describe = (seats: string, end: string | null, customer: string | undefined): string =>
+  [seats, end, customer && `for ${customer}`].filter(Boolean).join(' · ');
+
+const seats = (max: number | null | undefined): string =>
+  max == null ? 'unlimited activations' : count(max, 'activation');
+
+function describeEnd({ expiryDate, expiresAfter }: Pick<Input, 'expiryDate' | 'expiresAfter'>): string | null {
+  if (expiresAfter !== undefined) return `lasts ${writeDuration(expiresAfter)} from its first use`;
+  if (expiryDate === undefined) return null;
+  return expiryDate === null ? 'never expires' : `expires ${moment(expiryDate)}`;
 }
 
 function noteDefaultEnd(which: string, now: number): Note {
