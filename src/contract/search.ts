@@ -48,7 +48,7 @@ export const search = {
   find: endpoint('GET /find', 'license:read', {
     summary: 'Find customers and keys',
     description:
-      'Finds keys by the whole key, an earlier key, its last section, an id, and parts of words of the reference, of texts ' +
+      'Finds keys by the whole key, its last section, an earlier key or its last section, an id, and parts of words of the reference, of texts ' +
       'and numbers in the metadata, and of host ids and tags of devices; with `customer:read` also customers by parts of ' +
       'words of name and e-mail address. Case and accents make no difference. Newest first; if very many match, only some of them. ' +
       'A caller that sees masked keys finds them only by the part that it sees.',

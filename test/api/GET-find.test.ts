@@ -52,6 +52,11 @@ const viewerKey =
     ...{ productId: viewer, productName: 'Viewer', ...nobody },
   });
 
+const maskedViewerKey = (shop: Shop): Found => {
+  const key = masked(shop.viewerKey);
+  return { ...viewerKey('previousKey')(shop), key, matched: key };
+};
+
 const adaHerself =
   (by: string) =>
   (shop: Shop): Found => ({
@@ -83,6 +88,21 @@ scenarios<Shop>('search.find', { given: openShop, query: () => ({ text: 'nothing
   row('finds a key by the one before it', finds(viewerKey('previousKey')), {
     send: ({ earlierKey }) => ({ text: earlierKey }),
   }),
+  ...['', '…'].map((mask) =>
+    row<Shop>(`finds a key by the last section of the one before it: ${mask}`, finds(viewerKey('previousKey')), {
+      send: ({ earlierKey }) => ({ text: mask + earlierKey.slice(-5).toLowerCase() }),
+    }),
+  ),
+  row('finds a key by the shown end of the one before it for who sees keys masked', finds(maskedViewerKey), {
+    as: 'read-only',
+    send: ({ earlierKey }) => ({ text: earlierKey.slice(-5) }),
+  }),
+  ...[4, 6, 11].map((length) =>
+    row<Shop>(`finds no key by another part of the one before it for these: ${length}`, finds(), {
+      as: 'read-only',
+      send: ({ earlierKey }) => ({ text: earlierKey.slice(-length) }),
+    }),
+  ),
   row('finds a key by a part of its reference', finds(keyOfAda('reference', 'ORDER-77')), { send: { text: 'der-77' } }),
   row('finds a key by an order in its metadata', finds(keyOfAda('metadata', 'invoice=RE-2026/1001')), {
     send: { text: '2026/1001' },

@@ -69,6 +69,17 @@ describe('a key that is given by its end', () => {
     await shop.answer(`keys unblock KEY OTHER`);
   });
 
+  it('is looked up where the key was replaced', async () => {
+    const earlier = await shop.answer('keys create');
+    shop.names.EARLIER = earlier;
+    const key = await shop.answer('keys reissue EARLIER --overlap 0s');
+    const end = earlier.slice(-5);
+    const shown = await shop.at(`keys get …${end} --fields key`);
+    expect([shown.code, shown.stdout]).toEqual([0, `${key}\n`]);
+    const found = await shop.at(`find ${end} -q`);
+    expect([found.code, found.stdout]).toEqual([0, `${key}\n`]);
+  });
+
   it('ends with 6 where no key has it', async () => {
     const { code, stderr } = await shop.at('keys get …ZZZZZ');
     expect([code, stderr]).toEqual([6, says('no key ends with …ZZZZZ')]);

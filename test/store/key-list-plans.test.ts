@@ -100,6 +100,7 @@ describe.each(engines)('the plan of a list of keys on $name', (engine) => {
       );
       expect(found).toMatch(wholeKey);
       expect(found.match(/licenses_key\b/g)?.length).toBeGreaterThanOrEqual(2);
+      expect(found).toMatch(/previous_keys_by_end/);
     } finally {
       await opened.close();
     }

@@ -45,10 +45,10 @@ function addressIn({ path, body }: Pending): ReadonlyMap<string, unknown> {
   return new Map<string, unknown>([...new URLSearchParams(path.split('?')[1]), ...Object.entries(sent)]);
 }
 
-/** Finds the key with an end such as `…2BBF6`. Throws `NotFoundError`, or `UsageError` for several keys. */
+/** Finds the key with an end such as `…2BBF6`, or the present key for an earlier one. Throws `NotFoundError`, or `UsageError` for several keys. */
 async function findKeyByEnd(client: Client, end: string): Promise<string> {
   const { items } = await client.search.find({ text: end, limit: NEAREST });
-  const [found, ...others] = items.filter(({ by }) => by === 'key');
+  const [found, ...others] = items.filter(({ by }) => by === 'key' || by === 'previousKey');
   if (found?.key == null)
     throw new NotFoundError(`no key ends with ${end}`, [['Find it by what you have:', 'lkm find KEY']]);
   if (others.length > 0) {

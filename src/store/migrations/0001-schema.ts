@@ -123,6 +123,9 @@ export const schema = (dialect: Dialect): readonly string[] => [
     constraint previous_keys_pk primary key (account_id, license_key)
   ) ${dialect.clustered}`,
   `create index previous_keys_by_license on previous_keys (account_id, license_id)`,
+  // Finds an earlier key by its end, as the index of keys does. SQLite takes it only with the licence in it.
+  `create index previous_keys_by_end on previous_keys
+    (account_id, lower(substr(license_key, length(license_key) - 3)), license_id)`,
   // No reference to the licence: a device gets no second trial when the licence is deleted.
   `create table trials (
     account_id text not null, product_id text not null, host_id text not null, license_id text not null,

@@ -150,7 +150,7 @@ function idsFoundBy(accountId: AccountId, wanted: NonNullable<KeyFilters['text']
   return unionOf(queries);
 }
 
-/** A query for the ids of licences by a whole key, one before it, or the end of one. */
+/** A query for the ids of licences by a whole key, an earlier key, or the end of either. */
 export function idsByKey(
   accountId: AccountId,
   { text, key, anyKeyEnd }: Omit<NonNullable<KeyFilters['text']>, 'customers'>,
@@ -159,16 +159,16 @@ export function idsByKey(
   const { length } = characters;
   const queries = [
     sql`select l.id from licenses as l where l.account_id = ${accountId} and ${isKey(key, 'l.license_key')}`,
-    sql`
-      select l.id from previous_keys as p join licenses as l on l.account_id = p.account_id and l.id = p.license_id
-      where p.account_id = ${accountId} and p.license_key = ${key}`,
+    sql`select p.license_id from previous_keys as p where p.account_id = ${accountId} and p.license_key = ${key}`,
   ];
   if (length >= TAIL_LENGTH) {
-    const isShown = anyKeyEnd ? raw('1 = 1') : sql`${length} = ${shownLength(raw('l.license_key'))}`;
-    queries.push(sql`
-      select l.id from licenses as l where l.account_id = ${accountId}
-        and ${tailOf(raw('l.license_key'))} = ${characters.slice(-TAIL_LENGTH).join('')}
-        and lower(substr(l.license_key, length(l.license_key) - ${length} + 1)) = ${characters.join('')} and ${isShown}`);
+    const endsSo = (key: Sql): Sql => sql`${tailOf(key)} = ${characters.slice(-TAIL_LENGTH).join('')}
+      and lower(substr(${key}, length(${key}) - ${length} + 1)) = ${characters.join('')}
+      and ${anyKeyEnd ? raw('1 = 1') : sql`${length} = ${shownLength(key)}`}`;
+    queries.push(
+      sql`select l.id from licenses as l where l.account_id = ${accountId} and ${endsSo(raw('l.license_key'))}`,
+      sql`select p.license_id from previous_keys as p where p.account_id = ${accountId} and ${endsSo(raw('p.license_key'))}`,
+    );
   }
   return unionOf(queries);
 }
