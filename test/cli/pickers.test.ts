@@ -124,6 +124,15 @@ it.each(['keys get', 'customers get', 'tokens revoke', 'keys delete -P prod_1'])
   },
 );
 
+it('completion offers a product behind those that a list of them has already', async () => {
+  const { product, names, at, answer } = await filled();
+  names.OTHER = await answer('products create --name Other');
+  const { stdout } = await at(
+    `__complete tokens create --kind client --product ${product},${names.OTHER.slice(0, 29)}`,
+  );
+  expect(stdout).toBe(`${product},${names.OTHER}\tOther\n`);
+});
+
 it('completion offers keys of the product that was typed, and none that is masked', async () => {
   const { cwd, names, at, answer } = await filled();
   names.OTHER = await answer('products create --name Other');

@@ -4,6 +4,7 @@ import type { Field } from '../output/result.ts';
 import { EMPTY_CELL, relative, yesNo } from '../output/words.ts';
 import { confirm } from '../prompts/questions.ts';
 import { matching, unlessRefused } from '../request/look-ups.ts';
+import { objects } from '../request/named-objects.ts';
 import { textOrNone } from '../values/scalars.ts';
 import { changeCommand, showCommand } from './forms.ts';
 import { created, fieldsShown, listOf, recordOf, updated } from './results.ts';
@@ -72,8 +73,8 @@ export const productsCreate = changeCommand({
 /** Asks before a second product of a name: no command can be told by the name then which of them is meant. */
 async function askForSameName(name: string, context: CommandContext): Promise<void> {
   const client = await context.client();
-  const products = await unlessRefused('scopeMissing', client.products.list());
-  const [known] = matching(name, products?.items ?? []);
+  const products = await unlessRefused('scopeMissing', objects.product.list(client, {}));
+  const [known] = matching(name, products ?? []);
   if (known === undefined || (await isRepeated(name, context))) return;
   await confirm(context, {
     about: [`${known.id} is called ${known.name} already; commands then take both by their ids only`],

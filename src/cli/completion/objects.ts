@@ -6,6 +6,7 @@ import type { GlobalFlags } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { sanitise } from '../output/terminal.ts';
 import { isPlainName, usageInBrief } from '../output/words.ts';
+import { nounOf, objects } from '../request/named-objects.ts';
 
 export interface Candidate {
   readonly word: string;
@@ -34,67 +35,50 @@ export async function describeObjects(
   given: GivenOptions,
   io: Io,
 ): Promise<readonly Candidate[]> {
-  const list = lists[field];
-  if (list === undefined) return [];
+  if (nounOf(field) === undefined && field !== 'licenseKey') return [];
   const flags = flagsFrom(given);
   const settings = { ...readSettings({ ...flags, quiet: true }, io), timeoutMs: LIST_TIMEOUT_MS, maxRetries: 0 };
   const context = openContext({ flags, settings, options: {}, io });
   try {
-    const objects = await list(await context.client(), given, typed);
+    const all = await candidatesOf(field, typed, given, await context.client());
     // A key that looks like an option would be taken for one.
-    return objects
+    return all
       .filter(({ word }) => !word.startsWith('-'))
       .map(({ word, about = '', names = [] }) => ({
         word,
         about: sanitise(about),
         // Not what stands for two of them.
-        names: names.filter(
-          (name) => isPlainName(name) && objects.filter((one) => one.names?.includes(name)).length === 1,
-        ),
+        names: names.filter((name) => isPlainName(name) && all.filter((one) => one.names?.includes(name)).length === 1),
       }));
   } finally {
     await context.close();
   }
 }
 
-type List = (client: Client, given: GivenOptions, typed: string) => Promise<readonly Candidate[]>;
-
-const lists: Readonly<Record<string, List>> = {
-  productId: async ({ products }) =>
-    (await products.list({ limit: MAX_OFFERED })).items.map(({ id, name, slug }) => ({
-      word: id,
-      about: name,
-      names: [name, ...(slug ? [slug] : [])],
-    })),
+async function candidatesOf(
+  field: string,
+  typed: string,
+  { '--product': productId }: GivenOptions,
+  client: Client,
+): Promise<readonly Candidate[]> {
+  const noun = nounOf(field);
+  if (noun !== undefined) {
+    const filter = noun === 'customer' ? filterOf(typed) : {};
+    const all = await objects[noun].list(client, { ...filter, limit: MAX_OFFERED });
+    return all.map(({ id, name, other, about = name }) => ({
+      ...{ word: id, about },
+      names: [name, other].flatMap((one) => one || []),
+    }));
+  }
+  const { items } = await client.keys.list({ productId, page: 1, limit: MAX_OFFERED });
   // As the caller may see them: a masked key names nothing, so it is not offered.
-  licenseKey: async ({ keys }, { '--product': productId }) =>
-    (await keys.list({ productId, page: 1, limit: MAX_OFFERED })).items
-      .filter(({ key }) => !isMaskedKey(key))
-      .map(({ key, activations, maxActivations, customerId }) => ({
-        word: key,
-        about: `${usageInBrief(activations, maxActivations)} ${customerId ?? ''}`.trim(),
-      })),
-  customerId: async ({ customers }, _, typed) =>
-    (await customers.list({ ...filterOf(typed), limit: MAX_OFFERED })).items.map(({ id, name, email }) => ({
-      word: id,
-      about: email === null ? name : `${name} <${email}>`,
-      names: [name, ...(email === null ? [] : [email])],
-    })),
-  tokenId: async ({ tokens }) =>
-    (await tokens.list({ limit: MAX_OFFERED })).items
-      .filter(({ revokedAt }) => revokedAt === null)
-      .map(({ id, name }) => ({ word: id, about: name, names: [name] })),
-  planId: async ({ plans }) =>
-    (await plans.list()).items.map(({ id, name }) => ({ word: id, about: name, names: [name] })),
-  sessionId: async ({ sessions }) =>
-    (await sessions.list()).items.map(({ id, hostId, customerName }) => ({
-      word: id,
-      about: [hostId, customerName].filter(Boolean).join(' '),
-      names: hostId ? [hostId] : [],
-    })),
-  webhookId: async ({ webhooks }) =>
-    (await webhooks.list()).items.map(({ id, url }) => ({ word: id, about: url, names: [url] })),
-};
+  return items
+    .filter(({ key }) => !isMaskedKey(key))
+    .map(({ key, activations, maxActivations, customerId }) => ({
+      word: key,
+      about: `${usageInBrief(activations, maxActivations)} ${customerId ?? ''}`.trim(),
+    }));
+}
 
 /** Of many customers those that have what is typed of a name; all where it may be the beginning of an id. */
 const filterOf = (typed: string) => ('cus_'.startsWith(typed.slice(0, 4)) ? {} : { text: typed, page: 1 });

@@ -7,6 +7,7 @@ import { type NearObject, UsageError } from '../failure/errors.ts';
 import { cut, layOut } from '../output/table.ts';
 import { sanitise } from '../output/terminal.ts';
 import { EMPTY_CELL, expiryInBrief, relative, usageInBrief } from '../output/words.ts';
+import { type NamedObject, type Noun, objects } from '../request/named-objects.ts';
 import type { Choice } from './prompt.ts';
 
 /** An object to pick: the value that names it, and cells for the columns. */
@@ -24,22 +25,8 @@ interface Picker {
 /** About a screenful. */
 const MAX_CHOICES = 20;
 
-const pickers: Readonly<Record<Pickable, Picker>> = {
-  product: {
-    question: 'which product?',
-    open: async ({ products }) => {
-      const { items } = await products.list();
-      return filtering(items.map(({ id, name, active }) => [id, name, active ? '' : 'inactive', id]));
-    },
-  },
-  customer: {
-    question: 'which customer? type a part of the name',
-    open: ({ customers }) =>
-      searching(async (text) => {
-        const { items } = await customers.list({ text, page: 1, limit: MAX_CHOICES });
-        return items.map(({ id, name, email }) => [id, name, email ?? '', id]);
-      }),
-  },
+/** Pickers of what has no name of its own. */
+const pickers: Readonly<Record<Exclude<Pickable, Noun>, Picker>> = {
   key: {
     question: 'which key? type a part of it, or of its customer',
     open: ({ keys, customers }, { io }, { product }) =>
@@ -69,43 +56,23 @@ const pickers: Readonly<Record<Pickable, Picker>> = {
       );
     },
   },
-  token: {
-    question: 'which token?',
-    open: async ({ tokens }) => {
-      const alive = (await tokens.list()).items.filter(({ revokedAt }) => revokedAt === null);
-      return filtering(alive.map(({ id, name, kind }) => [id, name, kind, id]));
-    },
-  },
-  session: {
-    question: 'which session?',
-    open: async ({ sessions }) => {
-      const { items } = await sessions.list();
-      return filtering(
-        items.map(({ id, hostId, userIdentifier, customerName }) => [
-          id,
-          hostId ?? EMPTY_CELL,
-          userIdentifier ?? '',
-          customerName ?? '',
-          id,
-        ]),
-      );
-    },
-  },
-  plan: {
-    question: 'which plan?',
-    open: async ({ plans }) =>
-      filtering((await plans.list()).items.map(({ id, name, active }) => [id, name, active ? '' : 'inactive', id])),
-  },
-  webhook: {
-    question: 'which webhook?',
-    open: async ({ webhooks }) => filtering((await webhooks.list()).items.map(({ id, url }) => [id, url, id])),
-  },
 };
+
+const pickerOf = (noun: Noun): Picker =>
+  noun === 'customer'
+    ? {
+        question: 'which customer? type a part of the name',
+        open: (client) =>
+          searching(async (text) => asRows(await objects.customer.list(client, { text, page: 1, limit: MAX_CHOICES }))),
+      }
+    : { question: `which ${noun}?`, open: async (client) => filtering(asRows(await objects[noun].list(client, {}))) };
+
+const asRows = (all: readonly NamedObject[]): Row[] => all.map(({ id, cells }) => [id, ...cells, id]);
 
 /** Lets a person pick an object; null when there is none. */
 export async function pickObject(what: Pickable, context: CommandContext, values: Values): Promise<string | null> {
   const { io, settings } = context;
-  const { question, open } = pickers[what];
+  const { question, open } = what === 'key' || what === 'device' ? pickers[what] : pickerOf(what);
   const find = await open(await context.client(), context, values);
   const first = await find('', new AbortController().signal);
   if (first.length === 0) return null;

@@ -7,6 +7,7 @@ import type { Parameter } from '../command.ts';
 import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
 import type { PendingChanges } from '../state/pending.ts';
 import type { Pending } from '../state/pending-files.ts';
+import { type NamedObject, type Noun, nounOf, objects } from './named-objects.ts';
 
 /**
  * Finds the product of a key. A key that an earlier process deleted without a response is found by its pending change, so
@@ -80,100 +81,51 @@ export async function findCustomer(client: Client, named: string): Promise<strin
   if (named.includes('@')) return (await findCustomerByEmail(client, named)).id;
   const known = await unlessRefused('customerNotFound', client.customers.get({ customerId: named }));
   if (known !== null) return known.id;
-  const { items } = await client.customers.list({ text: named, page: 1, limit: NEAREST });
-  return only('customer', named, items);
+  return only('customer', named, await objects.customer.list(client, { text: named, page: 1, limit: NEAREST }));
 }
 
 export const findProduct = async (client: Client, name: string): Promise<string> =>
-  only('product', name, (await client.products.list()).items);
+  only('product', name, await objects.product.list(client, {}));
 
-/** Finds a token that is not revoked. */
-const findToken = async (client: Client, name: string): Promise<string> =>
-  only(
-    'token',
-    name,
-    (await client.tokens.list()).items.filter(({ revokedAt }) => revokedAt === null),
-  );
-
-/** Finds a plan, only of the product if one is given. */
-const findPlan = async (client: Client, name: string, productId: string | undefined): Promise<string> =>
-  only('plan', name, (await client.plans.list({ productId })).items);
-
-/** Finds a session by its host or user. */
-async function findSession(client: Client, name: string): Promise<string> {
-  const { items } = await client.sessions.list();
-  return only(
-    'session',
-    name,
-    items.map(({ id, hostId, userIdentifier }) => ({ id, name: hostId ?? '', slug: userIdentifier })),
-  );
-}
-
-/** Finds a webhook by its URL or description. */
-async function findWebhook(client: Client, name: string): Promise<string> {
-  const { items } = await client.webhooks.list();
-  return only(
-    'webhook',
-    name,
-    items.map(({ id, url, description }) => ({ id, name: url, slug: description })),
-  );
-}
-
-const finders: Readonly<Record<string, typeof findPlan>> = {
-  productId: findProduct,
-  productIds: findProduct,
-  planId: findPlan,
-  tokenId: findToken,
-  sessionId: findSession,
-  webhookId: findWebhook,
-};
-
-/** Finds the id of an object by its name, or a key by its end. Throws as {@link findCustomer}. */
-export function findByName(
+/** Finds the id of an object by its name (a plan among those of the product), or a key by its end. Throws as {@link findCustomer}. */
+export async function findByName(
   client: Client,
   { field = '', pick }: Pick<Parameter, 'field' | 'pick'>,
   name: string,
   productId: string | undefined,
 ): Promise<string> {
-  const find: typeof findPlan = pick === 'key' ? findKeyByEnd : (finders[field] ?? findCustomer);
-  return find(client, name, productId);
+  const noun = nounOf(field) ?? 'customer';
+  if (pick === 'key') return findKeyByEnd(client, name);
+  if (noun === 'customer') return findCustomer(client, name);
+  return only(noun, name, await objects[noun].list(client, { productId }));
 }
 
 /** How many objects with similar names an error lists. */
 const NEAREST = 5;
 
-/** An object that people name: by its name, its other name or its id. */
-interface Named {
-  readonly id: string;
-  readonly name: string;
-  readonly slug?: string | null | undefined;
-  readonly email?: string | null | undefined;
-}
-
-/** Objects with a name, slug or id; without regard to case only if none matches exactly. */
-export function matching<T extends Named>(name: string, all: readonly T[]): readonly T[] {
-  const exact = all.filter((one) => one.name === name || one.id === name || one.slug === name);
-  const wanted = name.toLowerCase();
+/** Objects with a name or id; without regard to case only if none matches exactly. */
+export function matching(text: string, all: readonly NamedObject[]): readonly NamedObject[] {
+  const exact = all.filter(({ id, name, other }) => [id, name, other].includes(text));
+  const wanted = text.toLowerCase();
   return exact.length > 0
     ? exact
-    : all.filter((one) => [one.name, one.id, one.slug].some((text) => text?.toLowerCase() === wanted));
+    : all.filter(({ id, name, other }) => [id, name, other].some((one) => one?.toLowerCase() === wanted));
 }
 
-type Kind = 'product' | 'customer' | 'plan' | 'token' | 'session' | 'webhook';
-
-function only(kind: Kind, name: string, all: readonly Named[]): string {
+function only(noun: Noun, name: string, all: readonly NamedObject[]): string {
   const [found, ...others] = matching(name, all);
   if (found !== undefined && others.length === 0) return found.id;
-  const isLike = (one: Named) => [one.name, one.slug].some((text) => text?.toLowerCase().includes(name.toLowerCase()));
+  const isLike = (one: NamedObject) =>
+    [one.name, one.other].some((text) => text?.toLowerCase().includes(name.toLowerCase()));
   // The service finds customers by more than this: without accents, by parts of their addresses.
-  const like = kind === 'customer' || !all.some(isLike) ? all : all.filter(isLike);
+  const like = noun === 'customer' || !all.some(isLike) ? all : all.filter(isLike);
   const near = (found === undefined ? like : [found, ...others])
     .slice(0, NEAREST)
-    .map((one) => [one.id, one.name, one.email ?? one.slug ?? ''] as const);
+    .map((one) => [one.id, one.name, one.other ?? ''] as const);
   const told: Hint[] = near.map(([id, name]) => `${id}  ${name}`);
   if (found !== undefined)
-    throw new UsageError(`several ${kind}s are called '${name}': give the id of one`, told, { near });
-  throw new NotFoundError(`no ${kind} is called '${name}'`, [...told, ['See them:', `lkm ${kind}s list`]], { near });
+    throw new UsageError(`several ${noun}s are called '${name}': give the id of one`, told, { near });
+  throw new NotFoundError(`no ${noun} is called '${name}'`, [...told, ['See them:', `lkm ${noun}s list`]], { near });
 }
 
 /**

@@ -2,6 +2,7 @@ import { isProductName } from '../../contract/limits.ts';
 import { type Command, type Parameter, parametersOf } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { CommandError, NotFoundError } from '../failure/errors.ts';
+import { nounOf, objects } from '../request/named-objects.ts';
 import type { RunState } from '../run-state.ts';
 import { END_MARK } from './license-key.ts';
 
@@ -71,13 +72,5 @@ function isName(spec: Parameter, value: unknown): value is string {
   if (typeof value !== 'string') return false;
   if (spec.pick === 'key') return value.startsWith(END_MARK);
   if (isOfProduct(spec)) return isProductName(value);
-  return spec.takesName !== undefined && !value.startsWith(idPrefixes[spec.field ?? ''] ?? 'cus_');
+  return spec.takesName !== undefined && !value.startsWith(objects[nounOf(spec.field ?? '') ?? 'customer'].idPrefix);
 }
-
-/** How ids begin, by their fields; default: ids of customers. */
-const idPrefixes: Readonly<Record<string, string>> = {
-  planId: 'plan_',
-  tokenId: 'tok_',
-  sessionId: 'ses_',
-  webhookId: 'whk_',
-};
