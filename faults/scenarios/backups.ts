@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileStamp, toInstant } from '../../src/domain/time.ts';
-import { createRandom, restore, tryBackup } from '../../src/operator/index.ts';
+import { createRandom, restoreBackup, tryBackup } from '../../src/operator/index.ts';
 import { startLoad } from '../load.ts';
 import { createCustomer } from '../operations.ts';
 import { lkm, start } from '../process.ts';
@@ -65,7 +65,7 @@ export const backups: Scenario = {
           continue;
         }
         const target = `${file}.restored`;
-        await restore(file, target, { replace: false, stamp: fileStamp(now) });
+        await restoreBackup(file, target, { replace: false, stamp: fileStamp(now) });
         const { customers } = readSqlite(target);
         const expected = sabotage === null ? before : answered();
         const lost = expected.filter(({ mark }) => !customers.has(mark)).length;

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { toInstant } from '../../src/domain/time.ts';
-import { backUp } from '../../src/operator/index.ts';
+import { takeBackup } from '../../src/operator/index.ts';
 import { openStore } from '../../src/store/store.ts';
 import { lkm, NOW, tempFolder } from './fake-io.ts';
 import { openShop } from './shop.ts';
@@ -66,7 +66,7 @@ describe('db backup', () => {
     const copy = await openStore(join(cwd, 'served.db'));
     expect(await copy.repositories.accounts.oldest()).toEqual(before);
     await copy.close();
-    const taking = backUp(join(cwd, 'lkm.db'), join(cwd, 'second.db'), { now: toInstant(NOW) });
+    const taking = takeBackup(join(cwd, 'lkm.db'), join(cwd, 'second.db'), { now: toInstant(NOW) });
     await (await openStore(join(cwd, 'lkm.db'))).close();
     expect((await taking).bytes).toBeGreaterThan(0);
   });

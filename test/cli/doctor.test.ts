@@ -7,7 +7,7 @@ import type { Fetch } from '../../src/contract/endpoint.ts';
 import { apiVersion } from '../../src/contract/index.ts';
 import { selfSigned } from '../support/certificates.ts';
 import { lkm, NOW, type Surroundings, tempFolder } from './fake-io.ts';
-import { remote } from './scripted-service.ts';
+import { PRODUCT, remote } from './scripted-service.ts';
 import { started } from './started.ts';
 
 interface Found {
@@ -59,6 +59,23 @@ describe('lkm doctor', () => {
       ...['idempotency ok', 'token ok'],
     ]);
     expect(found.token?.detail).toBe('from LKM_TOKEN: me, admin, may do everything, never expires');
+  });
+
+  it('names the changes without a response, and not what they are about', async () => {
+    const cwd = tempFolder();
+    const failing = {
+      cwd,
+      env: remote,
+      fetch: service({ '/create-key': refusal(500), '/customer/by-id': refusal(500) }),
+    };
+    for (const line of [`keys create -P ${PRODUCT}`, 'customers delete cus_1 --yes']) {
+      expect((await lkm([...line.split(' '), '--max-retries', '0'], failing)).code).not.toBe(0);
+    }
+    const { ok, found } = await doctor({ cwd, env: remote, fetch: service() });
+    expect({ ok, status: found.state?.status }).toEqual({ ok: true, status: 'warn' });
+    expect(found.state?.detail).toContain('POST /create-key of 2026-11-21 12:00 UTC');
+    expect(found.state?.detail).toContain('DELETE /customer/by-id of 2026-11-21 12:00 UTC');
+    expect(found.state?.detail).not.toContain('cus_1');
   });
 
   it('is a line for each check on a terminal, with what to do below', async () => {

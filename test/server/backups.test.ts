@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Instant } from '../../src/contract/scalars.ts';
 import { fileStamp } from '../../src/domain/time.ts';
-import { createRandom, restore, tryBackup } from '../../src/operator/index.ts';
+import { createRandom, restoreBackup, tryBackup } from '../../src/operator/index.ts';
 import { backupJob } from '../../src/server/jobs/backups.ts';
 import { createJobs } from '../../src/server/jobs/job.ts';
 import { createLog } from '../../src/server/log.ts';
@@ -45,7 +45,7 @@ describe('backups', () => {
     const sealing = { masterKey: null, random: createRandom() };
     expect(await tryBackup(file, { workPath: file, sealing })).toEqual(manifest);
     const target = join(folder.path, 'restored.db');
-    await restore(file, target, { replace: false, stamp: fileStamp(STARTED_AT) });
+    await restoreBackup(file, target, { replace: false, stamp: fileStamp(STARTED_AT) });
     const restored = await openStore(target);
     const found = await restored.repositories.keys.find(world.accounts.acme, productId as never, licenseKey as never);
     await restored.close();

@@ -27,19 +27,23 @@ export const readingOptions = {
     { choices: dateFormats },
   ),
   noDate: many('--no-date <VALUE>', 'with -f: a value that means no date, such as 0001-01-01'),
-  mapFrom: option('--map-from <NAME>', 'with -f: read it as --save-map has kept', parseName),
+  mapFrom: option('--map-from <NAME>', 'with -f: read the file as a command with --save-map NAME did', parseName),
 };
 
 export const bulkOptions = {
   file: option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each'),
   ...readingOptions,
-  saveMap: option('--save-map <NAME>', 'with -f: keep --map, --date-format and how else the file is read', parseName),
+  saveMap: option(
+    '--save-map <NAME>',
+    'with -f: keep --map, --date-format and the other options of reading under this name',
+    parseName,
+  ),
   skipInvalid: flag(
     '--skip-invalid',
     'with -f: leave out rows that cannot be sent as they are, and do the rest (exit code 12)',
   ),
-  run: option('--run <NAME>', 'with -f or --count: do it once more, as a run of its own', parseName),
-  concurrency: option('--concurrency <N>', 'with -f or --count: how many rows go at a time at most (96)', {
+  run: option('--run <NAME>', 'in bulk: do all rows once more, as another run with this name', parseName),
+  concurrency: option('--concurrency <N>', 'in bulk: the most rows that are sent at one time (96)', {
     parse: parseConcurrency,
   }),
 };
@@ -55,7 +59,7 @@ export const systemOptions = {
 
 export const restartOption = flag(
   '--restart',
-  'with -f: begin a run once more that did not end, when it is too late to repeat it (23h)',
+  'with -f: do all rows again, when it is too late (after 23h) to finish a run that was interrupted',
 );
 
 export const isBulk = ({ file, count }: Readonly<Record<string, unknown>>): boolean =>

@@ -33,12 +33,12 @@ const options = {
   host: option('--host <HOST>', 'the address to listen on (127.0.0.1); others need TLS or --behind-proxy'),
   port: option('--port <N>', 'the port, 0 for a free one (4747)', parsePort),
   tlsCert: option('--tls-cert <FILE>', 'serve HTTPS with this certificate (PEM); SIGHUP reads it again'),
-  tlsKey: option('--tls-key <FILE>', 'and its key (PEM), which nobody else may read'),
+  tlsKey: option('--tls-key <FILE>', 'the key of the certificate (PEM), which nobody else may read'),
   behindProxy: many('--behind-proxy <CIDR>', 'believe X-Forwarded-For from this network of proxies', {
     takesList: true,
   }),
   rateLimit: option('--rate-limit <N|off>', 'requests per minute and token (6000)', parseRateLimit),
-  logFormat: option('--log-format <FMT>', 'of the log on stderr; auto is pretty on a terminal, else json', {
+  logFormat: option('--log-format <FMT>', 'the format of the log on stderr; auto is pretty on a terminal, else json', {
     choices: ['auto', 'pretty', 'json', 'none'],
   }),
   lookupLimit: option(
@@ -47,7 +47,11 @@ const options = {
     parseRateLimit,
   ),
   maxConnections: option('--max-connections <N>', 'connections that are open at one time (1024)', parsePositive),
-  maxPerAddress: option('--max-connections-per-address <N>', 'the same for one address (256)', parsePositive),
+  maxPerAddress: option(
+    '--max-connections-per-address <N>',
+    'connections of one address that are open at one time (256)',
+    parsePositive,
+  ),
   dbConnections: option('--db-connections <N>', 'connections to PostgreSQL, at least 3 (17)', parsePositive),
   allowPrivateWebhooks: flag(
     '--allow-private-webhooks',
@@ -59,12 +63,16 @@ const options = {
     'where customers find this server, for links to their page (its own address)',
   ),
   pageName: option('--page-name <NAME>', 'the name of the vendor on that page'),
-  pageColor: option('--page-color <#RRGGBB>', 'the colour of its buttons (#1a5fb4)'),
-  pageTexts: option('--page-texts <FILE>', 'its texts in other languages or other words (JSON): docs/operating.md'),
+  pageColor: option('--page-color <#RRGGBB>', 'the colour of buttons on that page (#1a5fb4)'),
+  pageTexts: option('--page-texts <FILE>', 'texts of that page in other languages or words (JSON): docs/operating.md'),
   drain: option('--drain <SECONDS>', 'how long requests in flight may take when it stops (10)', parseWaitSeconds),
-  backupEvery: option('--backup-every <DUR>', 'back a SQLite file up so often, as 1h', parseDuration),
+  backupEvery: option(
+    '--backup-every <DUR>',
+    'the time between two backups of a SQLite file, such as 1h',
+    parseDuration,
+  ),
   backupKeep: option('--backup-keep <N>', 'how many backups are kept (48)', parsePositive),
-  backupDir: option('--backup-dir <DIR>', 'where they go (backups, beside the database)'),
+  backupDir: option('--backup-dir <DIR>', 'the folder of backups (backups, beside the database)'),
   metrics: option(
     '--metrics <[HOST:]PORT>',
     'serve /metrics for Prometheus there, and nothing else',
@@ -77,7 +85,7 @@ const options = {
   ),
   seed: option(
     '--seed [N]',
-    'fill a new database with demonstration sales, alike for the same number; ids and keys are new',
+    'fill a new database with demonstration sales; the same number gives the same sales, with new ids and keys',
     parseSeed,
   ),
 };
@@ -89,9 +97,9 @@ const DEFAULT_PORT = 4747;
 
 export const serve = command({
   about:
-    'Runs the service on a database: a file, which is made when it is not there, or PostgreSQL, which several servers ' +
-    'may share. With a command behind -- it runs on a temporary database, or on that of --db, for as long as the command ' +
-    'does, which finds it in LKM_BASE_URL and LKM_TOKEN; the exit code is that of the command.',
+    'Runs the service on a database: a file, which is created if it does not exist, or PostgreSQL, which several servers ' +
+    'may share. With a command behind -- it serves a temporary database, or that of --db, until the command ends. The ' +
+    'command finds the service in LKM_BASE_URL and LKM_TOKEN, and its exit code is that of lkm.',
   arguments: { command: argument('[-- COMMAND...]', 'a command to run against the service, with its own options') },
   options,
   fields: ['event', 'url', 'port', 'pid', 'db', 'secrets', 'metrics'],
@@ -174,7 +182,7 @@ async function serveCommand(
 
 async function* nothing(): AsyncGenerator<never> {}
 
-/** Starts the server, after seeding the database if required. The token belongs to a new database. */
+/** Starts the server, after seeding the database if asked to. `adminToken` is that of a new database, else null. */
 async function start(values: ServeValues, db: string, port: number, context: CommandContext) {
   const { io, flags, settings } = context;
   const { createLogSink, createTestClock, startServer, tryAddress } = await import('../../server/serve.ts');

@@ -48,7 +48,7 @@ const tokenArgument = argument('<ID|NAME>', 'the token, by its id or name', {
   takesName: true,
 });
 
-export const tokensShow = showCommand({
+export const tokensGet = showCommand({
   about: 'Shows one token: what it may do, from where and for how long, and when it was used last. Never its secret.',
   operation: 'tokens.get',
   arguments: { id: tokenArgument },
@@ -57,8 +57,8 @@ export const tokensShow = showCommand({
     return field.name === 'expiresAt' ? { ...field, show: expiry } : field;
   }),
   examples: [
-    ['lkm tokens show tok_…', 'everything about it'],
-    ['lkm tokens show tok_… --json --fields lastUsedOn', 'is it still in use?'],
+    ['lkm tokens get tok_…', 'everything about it'],
+    ['lkm tokens get tok_… --json --fields lastUsedOn', 'is it still in use?'],
   ],
   show: recordOf,
 });
@@ -73,7 +73,7 @@ const expiresOption = (otherwise: string) =>
 
 const kind = { choices: tokenKinds } as const;
 
-const name = required('--name <NAME>', 'what it is for');
+const name = required('--name <NAME>', 'its name, such as the program that uses it');
 
 const tokenOptions = {
   scopes: many('--scope <SCOPE>', 'what a scoped token may do', { choices: scopes }),
@@ -94,8 +94,11 @@ export const tokensCreate = changeCommand({
   operation: 'tokens.create',
   options: {
     name,
-    role: option('--role <ROLE>', 'what it is for', { choices: roleNames, conflicts: 'kind' }),
-    kind: required('--kind <KIND>', 'what it is; not with --role', { ...kind, neededUnless: 'role' }),
+    role: option('--role <ROLE>', 'the scopes for a kind of work, as listed below', {
+      choices: roleNames,
+      conflicts: 'kind',
+    }),
+    kind: required('--kind <KIND>', 'the kind of token; not with --role', { ...kind, neededUnless: 'role' }),
     ...tokenOptions,
   },
   terms: { title: 'Roles', rows: roleNames.map((name) => [name, tokenRoles[name].about]) },
@@ -128,7 +131,7 @@ export const tokensImport = changeCommand({
     'The service gets its hash only. Prints the id of the token.',
   operation: 'tokens.import',
   arguments: { source: argument('<FILE>', 'a file with the secret, - for stdin') },
-  options: { name, kind: required('--kind <KIND>', 'what it is', kind), ...tokenOptions },
+  options: { name, kind: required('--kind <KIND>', 'the kind of token', kind), ...tokenOptions },
   fields: tokenFields,
   examples: [
     ['lkm tokens import old.txt --kind client --name app4 --expires never', 'a secret that applications contain'],

@@ -7,14 +7,14 @@ import { type Candidate, describeObjects, type GivenOptions } from './objects.ts
 
 export type Completion = readonly Candidate[] | 'files';
 
-/** The words with which a command line may go on. Of those after `lkm` the last is being typed, and may be empty. */
+/** Returns candidates for the last of the words after `lkm`, which is being typed and may be empty. */
 export async function complete(words: readonly string[], io: Io): Promise<Completion> {
   const typed = words.at(-1) ?? '';
   const found = await candidatesFor(typed, await readLine(words.slice(0, -1)), io);
   return found === 'files' ? found : found.flatMap((candidate) => beginningWith(typed, candidate));
 }
 
-/** A candidate as the shell is to offer it: by a name that begins so, else by its own word. */
+/** A candidate as the shell offers it: one of its names that begins with the typed text, else its word. */
 function beginningWith(typed: string, { word, about, names = [], id = word }: Candidate): readonly Candidate[] {
   const name = names.find((one) => one.startsWith(typed));
   if (name !== undefined) return [{ word: name, about: id, isName: true }];
@@ -43,8 +43,8 @@ async function candidatesFor(typed: string, line: Line, io: Io): Promise<Complet
 }
 
 /**
- * What the completion prints for the shell: a candidate a line, with a tab before what it is. Somebody else may have chosen
- * it: words that a shell would not take for one plain word are left out, but for names, in which the script quotes spaces.
+ * Prints one line per candidate: the word, a tab, and its description. Others may have chosen the words, so those that a shell would
+ * not read as one plain word are left out. Names may have spaces, which the scripts quote.
  */
 export function printCompletion(completion: Completion): string {
   if (completion === 'files') return `${FILES}\n`;

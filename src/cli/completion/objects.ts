@@ -11,11 +11,11 @@ import { nounOf, objects } from '../request/named-objects.ts';
 export interface Candidate {
   readonly word: string;
   readonly about?: string;
-  /** Other words for the same: names, and e-mail addresses. They are offered before it. */
+  /** Names and e-mail addresses of the same object, which are offered before the word. */
   readonly names?: readonly string[];
   /** Whether the word is a name, which may have spaces. */
   readonly isName?: boolean;
-  /** The id alone, where an option stands before it in the word. */
+  /** The id, if the word also has an option: `--product=prod_…`. */
   readonly id?: string;
 }
 
@@ -47,7 +47,7 @@ export async function describeObjects(
       .map(({ word, about = '', names = [] }) => ({
         word,
         about: sanitise(about),
-        // Not what stands for two of them.
+        // A name of two objects is not offered.
         names: names.filter((name) => isPlainName(name) && all.filter((one) => one.names?.includes(name)).length === 1),
       }));
   } finally {
@@ -71,7 +71,7 @@ async function candidatesOf(
     }));
   }
   const { items } = await client.keys.list({ productId, page: 1, limit: MAX_OFFERED });
-  // As the caller may see them: a masked key names nothing, so it is not offered.
+  // Masked keys are not offered: they name no key.
   return items
     .filter(({ key }) => !isMaskedKey(key))
     .map(({ key, activations, maxActivations, customerId }) => ({
@@ -80,7 +80,7 @@ async function candidatesOf(
     }));
 }
 
-/** Of many customers those that have what is typed of a name; all where it may be the beginning of an id. */
+/** Finds customers by the typed part of a name; lists all customers if the text may be the beginning of an id. */
 const filterOf = (typed: string) => ('cus_'.startsWith(typed.slice(0, 4)) ? {} : { text: typed, page: 1 });
 
 /** The flags that say which service is meant. */

@@ -1,9 +1,9 @@
-/** What each shell is to run so that TAB asks `lkm` for the words that may come next. */
+/** The completion script of each shell: at TAB it asks `lkm` for candidates. */
 export const scripts = { bash, zsh, fish, powershell } as const satisfies Record<string, () => string>;
 
 export type Shell = keyof typeof scripts;
 
-/** Several candidates are listed with what they are; the only one left is inserted without it. */
+/** Lists several candidates with their descriptions; inserts a single candidate without it. */
 function bash(): string {
   return `_lkm() {
   local line=\${COMP_LINE:0:COMP_POINT} piece typed blanks word about isQuoted i last=-1

@@ -9,28 +9,28 @@ import { parseBoolean, parseLimit, readValue } from '../../values/scalars.ts';
 import { headerWords } from './header-words.ts';
 
 export interface Column {
-  /** As it is written in a header; case, accents, spaces and signs do not count. */
+  /** The name in a header; case, accents, spaces and signs do not matter. */
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** Where its value stands in the body of a request, from the outside inwards. */
+  /** The place of its value in the body of a request, from the outside inwards. */
   readonly path: readonly string[];
-  /** The value of a cell, which is not empty and has no blanks at its ends; the text as it is unless given. Throws `UsageError`. */
+  /** Converts the text of a cell, trimmed and not empty. Without it, the text is kept untrimmed. Throws `UsageError`. */
   readonly read?: (text: string, io: Pick<Io, 'now'>) => unknown;
   /** Whether it holds days or instants, which people write in several ways. */
   readonly isDate?: boolean;
-  /** What a cell says for null, which JSON has itself; without such a word, null is as good as no value. */
+  /** The word for null in a cell. Without such a word, a null of JSON counts as no value. */
   readonly nullWord?: string;
   /** Two rows of a file cannot have the same value: as it is sent, or as e-mail addresses are compared. */
   readonly unique?: 'exact' | 'email';
 }
 
-/** What the columns of a file may be; those of a family share the start of their names: `metadata.plan`. */
+/** The columns that a file may have. Columns of a family share the start of their names: `metadata.plan`. */
 export interface Columns {
   readonly single: readonly Column[];
   readonly families: readonly (Pick<Column, 'path' | 'read'> & { readonly prefix: string })[];
 }
 
-/** Every column that files have; its path is its name unless given. Of those of one name an operation has one field. */
+/** All columns; the default path is the name. Of several columns with one name, {@link columnsOf} keeps the one whose field the operation has. */
 const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path'] })[] = [
   { name: 'productId', aliases: ['product'], read: asGiven },
   { name: 'reference', unique: 'exact' },
@@ -141,7 +141,7 @@ export function setAt(body: Record<string, unknown>, [name = '', ...inner]: read
   const found = Object.hasOwn(body, name) ? body[name] : undefined;
   const next: Record<string, unknown> = isObject(found) ? { ...found } : {};
   if (inner.length > 0) setAt(next, inner, value);
-  // Also for names that an assignment would take for something else: `__proto__`.
+  // An assignment to `__proto__` would change the prototype.
   const set = inner.length === 0 ? value : next;
   Object.defineProperty(body, name, { value: set, enumerable: true, writable: true, configurable: true });
 }

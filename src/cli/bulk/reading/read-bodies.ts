@@ -12,26 +12,26 @@ import { type Column, findColumn, isObject, setAt, valueAt } from './columns.ts'
 import { createDateNotes, type Problems } from './problems.ts';
 import type { RawRow } from './raw-row.ts';
 
-/** By their names in a file, the columns that it has; null for one that is left out, or cannot be used. */
+/** The columns of a file by their names in it; null for a column that is left out or cannot be used. */
 type NamedColumns = ReadonlyMap<string, Column | null>;
 
 interface Reading {
-  /** From `--map`: the name in the file, and that of a column; '' leaves it out. */
+  /** From `--map`: the name of a column in the file, and the field that it means; '' leaves the column out. */
   readonly mapping: ReadonlyMap<string, string>;
   readonly defaults: Body;
   readonly problems: Problems;
   readonly dateFormat: DateFormat | undefined;
   readonly noDate: readonly string[] | undefined;
-  /** Whether columns that no field is called as are left out; else each is a problem. */
+  /** Whether columns that match no field are left out; otherwise each is a problem. */
   readonly ignoreUnknown?: boolean;
   readonly io: Pick<Io, 'now'>;
 }
 
-/** Turns the rows of a file into bodies of requests, one after the other, and collects all that is wrong with them. */
+/** Turns the rows of a file into bodies of requests, one after the other, and collects their problems. */
 export function readBodies(operation: BulkOperation, reading: Reading) {
   const { mapping, defaults, problems, io, ignoreUnknown = false } = reading;
   const dates = createDateNotes(io);
-  /** What stands where a date is asked for and is none. */
+  /** Values of date columns that are no dates. */
   const noDates: string[] = [];
   const columns = new Map<string, Column | null>();
   const leftOut: string[] = [];
@@ -39,7 +39,7 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
   const repeated = findRepeated(columns, problems.place);
   const report = (text: string) => problems.add(null, text);
 
-  /** What a name in the file means. */
+  /** The column that a name in the file means. */
   function columnOf(name: string): Column | null {
     const meant = mapping.get(name) ?? name;
     if (meant === '') return null;
@@ -62,7 +62,7 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
   }
 
   function read(row: RawRow): Body {
-    // Those of JSON may each have other names.
+    // Each object of a JSON file may have other names.
     for (const [name] of row.cells.filter(([name]) => !columns.has(name))) {
       if (!columns.has(name)) columns.set(name, columnOf(name));
       else if (columns.get(name) !== null) report(`column '${name}' is there more than once`);
@@ -75,7 +75,7 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
     const refused =
       texts.length + issues.length === 0 ? (operation.problemsOf?.(arranged, toInstant(io.now())) ?? []) : [];
     for (const text of [...texts, ...issues, ...refused]) problems.add(row.line, text);
-    // A row that is left out takes no key from those below it, and nothing is said of its dates.
+    // A row that is left out reserves no key, and gives no notes on its dates.
     if (problems.skipped.has(row.line)) return arranged;
     for (const text of repeated(row.line, arranged, problems.skipsRows)) problems.add(row.line, text);
     if (!problems.skipped.has(row.line)) for (const date of dated) dates.see(...date);
@@ -100,12 +100,12 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
   return { read, end, notes };
 }
 
-/** Writes the cells of a row into its body; returns what cannot be read, and the columns that it is in. */
 interface FillOptions extends Pick<Reading, 'io' | 'dateFormat' | 'noDate'> {
   readonly noDates: string[];
   readonly see: (...date: Parameters<ReturnType<typeof createDateNotes>['see']>) => void;
 }
 
+/** Writes the cells of a row into its body. Returns the problems of unreadable cells, and the columns of these cells. */
 function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedColumns, options: FillOptions) {
   const texts: string[] = [];
   const unread: Column[] = [];
@@ -116,7 +116,7 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
       const read = readValue(value, column, options);
       if (read === undefined) continue;
       const before = column.path.length === 1 ? valueAt(body, column.path) : undefined;
-      // Entries that stand in columns of their own go beside those of the whole object.
+      // Entries of an object may also come from columns of their own: both are kept.
       setAt(body, column.path, isObject(read) && isObject(before) ? { ...before, ...read } : read);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
@@ -133,7 +133,7 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
   return { texts, unread };
 }
 
-/** So many tell how the others are written. */
+/** Enough values to recognise the format of the dates. */
 const MAX_NO_DATES = 1_000;
 
 function readValue(value: unknown, column: Column, { dateFormat, noDate = [], see, io }: FillOptions): unknown {
@@ -149,7 +149,7 @@ function readValue(value: unknown, column: Column, { dateFormat, noDate = [], se
   return sent;
 }
 
-/** What the contract has against a body, by the names of its columns, besides those of which a problem is known already. */
+/** The problems of a body by its schema, with the names of columns; without the columns in `unread`, whose problems are known. */
 export function issuesOf(
   body: Body,
   { schema, toCheck, columns }: BulkOperation,
@@ -174,9 +174,9 @@ export function issuesOf(
 const isWithin = (place: readonly PropertyKey[], { path }: Column): boolean =>
   path.every((part, at) => part === place[at]);
 
-/** Two rows of one file cannot have the same key or reference: the second one would be refused, or done twice. */
+/** Finds rows with the key, reference or address of an earlier row: the service would refuse the second, or do it twice. */
 function findRepeated(columns: NamedColumns, place: (line: number) => string) {
-  /** By value, the line that it was seen on first. A hash stands for the value: there may be millions, of any length. */
+  /** By the hash of a value, its first line. Hashes are short: a file may have millions of values of any length. */
   const seen = new Map<string, number>();
   return (line: number, body: Body, skipsRows: boolean): string[] => {
     const values = [...columns].flatMap(([header, column]) => {

@@ -10,10 +10,9 @@ import { hintsOf, singleValue } from '../results.ts';
 
 export const dbBackup = command({
   about:
-    'Writes a SQLite database, as it is at one moment, into one file, while a server goes on using it: every change that ' +
-    'was acknowledged before is in it. The file is a database of its own, readable by its owner only; it holds the private ' +
-    'keys. A manifest beside it, FILE.json, has its time, size and SHA-256. --force replaces a backup that is there. ' +
-    'PostgreSQL has pg_dump.',
+    'Copies a SQLite database into one file, while a server goes on using it. The file has every change that was ' +
+    'acknowledged before. It is a database itself, with the private keys, and only its owner can read it. A manifest ' +
+    'beside it, FILE.json, has its time, size and SHA-256. --force replaces an existing backup. PostgreSQL has pg_dump.',
   arguments: { file: argument('<FILE>', 'the file to write') },
   fields: ['file', 'bytes', 'db', 'takenAt', 'sha256'],
   examples: [['lkm db backup /backup/lkm.db --db lkm.db', 'while it is served']],
@@ -23,7 +22,7 @@ export const dbBackup = command({
     const { db, operator } = await operateOn(context);
     const path = resolve(io.cwd, file);
     const options = { now: toInstant(io.now()), replace: flags.force ?? false, signal: io.stop };
-    const { takenAt, bytes, sha256 } = await operator.backUp(db, path, options);
+    const { takenAt, bytes, sha256 } = await operator.takeBackup(db, path, options);
     return singleValue(path, { file: path, bytes, db, takenAt, sha256 }, [
       { tone: 'done', text: `backed up ${db} (${size(bytes)})` },
       { tone: 'hint', text: `try it: lkm db restore ${quote(file)} --dry-run` },
@@ -33,10 +32,9 @@ export const dbBackup = command({
 
 export const dbRestore = command({
   about:
-    'Puts a backup where a database is to stand, after it was compared with its manifest and every page of it was read. A ' +
-    'database that stands there is replaced only after a yes, and kept beside it under another name. With --dry-run ' +
-    'nothing is replaced: a copy is checked in the same way and opened with the master key, and ok is printed. Ends with 13 ' +
-    'for a backup that cannot be restored.',
+    'Restores a database from a backup, after comparing the backup with its manifest and reading every page of it. An existing ' +
+    'database is replaced only after a yes, and kept beside it under another name. --dry-run replaces nothing: it checks a ' +
+    'copy in the same way, opens it with the master key, and prints ok. A backup that cannot be restored gives exit code 13.',
   arguments: { file: argument('<FILE>', 'a file that lkm db backup has written') },
   options: {
     dryRun: flag('-n, --dry-run', 'check the backup, and restore nothing; needs no --db'),
@@ -60,7 +58,7 @@ export const dbRestore = command({
       return singleValue('ok', { verdict: 'ok', takenAt }, [{ tone: 'hint', text }]);
     }
     const db = chooseDatabase(flags, io);
-    const isReplaced = operator.isTargetTaken(db);
+    const isReplaced = operator.isTaken(db);
     if (isReplaced && !yes) {
       await confirm(context, {
         about: [`there is a database at ${db}`, 'it is kept beside, under another name'],
@@ -69,7 +67,7 @@ export const dbRestore = command({
       });
     }
     const stamp = fileStamp(toInstant(io.now()));
-    const { target, previous } = await operator.restore(path, db, { replace: isReplaced, stamp });
+    const { target, previous } = await operator.restoreBackup(path, db, { replace: isReplaced, stamp });
     return singleValue(target, { target, previous }, [
       { tone: 'done', text: `restored ${path}` },
       ...hintsOf(previous === null ? [] : [`the database before it: ${previous}`]),

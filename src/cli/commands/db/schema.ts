@@ -72,8 +72,8 @@ export const dbMigrate = command({
 
 export const dbCopy = command({
   about:
-    'Copies everything into another, empty database, of whatever engine, and compares both sides. The target holds ' +
-    'all of it or nothing. Stop every server on the source first.',
+    'Copies everything into an empty database of any engine, and compares both. The target gets all or nothing. Stop ' +
+    'every server on the source first.',
   arguments: {
     from: { ...argument('<FROM>', 'the database to read: a file, or postgres://…'), parse: locate },
     to: { ...argument('<TO>', 'the empty database to fill'), parse: locate },
@@ -107,12 +107,11 @@ export const dbCopy = command({
 export const dbRekey = command({
   about:
     'Puts the secrets in a database (private signing keys, secrets of sessions and webhooks) under another master key, or ' +
-    'makes them plain. The present master key is read from LKM_MASTER_KEY_FILE or ' +
-    'LKM_MASTER_KEY. Servers on PostgreSQL go on with the old one until they start anew; stop them before ' +
-    'plain secrets are sealed, or sealed ones made plain.',
+    'stores them unsealed. The present master key is read from LKM_MASTER_KEY_FILE or LKM_MASTER_KEY. Servers on ' +
+    'PostgreSQL use the old key until they are restarted; stop them before you seal unsealed secrets, or unseal them.',
   options: {
     newKeyFile: option('--new-key-file <FILE>', 'a master key: 32 bytes in base64; nobody else may read the file'),
-    plain: flag('--plain', 'keep the secrets as they are: whoever reads the database has them'),
+    plain: flag('--plain', 'store the secrets unsealed: whoever reads the database can use them'),
   },
   fields: ['secrets', 'written'],
   examples: [

@@ -8,8 +8,8 @@ import { type Check, fail, failed, ok, warn } from './check.ts';
 
 /** Checks the database of `--db`. */
 export async function examineDatabase(db: string, context: CommandContext): Promise<readonly Check[]> {
-  const { inspectDatabase } = await loadOperator();
-  const found = await inspectDatabase(db).catch(failed('database'));
+  const { inspect } = await loadOperator();
+  const found = await inspect(db).catch(failed('database'));
   if (found === null) {
     const advice = 'A new database: lkm quickstart, or --create with the first command';
     return [fail('database', `${db} does not exist, or is empty`, advice)];
@@ -21,7 +21,7 @@ export async function examineDatabase(db: string, context: CommandContext): Prom
   ];
 }
 
-type Inspection = NonNullable<Awaited<ReturnType<Operator['inspectDatabase']>>>;
+type Inspection = NonNullable<Awaited<ReturnType<Operator['inspect']>>>;
 
 /** Throws `StartupError` if the master key does not open the secrets. */
 function checkInspected(db: string, found: Inspection, { io, flags }: CommandContext): Check {

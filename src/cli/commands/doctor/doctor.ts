@@ -5,11 +5,11 @@ import { checkPrivateFolder, stateDir } from '../../config/files.ts';
 import type { CommandContext } from '../../context.ts';
 import { codeOf, LocalError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
-import { count } from '../../output/words.ts';
+import { count, moment } from '../../output/words.ts';
 import { chooseTarget } from '../../request/target.ts';
 import { openPending } from '../../state/pending.ts';
 import { hasPending } from '../../state/pending-files.ts';
-import { type Check, checkResult, fail, failed, ok } from './check.ts';
+import { type Check, checkResult, fail, failed, ok, warn } from './check.ts';
 import { examineDatabase } from './database.ts';
 import { examineService } from './service.ts';
 
@@ -57,10 +57,10 @@ async function checkWebhooks(context: CommandContext): Promise<readonly Check[]>
   return [fail('webhooks', `disabled: ${told.join(', ')}`, goOn)];
 }
 
-/** Checks the state folder without creating anything. Throws `LocalError`. */
+/** Checks the state folder and names pending changes, without creating anything. Throws `LocalError`. */
 function checkStateFolder(io: Io): Check {
   const folder = stateDir(io);
-  if (hasPending(io)) openPending(io).list();
+  const pending = hasPending(io) ? openPending(io).list() : [];
   let parent = folder;
   while (!existsSync(parent)) parent = dirname(parent);
   try {
@@ -70,5 +70,16 @@ function checkStateFolder(io: Io): Check {
     throw new LocalError(`${folder} cannot be written (${codeOf(cause)})`, [hint], { cause });
   }
   if (parent === folder) checkPrivateFolder(folder, io);
+  if (pending.length > 0) {
+    // Without the query, which may hold a licence key.
+    const told = pending.map(
+      ({ value }) => `${value.method} ${value.path.replace(/[?].*/s, '')} of ${moment(value.createdAt)}`,
+    );
+    return warn(
+      'state',
+      `${folder}: no response yet to ${told.join(', ')}`,
+      'Run the same command again: it finishes the change.',
+    );
+  }
   return ok('state', parent === folder ? folder : `${folder} does not exist yet`);
 }

@@ -75,8 +75,8 @@ export const auditVerify = command({
   options: { checkpoint: option('--checkpoint <FILE>', 'a checkpoint.json that lkm audit export has written') },
   fields: ['verdict', 'rows', 'head', 'problems'],
   examples: [
-    ['lkm audit verify', 'as the service has it'],
-    ['lkm audit verify --checkpoint /mnt/safe/checkpoint.json', 'nor an older one, nor another one'],
+    ['lkm audit verify', 'check the log of the service'],
+    ['lkm audit verify --checkpoint /mnt/safe/checkpoint.json', 'also find an older or another database'],
   ],
 
   async run({ checkpoint: file }, context) {

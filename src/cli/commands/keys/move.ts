@@ -29,7 +29,7 @@ export const keysImport = command({
       'make the products and versions that are not there, named as in the file',
     ),
     yes,
-    ...change,
+    dryRun: change.dryRun,
   },
   fields: resultFields([{ name: 'key' }, { name: 'id' }]),
   ownsOutput: () => true,

@@ -69,8 +69,8 @@ export const webhooksGet = showCommand({
 
 export const webhooksCreate = changeCommand({
   about:
-    'Has events sent to a URL, from now on, and prints the secret that signs them, this once. The requests are those of ' +
-    'Standard Webhooks, unless --signature says otherwise.',
+    'Makes the service send events to a URL from now on, and prints the secret that signs them, this once. The requests ' +
+    'follow Standard Webhooks, unless --signature says otherwise.',
   operation: 'webhooks.create',
   arguments: { givenUrl: argument('[URL]', 'where to send them, in place of --url', { field: 'url' }) },
   options: {
@@ -94,8 +94,8 @@ export const webhooksCreate = changeCommand({
 
 export const webhooksUpdate = changeCommand({
   about:
-    'Changes a webhook, stops it, or lets it go on. One that goes on sends all that happened meanwhile, of the last 30 ' +
-    'days, unless --from says otherwise. What is not given stays as it is.',
+    'Changes a webhook, stops it, or starts it again. A webhook that is started again sends the events of the time between, ' +
+    'at most of the last 30 days, unless --from says otherwise. Settings that are not given stay as they are.',
   operation: 'webhooks.update',
   arguments: { id: webhookId },
   options: {
@@ -111,10 +111,10 @@ export const webhooksUpdate = changeCommand({
     reveal: flag('--reveal', 'send licence keys in full'),
     mask: flag('--mask', 'send licence keys masked', { field: 'reveal', means: false }),
     signatures: signatureOption('replaces those set before'),
-    active: flag('--active', 'go on where it stopped, and send waiting events at once'),
+    active: flag('--active', 'start again where it stopped, and send waiting events at once'),
     from: option(
       '--from <SEQ|now>',
-      'with --active: go on with this event, or with the next new event',
+      'with --active: start with this event, or with the next new event',
       (text: string) => (text === 'now' ? text : parsePositive(text)),
     ),
     inactive: flag('--inactive', 'send nothing for now', { field: 'active', means: false }),
@@ -122,8 +122,8 @@ export const webhooksUpdate = changeCommand({
   fields: webhookFields,
   examples: [
     ['lkm webhooks update whk_… --inactive', 'send nothing for now'],
-    ['lkm webhooks update whk_… --active', 'and go on, with all that happened meanwhile'],
-    ['lkm webhooks update whk_… --active --from now', 'and go on without it'],
+    ['lkm webhooks update whk_… --active', 'start again, with the events of the time between'],
+    ['lkm webhooks update whk_… --active --from now', 'start again, without these events'],
     ['lkm webhooks update whk_… --signature standard,timestamped', 'sign in both forms'],
   ],
   outcome: async (webhook, { url }, context) => ({
