@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, type StdioOptions } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ const script = join(folder, 'lkm.cjs');
 const thread = join(folder, 'reading-thread.cjs');
 const blob = join(folder, 'lkm.blob');
 const config = join(folder, 'sea.json');
+const stdio: StdioOptions = ['ignore', 'ignore', 'inherit'];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 rmSync(folder, { recursive: true, force: true });
@@ -33,14 +34,12 @@ const viewer = globSync('viewer/*', { cwd: 'dist' }).map((file) => [file.replace
 const assets = { ...Object.fromEntries(viewer), 'reading-thread.cjs': thread };
 const sea = { main: script, output: blob, disableExperimentalSEAWarning: true, useCodeCache: true };
 writeFileSync(config, JSON.stringify({ ...sea, assets }));
-execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+execFileSync(process.execPath, ['--experimental-sea-config', config], { stdio });
 copyFileSync(process.execPath, binary);
 chmodSync(binary, 0o755);
 const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];
 const fuse = ['--sentinel-fuse', 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'];
-execFileSync('node_modules/.bin/postject', [binary, 'NODE_SEA_BLOB', blob, ...fuse, ...segment], {
-  stdio: ['ignore', 'ignore', 'inherit'],
-});
+execFileSync('node_modules/.bin/postject', [binary, 'NODE_SEA_BLOB', blob, ...fuse, ...segment], { stdio });
 const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []));
 writeFileSync(join(folder, `${name}.cdx.json`), `${JSON.stringify(componentsOf(modules), null, 2)}\n`);
 for (const path of [script, thread, blob, config]) rmSync(path);
@@ -54,16 +53,12 @@ function componentsOf(modules: readonly string[]): object {
   const folders = [...modules, 'node_modules/swagger-ui-dist/package.json'].flatMap(
     (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [],
   );
-  const node = { type: 'platform', name: 'node', version: process.versions.node };
+  const { node } = process.versions;
+  const platform = { type: 'platform', name: 'node', version: node, purl: `pkg:generic/node@${node}` };
   return {
-    bomFormat: 'CycloneDX',
-    specVersion: '1.6',
-    version: 1,
+    ...{ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 },
     metadata: { component: { type: 'application', name: 'lkm', version } },
-    components: [
-      { ...node, purl: `pkg:generic/node@${node.version}` },
-      ...[...new Set(folders)].sort().map(componentOf),
-    ],
+    components: [platform, ...[...new Set(folders)].sort().map(componentOf)],
   };
 }
 

@@ -10,7 +10,6 @@ import { parseArgs } from 'node:util';
 // commit leaves the tree as it was.
 
 const UNRELEASED = '## Unreleased';
-const CHANGED = ['package.json', 'package-lock.json', 'CHANGELOG.md'];
 
 try {
   release();
@@ -21,43 +20,49 @@ try {
 
 function release(): void {
   const { values, positionals } = parseArgs({ options: { 'dry-run': { type: 'boolean' } }, allowPositionals: true });
-  const [version = ''] = positionals;
-  if (positionals.length !== 1 || !/^\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/.test(version)) {
-    throw new Error('usage: npm run release -- X.Y.Z [--dry-run]');
-  }
-  const tag = `v${version}`;
-  if (git('status', '--porcelain') !== '') throw new Error('the working tree has changes; commit or stash them first');
-  if (git('tag', '--list', tag) !== '') throw new Error(`the tag ${tag} exists already`);
-  const today = new Date().toISOString().slice(0, 10);
-  const changelog = releaseChangelog(readFileSync('CHANGELOG.md', 'utf8'), version, today);
+  const [version = '', ...others] = positionals;
+  const isVersion = /^\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/.test(version);
+  refuseIf(!isVersion || others.length > 0, 'usage: npm run release -- X.Y.Z [--dry-run]');
+  const hasChanges = () => git('status', '--porcelain') !== '';
+  refuseIf(hasChanges(), 'the working tree has changes; commit or stash them first');
+  refuseIf(git('tag', '--list', `v${version}`) !== '', `the tag v${version} exists already`);
+  const changelog = releaseChangelog(readFileSync('CHANGELOG.md', 'utf8'), version);
   say('running the gate: npm run check');
   run('npm', 'run', 'check');
-  if (git('status', '--porcelain') !== '')
-    throw new Error('the gate has changed files; commit what it generates first');
+  refuseIf(hasChanges(), 'the gate has changed files; commit what it generates first');
   if (values['dry-run'] === true) {
-    say(`would set the version to ${version}, pack it into release/, commit and tag ${tag}; nothing was changed`);
+    say(`would set the version to ${version}, pack, commit and tag it; nothing was changed`);
     return;
   }
+  const changed = ['package.json', 'package-lock.json', 'CHANGELOG.md'];
   try {
     run('npm', 'version', version, '--no-git-tag-version', '--allow-same-version');
     writeFileSync('CHANGELOG.md', changelog);
-    pack(version);
-    git('add', '--', ...CHANGED);
-    git('commit', '--quiet', '-m', `release: ${version}`);
+    mkdirSync('release', { recursive: true });
+    run('npm', 'pack', '--silent', '--pack-destination', 'release'); // which also builds
+    const name = `lkm-${version}.tgz`;
+    writeFileSync('release/SHA256SUMS', `${hash('sha256', readFileSync(`release/${name}`))}  ${name}\n`);
+    run('git', 'commit', '--quiet', '-m', `release: ${version}`, '--', ...changed);
   } catch (error) {
-    git('checkout', '--quiet', 'HEAD', '--', ...CHANGED);
+    git('checkout', '--quiet', 'HEAD', '--', ...changed);
     throw error;
   }
-  git('tag', '--annotate', tag, '-m', `lkm ${version}`);
-  say(`committed and tagged ${tag}; release/ holds the package. Next: git push --follow-tags`);
+  git('tag', '--annotate', `v${version}`, '-m', `lkm ${version}`);
+  say(`committed and tagged v${version}; release/ holds the package. Next: git push --follow-tags`);
 }
 
-/** Packs into release/, which also builds, and writes the sum in the form that `sha256sum --check` reads. */
-function pack(version: string): void {
-  mkdirSync('release', { recursive: true });
-  run('npm', 'pack', '--silent', '--pack-destination', 'release');
-  const name = `lkm-${version}.tgz`;
-  writeFileSync('release/SHA256SUMS', `${hash('sha256', readFileSync(`release/${name}`))}  ${name}\n`);
+/** The changelog with its unreleased section under the heading of `version`, and an empty unreleased section above. */
+function releaseChangelog(text: string, version: string): string {
+  const [, after] = text.split(`${UNRELEASED}\n`);
+  if (after === undefined) throw new Error(`CHANGELOG.md has no section "${UNRELEASED}"`);
+  refuseIf(text.includes(`\n## ${version} `), `CHANGELOG.md has a section for ${version} already`);
+  refuseIf(/^\s*(## |$)/.test(after), `CHANGELOG.md has nothing under "${UNRELEASED}"`);
+  const date = new Date().toISOString().slice(0, 10);
+  return text.replace(UNRELEASED, `${UNRELEASED}\n\n## ${version} (${date})`);
+}
+
+function refuseIf(condition: boolean, message: string): void {
+  if (condition) throw new Error(message);
 }
 
 function git(...args: readonly string[]): string {
@@ -70,18 +75,4 @@ function run(command: string, ...args: readonly string[]): void {
 
 function say(text: string): void {
   process.stdout.write(`release: ${text}\n`);
-}
-
-/** The changelog with its unreleased section under the heading of `version`, and an empty unreleased section above. */
-function releaseChangelog(text: string, version: string, date: string): string {
-  const lines = text.split('\n');
-  const start = lines.indexOf(UNRELEASED);
-  if (start === -1) throw new Error(`CHANGELOG.md has no section "${UNRELEASED}"`);
-  if (lines.some((line) => line.startsWith(`## ${version} `))) {
-    throw new Error(`CHANGELOG.md has a section for ${version} already`);
-  }
-  const next = lines.findIndex((line, index) => index > start && line.startsWith('## '));
-  const section = lines.slice(start + 1, next === -1 ? undefined : next);
-  if (section.every((line) => line.trim() === '')) throw new Error('CHANGELOG.md has nothing under "## Unreleased"');
-  return lines.toSpliced(start, 1, UNRELEASED, '', `## ${version} (${date})`).join('\n');
 }

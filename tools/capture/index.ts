@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scenes, screenOf } from './screens.ts';
+import { COLUMNS, scenes, screenOf } from './screens.ts';
 import { themes, toSvg } from './svg.ts';
 
 // Draws the pictures of the terminal in docs/captures from a real one: `npm run docs:capture`. It needs tmux.
@@ -10,6 +10,6 @@ mkdirSync(folder, { recursive: true });
 for (const [name, scene] of Object.entries(scenes)) {
   const screen = await screenOf(scene);
   for (const [theme, colors] of Object.entries(themes)) {
-    writeFileSync(join(folder, `${name}-${theme}.svg`), toSvg(screen, scene.columns, colors));
+    writeFileSync(join(folder, `${name}-${theme}.svg`), toSvg(screen, COLUMNS, colors));
   }
 }

@@ -1,25 +1,10 @@
-/** Colours of a terminal by the numbers of SGR, and those of its text and ground. */
-interface Theme {
-  readonly ground: string;
-  readonly text: string;
-  readonly dim: string;
-  readonly colors: Readonly<Record<number, string>>;
-}
+/** Colours by the numbers of SGR: 0 is the text, 2 dim text, 40 the ground. */
+export const themes: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+  light: { 0: '#24292f', 2: '#6e7781', 31: '#cf222e', 32: '#116329', 33: '#7d4e00', 36: '#0a6c74', 40: '#ffffff' },
+  dark: { 0: '#e6edf3', 2: '#8b949e', 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 36: '#76e3ea', 40: '#0d1117' },
+};
 
-export const themes = {
-  light: {
-    ground: '#ffffff',
-    text: '#24292f',
-    dim: '#6e7781',
-    colors: { 31: '#cf222e', 32: '#116329', 33: '#7d4e00', 36: '#0a6c74' },
-  },
-  dark: {
-    ground: '#0d1117',
-    text: '#e6edf3',
-    dim: '#8b949e',
-    colors: { 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 36: '#76e3ea' },
-  },
-} as const satisfies Record<string, Theme>;
+type Theme = (typeof themes)[string];
 
 const CELL = { width: 8.4, height: 19 };
 const MARGIN = 16;
@@ -43,25 +28,18 @@ export function toSvg(screen: string, columns: number, theme: Theme): string {
     return `<text x="${MARGIN}" y="${y.toFixed(1)}" xml:space="preserve">${spans.join('')}</text>\n`;
   });
   const font = 'font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14"';
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">\n`,
-    '<title>lkm in a terminal</title>\n',
-    `<rect width="100%" height="100%" rx="8" fill="${theme.ground}"/>\n`,
-    `<g ${font} fill="${theme.text}">\n`,
-    ...rows,
-    '</g>\n</svg>\n',
-  ].join('');
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
+<title>lkm in a terminal</title>
+<rect width="100%" height="100%" rx="8" fill="${theme[40]}"/>
+<g ${font} fill="${theme[0]}">
+${rows.join('')}</g>
+</svg>
+`;
 }
 
-interface Style {
-  readonly bold: boolean;
-  readonly dim: boolean;
-  readonly color: number | null;
-}
+const unstyled = { bold: false, dim: false, color: null as number | null };
 
-const unstyled: Style = { bold: false, dim: false, color: null };
-
-function changed(style: Style, code: number): Style {
+function changed(style: typeof unstyled, code: number): typeof unstyled {
   if (code === 0) return unstyled;
   if (code === 1) return { ...style, bold: true };
   if (code === 2) return { ...style, dim: true };
@@ -70,21 +48,9 @@ function changed(style: Style, code: number): Style {
   return code >= 30 && code <= 37 ? { ...style, color: code } : style;
 }
 
-function span(text: string, { bold, dim, color }: Style, theme: Theme): string {
-  const fill = color === null ? (dim ? theme.dim : null) : theme.colors[color];
+function span(text: string, { bold, dim, color }: typeof unstyled, theme: Theme): string {
+  const fill = theme[color ?? (dim ? 2 : -1)];
   const attributes = [...(fill ? [` fill="${fill}"`] : []), ...(bold ? [' font-weight="bold"'] : [])].join('');
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return attributes === '' || text === '' ? escaped : `<tspan${attributes}>${escaped}</tspan>`;
 }
-
-/** The text in such a picture. */
-export const textOf = (svg: string): string =>
-  [...svg.matchAll(/<text [^>]*>(.*)<\/text>/g)]
-    .map(([, line = '']) =>
-      line
-        .replaceAll(/<[^>]*>/g, '')
-        .replaceAll('&lt;', '<')
-        .replaceAll('&gt;', '>')
-        .replaceAll('&amp;', '&'),
-    )
-    .join('\n');
