@@ -81,6 +81,7 @@ const unread = (line: string): Note => ({
 });
 
 async function dryRunOutcome(error: unknown): Promise<CommandResult> {
+  // By its name first: the class is loaded only when it is needed.
   if (!(error instanceof Error) || error.name !== 'DryRun') throw error;
   const { DryRun } = await import('./request/dry-run.ts');
   if (error instanceof DryRun) return error.outcome;

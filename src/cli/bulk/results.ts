@@ -151,7 +151,7 @@ const dataOf = (row: ResultRow, { fields }: BulkOperation, { names }: Layout) =>
   const { input, status, error } = row;
   const given = names.flatMap((name, at) => (input[at] === undefined ? [] : [[name, input[at]] as const]));
   const own = { status, ...namedValues(fields, row), error };
-  // A name in both keeps the position that it has in CSV.
+  // A name in both keeps its position in CSV.
   return Object.fromEntries([...given.filter(([name]) => !(name in own)), ...Object.entries(own)]);
 };
 

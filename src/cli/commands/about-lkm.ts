@@ -20,7 +20,7 @@ export const version = command({
   },
 });
 
-/** The tree itself loads this file, so it passes its commands. */
+/** The commands are passed in, because the tree loads this file. */
 export const commandsIn = (entries: readonly CommandEntry[]) =>
   command({
     about:

@@ -66,7 +66,7 @@ interface Line {
   readonly open: Flag | undefined;
 }
 
-/** An option as it is looked up, or what an argument has of one. */
+/** The parts of an option or an argument that completion needs. */
 interface Flag extends Pick<Parameter, 'usage' | 'describe' | 'field' | 'choices' | 'takesList' | 'takesName'> {
   readonly name: string;
 }
@@ -101,10 +101,10 @@ async function readLine(words: readonly string[]): Promise<Line> {
   return { path, command, positional, given, open };
 }
 
-/** Whether a word behind an option can be its value: an option that needs none is a switch in front of another. */
+/** Whether a word after an option can be its value. If the value is optional, `-…` is the next option. */
 const mayBeValue = ({ usage }: Flag, word: string): boolean => !(usage.includes('[') && word.startsWith('-'));
 
-/** A word of the tree by its own name, where an alias was typed. */
+/** The word of the tree for a typed word, which may be an alias. */
 function ownWord(word: string, path: readonly string[]): string {
   if (path.length === 0) return groups.find(({ alias }) => alias === word)?.name ?? word;
   const group = path.join(' ');
@@ -122,7 +122,7 @@ function wordsAfter(path: readonly string[]): Candidate[] {
   return [...groups.map(({ name, summary }) => ({ word: name, about: summary })), ...single, ...shortcuts];
 }
 
-/** The options of a command, then those that every command has. */
+/** The options of a command, then the global options. */
 const flagsOf = (command: Command | undefined): Flag[] =>
   [
     ...Object.values(command === undefined ? {} : command.options),
@@ -136,7 +136,7 @@ const flagNamed = (form: string, command: Command | undefined): Flag | undefined
 /** The first placeholder of a usage: `FILE` of `-o, --output <FILE>`, `PROFILE` of `[PROFILE]`; none for a switch. */
 const placeholderOf = ({ usage }: Flag): string | undefined => /[<[]+([A-Z]+)/.exec(usage)?.[1];
 
-/** The option whose value is being typed, and what is typed before that value; of a list, before its last one. */
+/** The option whose value is being typed, and the text before the value, or before the last value of a list. */
 function optionInFrontOf(typed: string, { open, command }: Line): [option: Flag | undefined, before: string] {
   const isOpen = open !== undefined && mayBeValue(open, typed);
   const [start = '', form = ''] = isOpen ? [] : (/^(--[a-z-]+)=/.exec(typed) ?? []);
@@ -148,7 +148,7 @@ async function valuesOf(flag: Flag, typed: string, line: Line, io: Io): Promise<
   const { name, field, choices, takesName = false } = flag;
   if (field && !choices) {
     const objects = await describeObjects(field, typed, line.given, io);
-    // A product may be named everywhere.
+    // Every option for a product takes a name.
     return takesName || field === 'productId' ? objects : objects.map(({ names: _, ...object }) => object);
   }
   const placeholder = placeholderOf(flag) ?? '';
@@ -157,7 +157,7 @@ async function valuesOf(flag: Flag, typed: string, line: Line, io: Io): Promise<
   return ['FILE', 'PATH', 'DIR', 'DB'].includes(placeholder) ? 'files' : [];
 }
 
-/** The values of what the contract does not know: of an option by its name, else by what stands for them in the help. */
+/** Values that are not objects of the service, by the name of the option or by the placeholder in the help. */
 const wordsOf: Readonly<Record<string, (io: Io) => Promise<readonly string[]>>> = {
   '--profile': profileNames,
   PROFILE: profileNames,

@@ -22,13 +22,13 @@ export interface Candidate {
 /** The options on the command line, by their long form, with their values. */
 export type GivenOptions = Readonly<Record<string, string>>;
 
-/** How long TAB waits for a list of the service. */
+/** How long TAB waits for a list of objects. */
 const LIST_TIMEOUT_MS = 1_500;
 
 /** How many objects of the service are offered at most. */
 const MAX_OFFERED = 100;
 
-/** The objects of the service that a field of the contract may name; none where the service does not list them in time. */
+/** The objects of the service that a field of the contract may name. Rejects if the service does not list them in time. */
 export async function describeObjects(
   field: string,
   typed: string,
@@ -41,7 +41,7 @@ export async function describeObjects(
   const context = openContext({ flags, settings, options: {}, io });
   try {
     const all = await candidatesOf(field, typed, given, await context.client());
-    // A key that looks like an option would be taken for one.
+    // The command line would take such a key for an option.
     return all
       .filter(({ word }) => !word.startsWith('-'))
       .map(({ word, about = '', names = [] }) => ({
@@ -83,7 +83,7 @@ async function candidatesOf(
 /** Finds customers by the typed part of a name; lists all customers if the text may be the beginning of an id. */
 const filterOf = (typed: string) => ('cus_'.startsWith(typed.slice(0, 4)) ? {} : { text: typed, page: 1 });
 
-/** The flags that say which service is meant. */
+/** The flags that choose the service. */
 function flagsFrom(given: GivenOptions): GlobalFlags {
   const { '--db': db, '--profile': profile, '--base-url': baseUrl, '--token-file': tokenFile } = given;
   // A token on stdin is for the command itself.

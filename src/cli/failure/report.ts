@@ -56,7 +56,7 @@ function inputIssue({ path, message }: InputIssue): string {
   return path === '' || said.startsWith(path) ? said : `${path}: ${said}`;
 }
 
-/** Recognised by name: the class belongs to the server, which is loaded late. */
+/** Recognised by its name: the class belongs to the server, which is loaded only when it is needed. */
 const isStartupError = (error: unknown): error is Error & { hint: string } =>
   error instanceof Error && error.name === 'StartupError' && 'hint' in error && typeof error.hint === 'string';
 

@@ -7,8 +7,11 @@ import type { Job } from './job.ts';
 
 export const DELIVERIES = 'deliveries';
 
-/** How often it looks for retries without being woken, and for what other replicas have numbered or left. */
-const [LOOK_EVERY_MS, LOOK_AT_OTHERS_EVERY_MS] = [500, 100];
+/** How often it looks for due retries without being woken. */
+const LOOK_EVERY_MS = 500;
+
+/** The same where other replicas number events, or leave some to be sent. */
+const LOOK_AT_OTHERS_EVERY_MS = 100;
 
 const CLEAN_EVERY_MS = 10 * 60 * 1_000;
 

@@ -16,11 +16,11 @@ export interface Column {
   readonly path: readonly string[];
   /** Converts the text of a cell, trimmed and not empty. Without it, the text is kept untrimmed. Throws `UsageError`. */
   readonly read?: (text: string, io: Pick<Io, 'now'>) => unknown;
-  /** Whether it holds days or instants, which people write in several ways. */
+  /** Whether it holds days or instants; the format of a file's dates is then found out. */
   readonly isDate?: boolean;
   /** The word for null in a cell. Without such a word, a null of JSON counts as no value. */
   readonly nullWord?: string;
-  /** Two rows of a file cannot have the same value: as it is sent, or as e-mail addresses are compared. */
+  /** If set, no two rows of a file may have the same value, compared exactly or as e-mail addresses. */
   readonly unique?: 'exact' | 'email';
 }
 
@@ -32,13 +32,13 @@ export interface Columns {
 
 /** All columns; the default path is the name. Of several columns with one name, {@link columnsOf} keeps the one whose field the operation has. */
 const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path'] })[] = [
-  { name: 'productId', aliases: ['product'], read: asGiven },
+  { name: 'productId', aliases: ['product'], read: trimmedText },
   { name: 'reference', unique: 'exact' },
   { name: 'key', aliases: ['licenseKey'], path: ['licenseKey'], read: readKeyCell, unique: 'exact' },
-  { name: 'key', aliases: ['licenseKey'], unique: 'exact', read: asGiven },
-  { name: 'id', aliases: ['licenseId'], unique: 'exact', read: asGiven },
+  { name: 'key', aliases: ['licenseKey'], unique: 'exact', read: trimmedText },
+  { name: 'id', aliases: ['licenseId'], unique: 'exact', read: trimmedText },
   { name: 'name', aliases: ['customerName'] },
-  { name: 'email', aliases: ['customerEmail', 'e-mail', 'mail'], unique: 'email', read: asGiven },
+  { name: 'email', aliases: ['customerEmail', 'e-mail', 'mail'], unique: 'email', read: trimmedText },
   { name: 'maxActivations', aliases: ['usesPerKey', 'seats'], read: parseLimit, nullWord: 'unlimited' },
   {
     name: 'maxActivations',
@@ -70,22 +70,27 @@ const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path']
   { name: 'trial', aliases: ['isTrial'], path: ['metadata', 'is_trial'], read: booleanCell },
   { name: 'features', path: ['metadata', 'features'], read: jsonCell },
   { name: 'metadata', read: jsonCell },
-  { name: 'versionId', nullWord: 'none', read: asGiven },
-  { name: 'planId', nullWord: 'none', read: asGiven },
+  { name: 'versionId', nullWord: 'none', read: trimmedText },
+  { name: 'planId', nullWord: 'none', read: trimmedText },
   { name: 'plan' },
   { name: 'fingerprintMatch', read: parseLimit, nullWord: 'off' },
   { name: 'version' },
-  { name: 'customerId', aliases: ['customer'], nullWord: 'none', read: asGiven },
+  { name: 'customerId', aliases: ['customer'], nullWord: 'none', read: trimmedText },
   { name: 'customerName', aliases: ['newCustomerName', 'newCustomer.name'], path: ['newCustomer', 'name'] },
   {
     name: 'customerEmail',
     aliases: ['newCustomerEmail', 'newCustomer.email'],
     path: ['newCustomer', 'email'],
-    read: asGiven,
+    read: trimmedText,
   },
-  { name: 'customerEmail', aliases: ['customer.email', 'email', 'mail'], path: ['customer', 'email'], read: asGiven },
+  {
+    name: 'customerEmail',
+    aliases: ['customer.email', 'email', 'mail'],
+    path: ['customer', 'email'],
+    read: trimmedText,
+  },
   { name: 'customerName', aliases: ['customer.name'], path: ['customer', 'name'] },
-  { name: 'customerId', aliases: ['customer.id'], path: ['customer', 'id'], read: asGiven },
+  { name: 'customerId', aliases: ['customer.id'], path: ['customer', 'id'], read: trimmedText },
   { name: 'customerActive', aliases: ['customer.active'], path: ['customer', 'active'], read: booleanCell },
   { name: 'createdAt', aliases: ['created'], read: parsePast, isDate: true },
   { name: 'devices', aliases: ['machines', 'hosts'], read: devicesCell },
@@ -101,7 +106,7 @@ const families: Columns['families'] = [
   { prefix: 'features.', path: ['metadata', 'features'], read: readValue },
 ];
 
-/** The columns for the fields of a request. Only those of fields that may be null have a word for it. */
+/** The columns for the fields of a request. Only columns of nullable fields keep their word for null. */
 export function columnsOf({ shape }: z.ZodObject): Columns {
   const isField = ({ path: [field = ''] }: Pick<Column, 'path'>) => field in shape;
   const takesNull = ({ path: [field = ''] }: Column) => shape[field]?.safeParse(null).success;
@@ -123,7 +128,7 @@ const plain = (name: string): string =>
     .replaceAll(/[^\p{L}\p{N}.]/gu, '')
     .replace(/\.$/, '');
 
-/** The column that a name in a header means; null for none. */
+/** The column for a name in a header; null for an unknown name. */
 export function findColumn({ single, families }: Columns, name: string): Column | null {
   const wanted = plain(name);
   const isCalled = (names: readonly string[] = []) => names.some((one) => plain(one) === wanted);
@@ -152,8 +157,8 @@ export const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** An id or an address: text without blanks at its ends. */
-function asGiven(text: string): string {
+/** The trimmed text, for ids and addresses. */
+function trimmedText(text: string): string {
   return text;
 }
 
@@ -171,7 +176,7 @@ function booleanCell(text: string): boolean {
   return ['no', '0', 'nein', 'falsch', 'non', 'faux', 'falso'].includes(lower) ? false : parseBoolean(lower);
 }
 
-/** Names with a space, comma or semicolon between them, or a JSON array. */
+/** Names separated by spaces, commas or semicolons, or a JSON array. */
 function listCell(text: string): unknown {
   return text.startsWith('[') ? jsonCell(text) : text.split(/[\s,;]+/).filter((one) => one !== '');
 }
@@ -184,7 +189,7 @@ function jsonCell(text: string): unknown {
   }
 }
 
-/** Devices as a JSON array, or the names of hosts alone. */
+/** Devices as a JSON array, or only their host ids. */
 function devicesCell(text: string): unknown {
   const listed = listCell(text);
   return Array.isArray(listed) ? listed.map((one) => (typeof one === 'string' ? { hostId: one } : one)) : listed;

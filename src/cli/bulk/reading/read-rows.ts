@@ -16,18 +16,18 @@ import { withSavedMap } from './saved-map.ts';
 
 export interface ReadRows {
   readonly rows: readonly Row[];
-  /** Where they came from: the names of files; null for `--count`. */
+  /** The name of the file, or how many files; null for `--count`. */
   readonly file: string | null;
-  /** What tells these rows from others: the options, the product, and the bytes of the files or the number of rows. */
+  /** Identifies the run: the options, the product, and the bytes of the files or the number of rows. */
   readonly identity: readonly unknown[];
   readonly dependencies: Dependencies;
   readonly problems: Problems;
   readonly layout: Layout;
-  /** What should be known of rows that can be sent. */
+  /** Warnings about rows that can be sent. */
   readonly warnings: readonly string[];
 }
 
-/** Options that do not change what the rows ask for. The product has a place of its own, however it was named. */
+/** Options that do not change the requests. The product is identified apart, by its id. */
 const ignoredOptions = [
   'file',
   'count',
@@ -109,7 +109,7 @@ async function readRowsOfFiles(
   let row = 0;
   for await (const raw of source.rows) {
     if (row === 0) foreign.look(raw);
-    // Rows that are left out are counted too: the numbers of the others stay the same when such a row is corrected.
+    // Skipped rows are counted too: the numbers of the other rows stay the same when a skipped row is corrected.
     row += 1;
     const own = foreign.read(raw);
     if (own === null) continue;
@@ -124,7 +124,7 @@ async function readRowsOfFiles(
     for (const [line, texts] of problems.skipped) for (const text of texts) problems.add(line, text);
   }
   const name = files.length === 1 ? String(source.names[0]) : `the ${count(files.length, 'file')}`;
-  // Where rows need nothing, no service has to be asked to tell all problems.
+  // Without dependencies, all problems are known before the service is asked.
   if (problems.count > 0 && dependencies.all.size === 0) throw problems.error(name, operation.columns);
   const bodiesOf = rows.map(({ body }) => body);
   const warnings = [
@@ -138,7 +138,7 @@ async function readRowsOfFiles(
   return { rows, file: name, identity: identified, dependencies, problems, layout: source.layout(), warnings };
 }
 
-/** What turns the rows of another system, and the devices of another file, into rows of lkm. */
+/** Turns rows of another system into rows of lkm, with the devices of a file of their own. */
 async function openForeign(request: FilesRequest, problems: Problems, io: CommandContext['io']) {
   const { foreign, map = [] } = request;
   const { from, deviceFiles = [], productMap = [], testKeys = false } = foreign ?? {};

@@ -63,7 +63,7 @@ export const eventsTail = command({
 
   async run({ after, type }, context) {
     const client = await context.client();
-    // A service that refuses, or that is not there, is met before anything is waited for.
+    // Fails at once if the service refuses or cannot be reached.
     const last = await lastSeq(client);
     const start = after ?? last;
     const lineOf = eventLines();

@@ -21,7 +21,7 @@ export const auditExport = command({
   async run({ folder }, context) {
     const path = resolve(context.io.cwd, folder);
     const client = await context.client();
-    // Before the rows, so that the row that it vouches for is among them.
+    // Read before the rows, so that they include the row that the checkpoint signs.
     const checkpoint = (await Array.fromAsync(client.audit.checkpoints())).at(-1);
     if (checkpoint === undefined) {
       throw new NotFoundError(

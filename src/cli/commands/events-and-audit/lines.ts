@@ -27,8 +27,13 @@ type Cell = readonly [text: string, width: number];
 
 const GAP = 2;
 
-/** The widths of time, longest type, `204 15000 ms`, most ids, and the id of a signing key. */
-const [TIME, TYPE, SENT, ID, LONGEST_ID] = [8, Math.max(...eventTypes.map(({ length }) => length)), 12, 31, 43];
+/** Widths of columns. */
+const TIME = '10:00:00'.length;
+const TYPE = Math.max(...eventTypes.map(({ length }) => length));
+const SENT = '204 15000 ms'.length;
+const ID = 31;
+/** The id of a signing key. */
+const LONGEST_ID = 43;
 
 /** Formats events as lines for a terminal: below their day, the time, type, resource and actor. */
 export function eventLines() {

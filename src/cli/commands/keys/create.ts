@@ -141,19 +141,19 @@ const tellsMore = ({ planId, customerId }: Input, { io, settings }: CommandConte
 function describeInput(input: Input): string {
   const { usesPerKey, planId, newCustomer } = input;
   const isPlanned = planId !== undefined && usesPerKey === undefined;
-  return describe(isPlanned ? 'by its plan' : seats(usesPerKey), describeEnd(input), newCustomer?.name);
+  return describe(isPlanned ? 'by its plan' : describeActivations(usesPerKey), describeEnd(input), newCustomer?.name);
 }
 
 function describeShown({ license, customer }: Awaited<ReturnType<Client['keys']['get']>>): string {
   const { maxActivations, expirationDate: expiryDate, expiresAfter } = license;
   const end = expiresAfter == null ? describeEnd({ expiryDate }) : `lasts ${expiresAfter} from its first use`;
-  return describe(seats(maxActivations), end, customer?.name);
+  return describe(describeActivations(maxActivations), end, customer?.name);
 }
 
-const describe = (seats: string, end: string | null, customer: string | undefined): string =>
-  [seats, end, customer && `for ${customer}`].filter(Boolean).join(' · ');
+const describe = (activations: string, end: string | null, customer: string | undefined): string =>
+  [activations, end, customer && `for ${customer}`].filter(Boolean).join(' · ');
 
-const seats = (max: number | null | undefined): string =>
+const describeActivations = (max: number | null | undefined): string =>
   max == null ? 'unlimited activations' : count(max, 'activation');
 
 function describeEnd({ expiryDate, expiresAfter }: Pick<Input, 'expiryDate' | 'expiresAfter'>): string | null {

@@ -74,7 +74,7 @@ export const webhooksReplay = changeCommand({
   },
 });
 
-/** Longer than one attempt may take. */
+/** Longer than the time limit of one attempt. */
 const DEFAULT_WAIT_SECONDS = 20;
 
 const POLL_MS = 250;

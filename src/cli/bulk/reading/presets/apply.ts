@@ -12,7 +12,7 @@ export function recognise(names: readonly string[]): SystemName | null {
   return systems.find((name) => presets[name].recognisedBy.every((column) => there.has(plain(column)))) ?? null;
 }
 
-/** What systems write for no limit and for no end. */
+/** How systems write that there is no limit, and no end. */
 const noLimit = /^(?:0|-\d+|unlimited|none|∞)$/;
 const noEnd =
   /^(?:0|-62135596800(?:000)?|253402300799(?:999)?|0000-00-00.*|0001-01-01.*|never|none|lifetime|unlimited)$/;
@@ -115,7 +115,7 @@ export function openPreset(name: SystemName, { productMap, takesTests, mapping }
       }
       return { ...row, cells: [...fields].filter(([, value]) => !isEmpty(value)) };
     },
-    /** What is to be said before anything is sent. */
+    /** Notes to show before anything is sent. */
     notes: (): readonly string[] => [
       `read as a file of ${name}`,
       ...[...rowsLeftOut].map(([why, rows]) => (why === TEST ? leftOutTests(rows) : `${count(rows, 'row')} ${why}`)),
@@ -126,7 +126,7 @@ export function openPreset(name: SystemName, { productMap, takesTests, mapping }
   };
 }
 
-/** Why a row is left out: it is a key of a test. */
+/** The reason to leave out a key of a test. */
 const TEST = 'test';
 
 const leftOutTests = (keys: number): string =>
@@ -141,5 +141,5 @@ const columnsOf = ({ fields, blocked, blockedUnless, lost, features = [], ...pre
   ...[preset.daysFromFirstUse, preset.test, preset.devices?.inColumn].filter((column) => column !== undefined),
 ];
 
-/** What the service takes at most. Source: API description, "Limits". */
+/** The longest key that the service accepts. Source: API description, "Limits". */
 const MAX_KEY = 256;
