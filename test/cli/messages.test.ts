@@ -253,3 +253,29 @@ it('repeats no key where it stands in the place of something else, and may be lo
   expect([code, stderr.split('\n')[0]]).toEqual([6, `error: no customer is called '…${key.slice(-5)}'`]);
   expect(stderr).not.toContain(key);
 });
+
+it.each([
+  ['customers get TEXT', '4711-ABCD-9F3K', '…9F3K'],
+  ['customers get TEXT', 'ABCDEF-GHIJKL', '…IJKL'],
+  ['customers get TEXT', 'it’s4711', '…'],
+  ['plans get TEXT --debug', '0a51c3d8-77b1-4b5e', '…4b5e'],
+  ['keys create --customer TEXT', 'AB12CD34', '…'],
+  ['audit list --by TEXT', 'a4711b4711c4711', '…4711'],
+  ['keys list -p TEXT', 'a4711b4711c4711', '…4711'],
+])('shows no key of another system to the log of a job: %s', async (line, text, shown) => {
+  const shop = await openShop();
+  shop.names.TEXT = text;
+  const { stderr } = await shop.at(line);
+  expect(stderr).toContain(`'${shown}'`);
+  expect(stderr).not.toContain(text);
+  expect((await shop.at(line, { terminal: { stderr: true } })).stderr).toContain(text);
+});
+
+it.each(['Ada', 'Ada Ltd', 'cus_01hq3k7x9d5v8w2m4n6p0r1s7t'])(
+  'repeats a name and an id that nobody has: %s',
+  async (text) => {
+    const shop = await openShop();
+    shop.names.TEXT = text;
+    expect((await shop.at('customers get TEXT')).stderr).toContain(text);
+  },
+);

@@ -39,7 +39,8 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
   // The message repeats typed words, and some people type a token in place of a name or a file.
   await io.stderr.write(withoutTokens(isJson ? jsonOf(report) : textOf(report, paint, io)));
   if (settings?.debug && error instanceof Error) {
-    const lines = withoutPasswords(traceOf(error)).split('\n');
+    const trace = withoutPasswords(traceOf(error));
+    const lines = (io.stderr.isTTY ? trace : withoutKeys(trace)).split('\n');
     await io.stderr.write(withoutTokens(`${lines.map(sanitise).join('\n')}\n`));
   }
   return report.exitCode;
@@ -99,6 +100,20 @@ function jsonOf({ request: _, hints, ...error }: Report): string {
 /** A licence key, which a message repeats where something else is expected. The log of a job must not have it. */
 const WHOLE_KEY = /(?<![\w-])[0-9A-Z]{5}(?:-[0-9A-Z]{5}){4}(?![\w-])/gi;
 
+/** A name that was looked up in vain. Keys of other systems have any form, and may stand in its place. */
+const UNKNOWN_NAME = /(?<=\b(?:is called|there is no \w+) ').*(?=')/g;
+
+/** Whether a text may be a key of any format: a word or sections with a digit, or sections in capitals; no id, token or end of a key. */
+const mayBeKey = (text: string): boolean =>
+  /^(?=.*\d|[A-Z]+(-[A-Z]+)+$)(\S{6,}|\S{4,8}( \S{4,8}){2,})$/.test(text) &&
+  !/^(…|lkm_|whsec_|[a-z]{2,4}_[0-9a-z]{26}$)/i.test(text);
+
+/** A text without keys, for the log of a job. */
+const withoutKeys = (text: string): string =>
+  text
+    .replaceAll(WHOLE_KEY, keyEnd)
+    .replaceAll(UNKNOWN_NAME, (name) => (mayBeKey(name) ? `…${name.slice(8).slice(-4)}` : name));
+
 /** In characters. A message repeats words of any length. */
 const MAX_MESSAGE_LENGTH = 500;
 
@@ -109,10 +124,11 @@ function asShown(
   options?: ServiceOptions,
 ): Pick<Report, 'message' | 'hints'> {
   const shown = (text: string): string => withoutPasswords(asTyped(text, env, options));
-  const whole = stderr.isTTY ? shown(message) : shown(message).replaceAll(WHOLE_KEY, keyEnd);
+  const logged = (text: string): string => (stderr.isTTY ? shown(text) : withoutKeys(shown(text)));
+  const whole = logged(message);
   return {
     message: whole.length > MAX_MESSAGE_LENGTH ? `${whole.slice(0, MAX_MESSAGE_LENGTH)}…` : whole,
-    hints: hints.map((hint) => (typeof hint === 'string' ? shown(hint) : [hint[0], shown(hint[1])])),
+    hints: hints.map((hint) => (typeof hint === 'string' ? logged(hint) : [hint[0], shown(hint[1])])),
   };
 }
 
