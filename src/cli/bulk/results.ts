@@ -158,7 +158,7 @@ const dataOf = (row: ResultRow, { fields }: BulkOperation, { names }: Layout) =>
 const namedValues = (fields: readonly Field[], row: ResultRow) =>
   Object.fromEntries(fields.map((field) => [field.name, cellValue(field, row)]));
 
-const SHOWN_WARNINGS = 20;
+const SHOWN_WARNINGS = 10;
 
 function warningsOf(sent: readonly Settled[]): Note[] {
   const texts = sent.flatMap(({ row, line, outcome }) =>

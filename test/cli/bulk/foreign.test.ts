@@ -27,7 +27,7 @@ describe('a file of another system', () => {
       expect.stringMatching(/^ {2}line 2: Created: '01\.02\.2024' is not a day/),
       expect.stringMatching(/^ {2}line 4: Expires: '30\.6\.2027 14:30' is not a day/),
       expect.stringMatching(/^ {2}line 4: Created: '5\.3\.2024' is not a day/),
-      '  line 5: no product is called Viewer; --create-products makes it',
+      "  line 5: no product is called 'Viewer'; --create-products makes it",
     ]);
   });
 

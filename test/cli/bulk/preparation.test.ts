@@ -92,7 +92,7 @@ describe('the customers of a file of orders', () => {
     expect(await shop.at(['keys', 'create', '-f', 'orders.csv', '-n'])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
-        /^error: orders.csv has 2 problems; nothing was sent\n {2}line 2: no product is called Studio\n {2}line 2: no customer is called Bob\n/,
+        /^error: orders.csv has 2 problems; nothing was sent\n {2}line 2: no product is called 'Studio'\n {2}line 2: no customer is called 'Bob'\n/,
       ),
     });
   });

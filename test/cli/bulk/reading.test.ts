@@ -130,6 +130,18 @@ describe('a column that is there more than once', () => {
 });
 
 describe('a file with more problems than anybody reads', () => {
+  it('names ten rows of a kind, whatever is looked up in vain or left out', async () => {
+    await using shop = await bulkShop();
+    const rows = Array.from({ length: 30 }, (_, at) => `Customer ${'x'.repeat(at + 1)},5\n`).join('');
+    shop.write('named.csv', `customerId,maxActivations\n${rows}`);
+    const unknown = (await shop.at(['keys', 'create', '-f', 'named.csv'])).stderr.trimEnd().split('\n');
+    expect([unknown.length, unknown.at(-1)]).toEqual([12, '  and 20 more of that kind']);
+    shop.write('numbers.csv', `name,email\nAda,it@ada.example\n${'Bob,nobody\n'.repeat(30)}`);
+    const left = await shop.at(['customers', 'create', '-f', 'numbers.csv', '--skip-invalid', '-o', 'out.csv']);
+    expect(left.stderr.split('\n').filter((line) => line.startsWith('warning: left out line'))).toHaveLength(10);
+    expect(left.stderr).toContain('left out 20 more rows of that kind\n');
+  });
+
   it('is counted to its end; ten problems of a kind are shown, below what helps', async () => {
     await using shop = await bulkShop();
     const rows = Array.from({ length: 1_500 }, (_, at) => `o-${at},x${at},31.12.2027\n`);

@@ -23,7 +23,7 @@ const namedInRows: Preparation = {
         kind: 'product',
         name: product,
         input: null,
-        missingText: `no product is called ${product}`,
+        missingText: `no product is called '${product}'`,
       });
     }
     const named = namedByEmail(body);
@@ -37,7 +37,7 @@ const namedInRows: Preparation = {
         kind: 'customer',
         name: customerId,
         input: null,
-        missingText: `no customer is called ${customerId}`,
+        missingText: `no customer is called '${customerId}'`,
       });
     }
     return dependencies;

@@ -16,7 +16,7 @@ import { runBulk } from '../run-bulk.ts';
 const productsOfKeys: Preparation = {
   dependenciesOf({ productId, version }, { createProducts = false }) {
     if (typeof productId !== 'string' || !(createProducts || isProductName(productId))) return [];
-    const missingText = `no product is called ${productId}; --create-products makes it`;
+    const missingText = `no product is called '${productId}'; --create-products makes it`;
     const name = isProductName(productId) ? productId.toLowerCase() : productId;
     const product: Dependency = { kind: 'product', name, input: createProducts ? { productId } : null, missingText };
     if (typeof version !== 'string' || !createProducts) return [product];

@@ -7,11 +7,9 @@ import { LINES_PER_FILE, type Report } from './raw-row.ts';
 
 /** How many problems of one kind are shown. */
 const SHOWN_OF_A_KIND = 10;
-/** How many rows that are left out are named. */
-const SHOWN_ROWS = 20;
 
 /** Problems that differ in their values only are of one kind. */
-const kindOf = (text: string): string => text.replaceAll(/'[^']*'|\d+/g, '…');
+const kindOf = (text: string): string => text.replaceAll(/'[^']*'|\S+@\S+|\d+/g, '…');
 
 /** The problems of files: all are counted by their kinds, the first ones of each are kept. */
 export class Problems {
@@ -52,11 +50,15 @@ export class Problems {
     return `${file}line ${line % LINES_PER_FILE}`;
   };
 
-  /** Which rows were left out, and why. */
+  /** Which rows were left out, and why: the first ones of each kind. */
   skippedNotes(): readonly string[] {
-    const notes = [...this.skipped].map(([line, texts]) => `left out ${this.place(line)}: ${texts.join('; ')}`);
-    const more = notes.length - SHOWN_ROWS;
-    return [...notes.slice(0, SHOWN_ROWS), ...(more > 0 ? [`left out ${count(more, 'more row')}`] : [])];
+    const rows = [...this.skipped].map(([line, texts]) => ({ line, why: texts.join('; ') }));
+    const kinds = Map.groupBy(rows, ({ why }) => kindOf(why));
+    return [...kinds.values()].flatMap((alike) => {
+      const notes = alike.slice(0, SHOWN_OF_A_KIND).map(({ line, why }) => `left out ${this.place(line)}: ${why}`);
+      const more = alike.length - notes.length;
+      return more > 0 ? [...notes, `left out ${count(more, 'more row')} of that kind`] : notes;
+    });
   }
 
   /** The error for files that cannot be sent as they are. */
