@@ -97,6 +97,17 @@ describe('-o', () => {
     expect(await into(`./${word}`, cwd)).toMatchObject({ code: 0, requests: 1 });
   });
 
+  it('says which file it has written, and how many rows, unless that is for a program', async () => {
+    const cwd = tempFolder();
+    const written = async (...argv: string[]) => {
+      const { fetch } = scriptedService(listed([customer('cus_1', 'Ada Ltd'), customer('cus_2', 'Bob')]));
+      return (await lkm(['customers', 'list', '-o', ...argv], { fetch, env: remote, cwd })).stderr;
+    };
+    expect(await written('all.csv')).toBe('wrote all.csv · 2 rows\n');
+    expect(await written('quiet.csv', '-q')).toBe('');
+    expect(await written('all.json', '--json')).toBe('');
+  });
+
   it('refuses a path that leads through a file before anything is sent', async () => {
     const cwd = tempFolder();
     writeFileSync(join(cwd, 'plain'), '');

@@ -5,6 +5,7 @@ import { type RenderContext, renderResult, viewOf } from './render.ts';
 import type { CommandResult, WholeResult } from './result.ts';
 import { print, type Repeat, unwritable } from './standard-output.ts';
 import { type Note, sanitise, talk } from './terminal.ts';
+import { count } from './words.ts';
 
 export interface WriteContext extends RenderContext {
   readonly destination: Destination | null;
@@ -35,7 +36,11 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   const isTaken =
     !isPrinted ||
     (await print(result.kind === 'file' || filter !== null ? printable(text, context) : text, io, repeat));
-  await talk([...emptyNote(result), ...hiddenNote(hidden), ...(result.notes ?? [])], settings, io);
+  await talk(
+    [...writtenNote(result, context), ...emptyNote(result), ...hiddenNote(hidden), ...(result.notes ?? [])],
+    settings,
+    io,
+  );
   return isTaken;
 }
 
@@ -101,6 +106,13 @@ function lineFormat(format: Format): Format {
  */
 const printable = (text: string, { io, filter }: WriteContext): string =>
   io.stdout.isTTY ? text.replaceAll(filter === null ? /[^\n]+/g : /[^\n\t]+/g, (words) => sanitise(words)) : text;
+
+/** Names the file of a list; other commands say themselves what they have written. */
+function writtenNote(result: WholeResult, { settings: { output }, destination }: WriteContext): Note[] {
+  const isList = result.kind === 'rows' && result.beforeFile === undefined;
+  if (!isList || destination === null || output === null) return [];
+  return [{ tone: 'done', text: `wrote ${output} · ${count(result.rows.length, 'row')}` }];
+}
 
 const emptyNote = (result: WholeResult): Note[] =>
   result.kind === 'rows' && result.rows.length === 0 ? [{ tone: 'hint', text: result.empty }] : [];
