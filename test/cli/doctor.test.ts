@@ -88,6 +88,20 @@ describe('lkm doctor', () => {
     expect(stderr).toBe('warning: 1 check failed\n');
   });
 
+  it('breaks no word where a line is too narrow', async () => {
+    const long = { ...token, name: 'a token with a name of so many words that it fills a line of its own' };
+    const surroundings = {
+      terminal: true,
+      columns: 80,
+      env: { ...remote, NO_COLOR: '1' },
+      fetch: service({ '/token/self': self(long) }),
+    };
+    const { stdout } = await lkm(['doctor'], surroundings);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines.slice(-2).join(' ')).toMatch(/, admin, may do everything, never {20}expires$/);
+  });
+
   it.each([
     ['none', 'fail', 'the key of a change does not reach the service'],
     ['09f662f3768c', 'ok', 'the key of a change reaches the service'],

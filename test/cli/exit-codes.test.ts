@@ -184,7 +184,7 @@ describe('a command line that is wrong', () => {
     [`${create} --new-customer-email a@b.example`, '--new-customer-name is missing\n'],
     ['customers create --name n --email ada', '--email is not an e-mail address\n'],
     [`keys deactivate ${KEY} -P ${PRODUCT}`, 'choose: --host-id ID frees one device, --all-devices frees all\n'],
-    [`products update ${PRODUCT}`, 'one of --name, --slug, --active is required\n'],
+    [`products update ${PRODUCT}`, 'name what to change, such as --name "Engine Pro 2"\n'],
     ['tokens create --name n --kind admin --scope license:read', '--scope go with --kind scoped\n'],
     [`${sign} --ttl 10s`, '--ttl is less than 1 minute\n'],
     [`${create} --format yaml`, "--format: 'yaml' is not one of table, tsv, csv, json, jsonl\n"],

@@ -88,6 +88,7 @@ const wrong: readonly (readonly [line: string, says: string])[] = [
   ['keys renew KEY --by 1y', "unknown option '--by'. Did you mean --for?"],
   ['keys renew KEY --for 1', "--for: '1' is not a duration such as P1Y, P14D, 1y, 30d or 12h"],
   ['keys renew KEY', '--for is required'],
+  ['keys update KEY', 'name what to change, such as --max-activations 10'],
   ['keys update KEY --seats 5', "unknown option '--seats'. Did you mean --max-activations?"],
   ['keys block KEY --reason fraud', "unknown option '--reason'. Did you mean --note?"],
   ['keys activate KEY --device pc-1', "unknown option '--device'. Did you mean --host-id?"],

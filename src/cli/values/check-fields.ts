@@ -70,8 +70,19 @@ export function checkInput(command: Declaration, input: Values): void {
     if (endpoint) encodeInput(endpoint, 'licenseKey' in input ? { productId: '0'.repeat(22), ...input } : input);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    throw new UsageError(inOptions(explainInput(error), command), [], { cause: error });
+    const message = explainInput(error);
+    // Of the many fields that a change may have, the message would be a list.
+    if (/^one of .+, .+ is required$/.test(message)) throw nothingToChange(command, error);
+    throw new UsageError(inOptions(message, command), [], { cause: error });
   }
+}
+
+/** Names an option of the first example. */
+function nothingToChange({ examples: [first] }: Declaration, cause: Error): UsageError {
+  const [example = ''] = first ?? [];
+  const [option = ''] = /--[\w-]+( ("[^"]*"|[^\s"-]\S*))?/.exec(example) ?? [];
+  const [path = ''] = /^lkm \S+ \S+/.exec(example) ?? [];
+  return new UsageError(`name what to change, such as ${option}`, [['All options:', `${path} --help`]], { cause });
 }
 
 /** Replaces the fields in a message of the contract by the options. */

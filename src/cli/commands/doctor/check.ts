@@ -4,7 +4,7 @@ import { toReport } from '../../failure/report.ts';
 import type { Situation } from '../../failure/situation.ts';
 import type { CommandResult, View } from '../../output/result.ts';
 import { asTyped, sanitise } from '../../output/terminal.ts';
-import { count } from '../../output/words.ts';
+import { count, wrap } from '../../output/words.ts';
 
 export interface Check {
   readonly check: string;
@@ -54,14 +54,16 @@ export function checkResult(checks: readonly Check[], { io, settings }: CommandC
   };
 }
 
-function listChecks(checks: readonly Check[], { paint }: View, typed: (advice: string) => string): string {
+function listChecks(checks: readonly Check[], { paint, columns }: View, typed: (advice: string) => string): string {
   const width = Math.max(...checks.map(({ check }) => check.length));
   const indent = ' '.repeat(width + 8);
   const colored = { ok: paint.green, warn: paint.yellow, fail: paint.red };
   return checks
     .map(({ check, status, detail, advice }) => {
-      const line = `${colored[status](status.padEnd(4))}  ${check.padEnd(width)}  ${sanitise(detail)}\n`;
-      return advice === null ? line : `${line}${indent}${paint.dim(sanitise(typed(advice)))}\n`;
+      const folded = (text: string) => wrap(sanitise(text), columns - indent.length);
+      const line = `${colored[status](status.padEnd(4))}  ${check.padEnd(width)}  ${folded(detail).join(`\n${indent}`)}\n`;
+      const told = advice === null ? [] : folded(typed(advice)).map((text) => `${indent}${paint.dim(text)}\n`);
+      return [line, ...told].join('');
     })
     .join('');
 }
