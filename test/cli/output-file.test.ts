@@ -36,6 +36,18 @@ describe('-o', () => {
     expect(visibleFiles(cwd)).toEqual(['key.txt']);
   });
 
+  it('is open to nobody else before the result is there, whose reader could keep it open', async () => {
+    const cwd = tempFolder();
+    const { fetch } = scriptedService(issued);
+    const modes: number[] = [];
+    const looking: Surroundings['fetch'] = (request) => {
+      for (const name of visibleFiles(cwd)) modes.push(statSync(join(cwd, name)).mode & 0o777);
+      return fetch(request);
+    };
+    expect(await lkm([...create, '-o', 'key.txt'], { fetch: looking, env: remote, cwd })).toMatchObject({ code: 0 });
+    expect(modes).toEqual([0o600]);
+  });
+
   it('keeps the mode of the file that it replaces, and opens no secret to others', async () => {
     const cwd = tempFolder();
     for (const mode of [0o600, 0o640]) {

@@ -30,7 +30,7 @@ export function openDestination(path: string, force: boolean, io: Io): Destinati
     discard,
     write: async (text, { secret }) => {
       try {
-        if (secret || replaced) fchmodSync(file, secret ? 0o600 : (replaced?.mode ?? 0) & 0o777);
+        if (!secret) fchmodSync(file, replaced ? replaced.mode & 0o777 : 0o644 & ~process.umask());
         if (typeof text === 'string') writeFileSync(file, text);
         else for await (const part of text) writeFileSync(file, part);
         fsyncSync(file);
@@ -53,7 +53,8 @@ function open(path: string, full: string, force: boolean, io: Io) {
     if (replaced && !force) throw refusal(`${path} exists`, 'Name another file, or overwrite it with --force.');
     // A name of its own: the name of the file may have the maximum length.
     const temporary = join(dirname(full), `.lkm-${io.uuid()}.tmp`);
-    return { replaced, temporary, file: openSync(temporary, 'wx', 0o644) };
+    // Whoever has opened a file keeps reading it after it was closed to others.
+    return { replaced, temporary, file: openSync(temporary, 'wx', 0o600) };
   } catch (cause) {
     if (cause instanceof LocalError) throw cause;
     if (codeOf(cause) === 'ENOENT') throw refusal(`the folder of ${path} does not exist`, 'Make it first.');
