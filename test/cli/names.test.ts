@@ -69,6 +69,27 @@ describe('a name in the place of an id', () => {
     expect((await at('keys list -P Nothing')).code).toBe(6);
   });
 
+  it('is looked for among all customers of similar names, so that no other one is deleted', async () => {
+    const similar = ['Ada', 'Bob', 'Ada1', 'Ada2', 'Ada3', 'Ada4', 'Ada5', 'Bob1', 'Bob2', 'Bob3', 'Bob4', 'Bob5'];
+    const { at, json, ids } = await shopWith(...similar, 'ada', 'Bob');
+    expect(await at('customers delete ada --yes')).toMatchObject({ code: 0, stderr: `deleted ${ids[12]}\n` });
+    const several = await at('customers delete Bob --yes');
+    expect([several.code, several.stderr]).toEqual([
+      2,
+      `error: several customers are called 'Bob': give the id of one\n  ${ids[1]}  Bob\n  ${ids[13]}  Bob\n`,
+    ]);
+    expect(await json('customers list')).toHaveLength(13);
+  });
+
+  it('is that of several customers where their names look alike', async () => {
+    const { at } = await shopWith('Andr\u00e9', 'Andre\u0301');
+    const several = await at('customers delete Andr\u00e9 --yes');
+    expect([several.code, several.stderr]).toEqual([
+      2,
+      expect.stringContaining("several customers are called 'Andr\u00e9'"),
+    ]);
+  });
+
   it('limits a token to its product', async () => {
     const { at, json, product } = await shopWith();
     const made = await json('tokens create --kind read-only --name eyes --product engine');

@@ -5,6 +5,7 @@ import { emailKey } from '../../domain/email.ts';
 import { isMaskedKey } from '../../domain/license-key.ts';
 import type { Parameter } from '../command.ts';
 import { type Hint, NotFoundError, UsageError } from '../failure/errors.ts';
+import { quote } from '../output/words.ts';
 import type { PendingChanges } from '../state/pending.ts';
 import type { Pending } from '../state/pending-files.ts';
 import { type NamedObject, type Noun, nounOf, objects } from './named-objects.ts';
@@ -53,10 +54,9 @@ async function findKeyByEnd(client: Client, end: string): Promise<string> {
   if (found?.key == null)
     throw new NotFoundError(`no key ends with ${end}`, [['Find it by what you have:', 'lkm find KEY']]);
   if (others.length > 0) {
-    const told = [found, ...others].map(({ key, productName, customerName }) =>
-      [key, productName, customerName].filter(Boolean).join('  '),
-    );
-    throw new UsageError(`several keys end with ${end}: give the whole key of one`, told);
+    throw new UsageError(`several keys end with ${end}: give the whole key of one`, [
+      ['See them:', `lkm find ${quote(end)}`],
+    ]);
   }
   if (!isMaskedKey(found.key)) return found.key;
   throw new UsageError('this token is shown keys masked, and a masked key names no licence', [
@@ -81,7 +81,8 @@ export async function findCustomer(client: Client, named: string): Promise<strin
   if (named.includes('@')) return (await findCustomerByEmail(client, named)).id;
   const known = await unlessRefused('customerNotFound', client.customers.get({ customerId: named }));
   if (known !== null) return known.id;
-  return only('customer', named, await objects.customer.list(client, { text: named, page: 1, limit: NEAREST }));
+  // All of them: the one of exactly this name, or a second one, may be the last.
+  return only('customer', named, await objects.customer.list(client, { text: named }));
 }
 
 export const findProduct = async (client: Client, name: string): Promise<string> =>
@@ -103,13 +104,15 @@ export async function findByName(
 /** How many objects with similar names an error lists. */
 const NEAREST = 5;
 
-/** Objects with a name or id; without regard to case only if none matches exactly. */
+/**
+ * Objects with a name or id; without regard to case only if none matches exactly. Texts that differ in nothing but how Unicode
+ * writes their accents look alike, and match.
+ */
 export function matching(text: string, all: readonly NamedObject[]): readonly NamedObject[] {
-  const exact = all.filter(({ id, name, other }) => [id, name, other].includes(text));
-  const wanted = text.toLowerCase();
-  return exact.length > 0
-    ? exact
-    : all.filter(({ id, name, other }) => [id, name, other].some((one) => one?.toLowerCase() === wanted));
+  const having = (form: (text: string) => string) =>
+    all.filter(({ id, name, other }) => [id, name, other].some((one) => one != null && form(one) === form(text)));
+  const exact = having((one) => one.normalize());
+  return exact.length > 0 ? exact : having((one) => one.normalize().toLowerCase());
 }
 
 function only(noun: Noun, name: string, all: readonly NamedObject[]): string {
