@@ -39,6 +39,8 @@ export interface Io {
   readonly uid: number | null;
   /** The ids of all groups of the process; empty on Windows. */
   readonly groups: readonly number[];
+  /** The bits of the mode that new files do not get. */
+  readonly umask: number;
   readonly host: string;
   now(): number;
   uuid(): string;

@@ -38,6 +38,7 @@ function systemIo(): Io {
       return userName();
     },
     uid: process.getuid?.() ?? null,
+    umask: process.umask(),
     groups: [...(process.getegid ? [process.getegid()] : []), ...(process.getgroups?.() ?? [])],
     get host() {
       return hostname();

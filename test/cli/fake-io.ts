@@ -93,6 +93,7 @@ export function fakeIo(surroundings: Surroundings = {}): { io: Io; printed: { st
     user: 'vendor',
     uid,
     groups,
+    umask: 0o022,
     host,
     now: () => now,
     uuid: () => {

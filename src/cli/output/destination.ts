@@ -30,7 +30,7 @@ export function openDestination(path: string, force: boolean, io: Io): Destinati
     discard,
     write: async (text, { secret }) => {
       try {
-        if (!secret) fchmodSync(file, replaced ? replaced.mode & 0o777 : 0o644 & ~process.umask());
+        if (!secret) fchmodSync(file, replaced ? replaced.mode & 0o777 : 0o644 & ~io.umask);
         if (typeof text === 'string') writeFileSync(file, text);
         else for await (const part of text) writeFileSync(file, part);
         fsyncSync(file);
