@@ -25,12 +25,7 @@ export interface Report {
 export const newReport = (scenario: string, engine: Engine): Report => ({
   scenario,
   engine,
-  rounds: 0,
-  acknowledged: 0,
-  lost: 0,
-  doubled: 0,
-  overActivated: 0,
-  wrong: 0,
+  ...{ rounds: 0, acknowledged: 0, lost: 0, doubled: 0, overActivated: 0, wrong: 0 },
   notes: [],
   counts: new Map(),
 });

@@ -4,11 +4,8 @@ import type { ServerSetup } from './stage.ts';
 
 // A server under test: as `lkm serve` runs it, or with one protection taken away. It ends with its parent.
 
-const { db, without, setup } = JSON.parse(process.argv[2] ?? '{}') as {
-  db: string;
-  without: Sabotage | null;
-  setup: ServerSetup;
-};
+type Given = { db: string; without: Sabotage | null; setup: ServerSetup };
+const { db, without, setup } = JSON.parse(process.argv[2] ?? '{}') as Given;
 process.stdin.on('end', () => process.exit()).resume();
 
 const sabotage = without === null ? null : sabotages[without];
@@ -26,12 +23,9 @@ if (sabotage?.createExactlyOnce) {
 }
 const { startServer } = await import('../src/server/serve.ts');
 const { url } = await startServer({
-  host: '127.0.0.1',
-  port: 0,
-  db,
+  ...{ host: '127.0.0.1', port: 0, db, rateLimit: null },
   ...(setup.webhooks && { webhooks: { allowPrivate: true, ...setup.webhooks, ...sabotage?.webhooks } }),
   logFormat: 'none',
   logTo: { write: () => {} },
-  rateLimit: null,
 });
 process.stdout.write(`${JSON.stringify({ url })}\n`);

@@ -54,15 +54,9 @@ export async function setStage(run: Run, world: World): Promise<Stage> {
   const lastWords: string[] = [];
 
   async function start(setup?: ServerSetup): Promise<Server> {
-    const child = await startServer(world.db, {
-      without: run.sabotage,
-      through: world.through,
-      ...(setup && { setup }),
-    });
-    const server: Server = {
-      ...child,
-      kill: () => child.end('SIGKILL'),
-    };
+    const options = { without: run.sabotage, through: world.through, ...(setup && { setup }) };
+    const child = await startServer(world.db, options);
+    const server: Server = { ...child, kill: () => child.end('SIGKILL') };
     servers.push(server);
     void child.ended.then((code) => {
       servers.splice(servers.indexOf(server), 1);

@@ -1,66 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 // Certificates for localhost and 127.0.0.1 that no authority has signed, and their keys, made for these tests and used
 // nowhere else.
 
+function read(name: string): { readonly key: string; readonly cert: string } {
+  const text = readFileSync(join(import.meta.dirname, 'certificates', `${name}.pem`), 'utf8');
+  const start = text.indexOf('-----BEGIN CERTIFICATE-----');
+  return { key: text.slice(0, start), cert: text.slice(start) };
+}
+
 /** Valid from 2026-11-21, 10:04 UTC, to 2126-10-28. */
-export const selfSigned = {
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLGNpuE+c8zya4Nm+
-H0bS+iBW3nwvqtO1eTn3z+yzzcehRANCAAS1pr2P1nmoEvzl26O96InTGLEJRtpz
-OFwT+NSGyjL6bA0GLQk4iavzEJl8n1xXFLXxqADlueywT7pcvoOgNU9e
------END PRIVATE KEY-----
-`,
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBmjCCAUGgAwIBAgIUWyd3eZDu6V0p6/T6dmx+D9uS/E0wCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTEwMDQyMloYDzIxMjYxMDI4
-MTAwNDIyWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAAS1pr2P1nmoEvzl26O96InTGLEJRtpzOFwT+NSGyjL6bA0GLQk4iavz
-EJl8n1xXFLXxqADlueywT7pcvoOgNU9eo28wbTAdBgNVHQ4EFgQUzHhkiCnXoA7j
-HE7Ior9tkewkytIwHwYDVR0jBBgwFoAUzHhkiCnXoA7jHE7Ior9tkewkytIwDwYD
-VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
-zj0EAwIDRwAwRAIgIh3SKljq7CF1qia8AbIPUBoSe5cE2D0iKk/KStLX4CwCIHMF
-sZHolZUYwZCPjK8fFcdoht/vajLChqKYhv98aorR
------END CERTIFICATE-----
-`,
-};
+export const selfSigned = read('self-signed');
 
 /** Another one, valid from 2026-11-21 to 2126-11-21. */
-export const renewed = {
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgiU4oIRky7u0qHXyr
-Pw0tPiHqwFj6TFXewV5+jWBdHGShRANCAASkBsYrrzbmw4SuF1vQ1NjX7IW4X8Nh
-GUVGceLdHRYNc15bWvc19Eg/CSRVcdY1TKPHWd77z7DVudzeUpEfaoOu
------END PRIVATE KEY-----
-`,
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBWzCCAQGgAwIBAgIUMtV+mfJrHc+XEy8/LVGewo3odc4wCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTAwMDAwMFoYDzIxMjYxMTIx
-MDAwMDAwWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAASkBsYrrzbmw4SuF1vQ1NjX7IW4X8NhGUVGceLdHRYNc15bWvc19Eg/
-CSRVcdY1TKPHWd77z7DVudzeUpEfaoOuoy8wLTAPBgNVHRMBAf8EBTADAQH/MBoG
-A1UdEQQTMBGCCWxvY2FsaG9zdIcEfwAAATAKBggqhkjOPQQDAgNIADBFAiA+xPRx
-0zZqnhQep/vWK4CX2au2YFkuzo3d43k6wGnKhwIhALz3HIkcXTNLSgctosUPZ5QF
-DSj8Qf9+KDZGMkDUw0MQ
------END CERTIFICATE-----
-`,
-};
+export const renewed = read('renewed');
 
 /** Expired one second before the noon of 2026-11-21. */
-export const expired = {
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQJkkeYbuoDcr+xsu
-k1HStkeSxw5VxwoLuGP4H4eA/YyhRANCAARjkeYsnS5MQdduP8XENUEEfNC0SymV
-gNatk/QP073e3Fnbb2vg4dg7LtwnNQkAEBaZ4uJ0dDHwFWp424N99pwv
------END PRIVATE KEY-----
-`,
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBWDCB/6ADAgECAhRMYVhcloS+qL2aaxNgQKyBN2Z2qzAKBggqhkjOPQQDAjAU
-MRIwEAYDVQQDDAlsb2NhbGhvc3QwHhcNMjYxMTIwMTIwMDAwWhcNMjYxMTIxMTE1
-OTU5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjOPQMB
-BwNCAARjkeYsnS5MQdduP8XENUEEfNC0SymVgNatk/QP073e3Fnbb2vg4dg7Ltwn
-NQkAEBaZ4uJ0dDHwFWp424N99pwvoy8wLTAPBgNVHRMBAf8EBTADAQH/MBoGA1Ud
-EQQTMBGCCWxvY2FsaG9zdIcEfwAAATAKBggqhkjOPQQDAgNIADBFAiByF6Fs/kIv
-9O+3ixwbDA79r9ub8M9ZmigpM3vWn40BRAIhALvFUBZP1AOyAleEaj851w6Os5oM
-z2WrrN7HGruply47
------END CERTIFICATE-----
-`,
-};
+export const expired = read('expired');

@@ -237,24 +237,17 @@ function expectDerived(contents: Contents): void {
   expect(sorted(contents.license_metadata)).toEqual(sorted(entriesIn(contents)));
 }
 
-function customerWordsIn({ customers = [] }: Contents): TableRow[] {
-  return customers.map((one) => ({
-    account_id: one.account_id,
-    customer_id: one.id,
-    words: words(one.name, one.email),
-  }));
-}
+const customerWordsIn = ({ customers = [] }: Contents): TableRow[] =>
+  customers.map(({ account_id, id, name, email }) => ({ account_id, customer_id: id, words: words(name, email) }));
 
 function licenseWordsIn({ devices = [], licenses = [] }: Contents): TableRow[] {
-  const ofLicenses = licenses.map((one) => {
-    const entries = Object.values(JSON.parse(String(one.metadata)));
-    const isWord = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && value.length <= 500);
-    const texts = [one.reference, ...entries.filter(isWord).map(String)];
-    return { account_id: one.account_id, license_id: one.id, host_id: '', words: words(...texts) };
+  const ofLicenses = licenses.map(({ account_id, id, reference, metadata }) => {
+    const found = Object.entries(JSON.parse(String(metadata))).filter(isFindable);
+    const texts = found.map(([, value]) => value).filter((value) => typeof value !== 'boolean');
+    return { account_id, license_id: id, host_id: '', words: words(reference, ...texts.map(String)) };
   });
-  const ofDevices = devices.map((one) => {
-    const { account_id, license_id, host_id } = one;
-    return { account_id, license_id, host_id, words: words(host_id, one.tag) };
+  const ofDevices = devices.map(({ account_id, license_id, host_id, tag }) => {
+    return { account_id, license_id, host_id, words: words(host_id, tag) };
   });
   return [...ofLicenses, ...ofDevices].filter((row) => row.words !== '');
 }
@@ -262,18 +255,12 @@ function licenseWordsIn({ devices = [], licenses = [] }: Contents): TableRow[] {
 const words = (...texts: unknown[]): string =>
   wordsOf(...texts.map((text) => (typeof text === 'string' ? text : null)));
 
-function entriesIn({ licenses = [] }: Contents): TableRow[] {
-  return licenses.flatMap(({ account_id, id, metadata }) =>
+const entriesIn = ({ licenses = [] }: Contents): TableRow[] =>
+  licenses.flatMap(({ account_id, id: license_id, metadata }) =>
     Object.entries(JSON.parse(String(metadata)))
       .filter(isFindable)
-      .map(([name, value]) => ({
-        account_id,
-        name,
-        value: String(value),
-        license_id: id,
-      })),
+      .map(([name, value]) => ({ account_id, name, value: String(value), license_id })),
   );
-}
 
 const isFindable = ([, value]: readonly [string, unknown]) =>
   ['string', 'number', 'boolean'].includes(typeof value) && String(value).length <= 500;
