@@ -71,7 +71,7 @@ function eventsPart(events: readonly Event[], keys: readonly ListedLicense[]) {
 
 /** Newest first. */
 async function lastEvents(client: Client, ids: readonly string[]): Promise<readonly Event[]> {
-  const after = Math.max(0, (await lastSeq(client)) - EVENTS_BACK);
+  const after = Math.max(0, (await lastSeq(client.events.list)) - EVENTS_BACK);
   const found = await Promise.all(ids.map((resourceId) => Array.fromAsync(client.events.list({ after, resourceId }))));
   return found
     .flat()

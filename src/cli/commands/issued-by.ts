@@ -27,8 +27,7 @@ export async function countIssued(
 
 /** The name of the token that issued each key. */
 async function* byToken(client: Client, since: Instant, productId: string | undefined): AsyncGenerator<string> {
-  const list = (part: { readonly after: number; readonly limit?: number }) => client.events.list(part);
-  const after = await seqBefore(list, since, (event) => event.created_at);
+  const after = await seqBefore(client.events.list, since);
   for await (const event of client.events.list({ after, type: ['license.created'] })) {
     if (productId === undefined || event.data.productId === productId) yield actorName(event);
   }

@@ -7,9 +7,9 @@ import type { Field } from '../../output/result.ts';
 import { count, moment } from '../../output/words.ts';
 import { readText } from '../../values/files.ts';
 import { readCommand } from '../forms.ts';
-import { fieldsShown, listOf, verdictOf } from '../results.ts';
-import { idOf, range, readFeed, readRange, refuseMasked } from './feed.ts';
-import { subjectOf, withActors } from './lines.ts';
+import { fieldsShown, verdictOf } from '../results.ts';
+import { idOf, listRange, range, readFeed, refuseMasked } from './feed.ts';
+import { subjectOf } from './lines.ts';
 
 const auditFields: readonly Field[] = [
   { name: 'seq', drops: 3 },
@@ -44,20 +44,12 @@ export const auditList = readCommand({
     ['lkm audit list --after 4200 -o audit.csv', 'for a spreadsheet'],
   ],
 
-  async read(client, { after = 0, type, ...others }) {
-    const { items, notes } = await readRange(
-      client,
-      client.audit.list,
-      { after, ...others },
-      ({ at }) => at,
-      type && (({ operation }) => type.includes(operation)),
-    );
-    const rows = withActors(items).map((row) => ({ ...row, what: whatOf(row), on: onOf(row) }));
-    const isFiltered = [type, others.since, others.until, others.by].some((value) => value !== undefined);
-    const since = after === 0 ? 'nothing was done yet' : `nothing was done since ${after}`;
-    const empty = isFiltered ? 'nothing fits; leave a filter out to see more' : since;
-    return { ...listOf(rows, empty, { notes }), data: items };
-  },
+  read: (client, values) =>
+    listRange(client, client.audit.list, values, {
+      columnsOf: (row) => ({ what: whatOf(row), on: onOf(row) }),
+      nothing: 'nothing was done',
+      fits: values.type && (({ operation }) => values.type?.includes(operation) === true),
+    }),
 });
 
 const whatOf = ({ operation, outcome }: AuditRow): string =>

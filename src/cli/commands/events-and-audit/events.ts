@@ -3,9 +3,9 @@ import { command } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { readCommand } from '../forms.ts';
-import { fieldsShown, listOf } from '../results.ts';
-import { following, idOf, lastSeq, range, readRange, type } from './feed.ts';
-import { eventLines, subjectOf, withActors } from './lines.ts';
+import { fieldsShown } from '../results.ts';
+import { following, idOf, lastSeq, listRange, range, type } from './feed.ts';
+import { eventLines, subjectOf } from './lines.ts';
 
 const fields: readonly Field[] = [
   { name: 'seq', drops: 2 },
@@ -35,19 +35,11 @@ export const eventsList = readCommand({
     ['lkm events list --after 4200 --type license.created --json', 'what was issued since'],
   ],
 
-  async read(client, { after = 0, type, ...others }) {
-    const { items, notes } = await readRange(
-      client,
-      (part) => client.events.list({ ...part, type }),
-      { after, ...others },
-      (event) => event.created_at,
-    );
-    const rows = withActors(items).map((event) => ({ ...event, about: subjectOf(event, event.data) }));
-    const isFiltered = [type, others.since, others.until, others.by].some((value) => value !== undefined);
-    const since = after === 0 ? 'nothing has happened yet' : `nothing has happened since ${after}`;
-    const empty = isFiltered ? 'nothing fits; leave a filter out to see more' : since;
-    return { ...listOf(rows, empty, { notes }), data: items };
-  },
+  read: (client, values) =>
+    listRange(client, (part) => client.events.list({ ...part, type: values.type }), values, {
+      columnsOf: (event) => ({ about: subjectOf(event, event.data) }),
+      nothing: 'nothing has happened',
+    }),
 });
 
 export const eventsTail = command({
@@ -64,7 +56,7 @@ export const eventsTail = command({
   async run({ after, type }, context) {
     const client = await context.client();
     // Fails at once if the service refuses or cannot be reached.
-    const last = await lastSeq(client);
+    const last = await lastSeq(client.events.list);
     const start = after ?? last;
     const lineOf = eventLines();
     if (context.io.stdout.isTTY) await context.say({ tone: 'hint', text: `events after ${start} · ctrl-c ends it` });

@@ -5,9 +5,15 @@ import type { Part } from '../../../contract/reply.ts';
 import { MAX_SEQ } from '../../../contract/scalars.ts';
 import { many, option } from '../../command.ts';
 import { NotFoundError, UsageError } from '../../failure/errors.ts';
+import type { CommandResult } from '../../output/result.ts';
 import { parseSince, parseUntil } from '../../values/instant.ts';
 import { parseCount, parsePositive } from '../../values/scalars.ts';
-import { firstOf } from '../results.ts';
+import { type Fields, firstOf, listOf } from '../results.ts';
+import { type Acted, withActors } from './lines.ts';
+
+interface Numbering {
+  readonly last: number;
+}
 
 type ListFeed<Item, Meta> = (input: {
   readonly after: number;
@@ -18,11 +24,9 @@ const MAX_PART = 1_000;
 
 const DEFAULT_LIMIT = 100;
 
-/** The number of the last event: the list after the greatest number is empty and contains it. */
-export async function lastSeq(client: Client): Promise<number> {
-  const { meta } = await client.events.list({ after: MAX_SEQ, limit: 1 });
-  return meta.last;
-}
+/** The number of the last item: the list after the greatest number is empty and contains it. */
+export const lastSeq = async (list: ListFeed<unknown, Numbering>): Promise<number> =>
+  (await list({ after: MAX_SEQ, limit: 1 })).meta.last;
 
 export const type = many('--type <TYPE>', 'only events of this type, such as license.created', { choices: eventTypes });
 
@@ -48,10 +52,10 @@ export const range = {
 
 type Range = { readonly [name in keyof typeof range]?: (typeof range)[name]['value'] };
 
-interface Numbered {
-  readonly seq: number;
-  readonly actor: { readonly id: string };
-}
+/** An event, or a row of the audit log. */
+type Recorded = Acted & { readonly seq: number } & ({ readonly at: string } | { readonly created_at: string });
+
+const timeOf = (item: Recorded): string => ('at' in item ? item.at : item.created_at);
 
 /** The ids for an actor, given by id or by the name of tokens. Throws `NotFoundError`. */
 async function idsOf(client: Client, by: string): Promise<readonly string[]> {
@@ -63,51 +67,63 @@ async function idsOf(client: Client, by: string): Promise<readonly string[]> {
 }
 
 /** Creates a filter by period and actor. */
-export async function periodFilter<Item extends Pick<Numbered, 'actor'>>(
+export async function periodFilter(
   client: Client,
   { since, until, by }: Pick<Range, keyof typeof period>,
-  timeOf: (item: Item) => string,
-): Promise<(item: Item) => boolean> {
+): Promise<(item: Recorded) => boolean> {
   const ids = by === undefined ? null : await idsOf(client, by);
-  const isBy = ({ id }: Numbered['actor']) => ids?.includes(id) ?? true;
+  const isBy = ({ id }: Recorded['actor']) => ids?.includes(id) ?? true;
   return (item) =>
     (since === undefined || timeOf(item) >= since) &&
     (until === undefined || timeOf(item) <= until) &&
     isBy(item.actor);
 }
 
-/** Reads the part of a numbered list that the options select. Throws `UsageError`. */
-export async function readRange<Item extends Numbered>(
+interface Listed<Item> {
+  /** The columns of a table that are no fields of the item. */
+  columnsOf(item: Item): Fields;
+  /** Such as `nothing has happened`. */
+  readonly nothing: string;
+  /** What the service does not filter. */
+  readonly fits?: ((item: Item) => boolean) | undefined;
+}
+
+/** Lists the part of a numbered list that the options select, with the name of each actor. Throws `UsageError`. */
+export async function listRange<Item extends Recorded & Fields & { readonly id: string }>(
   client: Client,
-  list: ListFeed<Item, { readonly last: number }>,
-  { after = 0, limit, last, ...wanted }: Range,
-  timeOf: (item: Item) => string,
-  fits?: (item: Item) => boolean,
-) {
+  list: ListFeed<Item, Numbering>,
+  { after = 0, limit, last, type, ...wanted }: Range & { readonly type: readonly string[] | undefined },
+  { columnsOf, nothing, fits }: Listed<Item>,
+): Promise<CommandResult> {
   if (last !== undefined && limit !== undefined) {
     throw new UsageError('--limit and --last both say how many; give one of them');
   }
-  const start = wanted.since === undefined ? after : Math.max(after, await seqBefore(list, wanted.since, timeOf));
-  const isWanted = await periodFilter(client, wanted, timeOf);
-  const isFiltered = fits !== undefined || Object.values(wanted).some((value) => value !== undefined);
-  if (last !== undefined && !isFiltered) return { items: await readLast(list, last, start), notes: [] };
+  const start = wanted.since === undefined ? after : Math.max(after, await seqBefore(list, wanted.since));
+  const isWanted = await periodFilter(client, wanted);
+  const isOfPart = Object.values(wanted).some((value) => value !== undefined);
   async function* read(): AsyncGenerator<Item> {
     for await (const item of list({ after: start })) {
       if (wanted.until !== undefined && timeOf(item) > wanted.until) return;
       if (isWanted(item) && (fits?.(item) ?? true)) yield item;
     }
   }
-  if (last !== undefined) return { items: (await Array.fromAsync(read())).slice(-last), notes: [] };
-  return firstOf(read, limit ?? DEFAULT_LIMIT, goOnAfter);
+  const readEnd = async (wanted: number) =>
+    isOfPart || fits !== undefined
+      ? (await Array.fromAsync(read())).slice(-wanted)
+      : await readLast(list, wanted, start);
+  const { items, notes } =
+    last === undefined
+      ? await firstOf(read, limit ?? DEFAULT_LIMIT, goOnAfter)
+      : { items: await readEnd(last), notes: [] };
+  const none = `${nothing} ${after === 0 ? 'yet' : `since ${after}`}`;
+  const empty = isOfPart || type !== undefined ? 'nothing fits; leave a filter out to see more' : none;
+  const rows = withActors(items).map((row) => ({ ...row, ...columnsOf(row) }));
+  return { ...listOf(rows, empty, { notes }), data: items };
 }
 
 /** The number of the last item before an instant; 0 if there is none. Numbers increase with time. */
-export async function seqBefore<Item extends Numbered>(
-  list: ListFeed<Item, { readonly last: number }>,
-  at: string,
-  timeOf: (item: Item) => string,
-): Promise<number> {
-  let [low, high] = [0, (await list({ after: MAX_SEQ, limit: 1 })).meta.last];
+export async function seqBefore(list: ListFeed<Recorded, Numbering>, at: string): Promise<number> {
+  let [low, high] = [0, await lastSeq(list)];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     const [item] = (await list({ after: middle - 1, limit: 1 })).items;
@@ -119,13 +135,13 @@ export async function seqBefore<Item extends Numbered>(
 
 /** The last items after a number, oldest first: requests longer and longer parts of the end of the list. */
 export async function readLast<Item>(
-  list: ListFeed<Item, { readonly last: number }>,
+  list: ListFeed<Item, Numbering>,
   wanted: number,
   start: number,
 ): Promise<readonly Item[]> {
-  const { meta } = await list({ after: MAX_SEQ, limit: 1 });
+  const end = await lastSeq(list);
   for (let length = Math.max(wanted, MAX_PART); ; length *= 10) {
-    const after = Math.max(start, meta.last - length);
+    const after = Math.max(start, end - length);
     const items = await Array.fromAsync(list({ after }));
     if (items.length >= wanted || after === start) return items.slice(-wanted);
   }
@@ -135,7 +151,7 @@ export async function readLast<Item>(
 const goOnAfter = ({ seq }: { readonly seq: number }): string => `--after ${seq}`;
 
 /** Reads a numbered list after a number to its end, in parts. */
-export async function* readFeed<Item, Meta extends { readonly last: number }>(
+export async function* readFeed<Item, Meta extends Numbering>(
   list: ListFeed<Item, Meta>,
   after: number,
 ): AsyncGenerator<Part<Item, Meta>> {

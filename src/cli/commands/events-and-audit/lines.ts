@@ -10,7 +10,7 @@ interface Sent {
   readonly error: string | null;
 }
 
-type Acted = Pick<Event, 'actor' | 'tokenName' | 'customerName'>;
+export type Acted = Pick<Event, 'actor' | 'tokenName' | 'customerName'>;
 
 /** The name of an actor. */
 export function actorName({ actor: { type, id }, tokenName, customerName }: Acted): string {

@@ -46,7 +46,7 @@ export const keysHistory = readCommand({
   async read(client, { key, product, type: types, ...wanted }) {
     const { license } = await client.keys.get({ productId: product, licenseKey: key });
     const events = await Array.fromAsync(client.events.list({ resourceId: license.id, type: types }));
-    const isWanted = await periodFilter(client, wanted, (event: Event) => event.created_at);
+    const isWanted = await periodFilter(client, wanted);
     const nameOf = customersOf(events);
     const reason = (event: Event) => (event.type === 'license.revoked' ? license.revocationReason : null);
     const rows = withActors(events.filter(isWanted)).map((event) => ({
