@@ -87,8 +87,8 @@ function sizeOf(modules: readonly [id: string, { readonly renderedLength: number
 }
 
 // Software that is licensed, or that receives webhooks, may take this one file along and nothing else of the package.
-for (const door of ['license-file', 'webhooks'])
-  await build({ ...common, input: `src/${door}.ts`, output: { ...output, format: 'esm' } });
+for (const entry of ['license-file', 'webhooks'])
+  await build({ ...common, input: `src/${entry}.ts`, output: { ...output, format: 'esm' } });
 
 // The reference page is served from the package, without any other server.
 cpSync('src/server/pages/viewer', 'dist/viewer', { recursive: true });
@@ -113,9 +113,10 @@ for (const file of globSync('dist/**/*.d.ts', { exclude: ['dist/zod/**'] })) {
   );
 }
 
-// Only those that somebody can reach from a door.
+// Only those that somebody can reach from an entry point.
 const reached = new Set<string>();
-for (const door of ['index', 'license-file', 'webhooks', 'contract/index', 'server/index']) reach(`dist/${door}.d.ts`);
+for (const entry of ['index', 'license-file', 'webhooks', 'contract/index', 'server/index'])
+  reach(`dist/${entry}.d.ts`);
 for (const file of globSync('dist/**/*.d.ts')) if (!reached.has(file)) rmSync(file);
 
 function reach(file: string): void {

@@ -14,7 +14,7 @@ const needs = {
   built: [
     'test/{built,desk}/**/*.test.ts',
     'test/cli/canary.test.ts',
-    'test/{binary,captures,doors,examples,package,readme,receivers,shop-webhook,verifiers}.test.ts',
+    'test/{binary,captures,entry-points,examples,package,readme,receivers,shop-webhook,verifiers}.test.ts',
     'test/tools/release.test.ts',
   ],
   /** Time, processes to kill, and the built command. */

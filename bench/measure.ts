@@ -32,7 +32,7 @@ export interface Side {
 /** A side whose server is running. */
 export type Running = Awaited<ReturnType<typeof start>>;
 
-/** Of a load, in all. */
+/** How many connections one load uses. */
 export const CONNECTIONS = 32;
 
 /** Starts the server of a side in a process of its own. */

@@ -6,7 +6,7 @@ export interface Plant {
   readonly files: Files;
   readonly env?: Readonly<Record<string, string>>;
   readonly command: readonly string[];
-  /** What the output says then, so that no other failure is taken for it. */
+  /** Matches the output of this failure, and of no other. */
   readonly says: RegExp;
 }
 
@@ -27,7 +27,7 @@ const engines = 'test/store/planted.test.ts';
 /** Enough sequences to find each defect. */
 const model = ['node', 'test/model/index.ts', '--engine', 'sqlite', '--sequences', '200', '--seed', '12'];
 
-/** Puts texts in the place of others, which have to be there. */
+/** Replaces texts; throws if one is not there. */
 const swap =
   (...changes: readonly (readonly [before: string, after: string])[]) =>
   (old: string): string =>
@@ -60,7 +60,7 @@ const modelPlants: readonly Plant[] = (
       swap(["from === 'later' && end >= now", "from === 'later' && end < now"]),
     ],
     [
-      'a key that outlives the one that took its place',
+      'an earlier key that works longer than the key that replaced it',
       'src/store/tables/keys/previous-keys.ts',
       swap(['and license_id = ', 'and 1 = 0 and license_id = ']),
     ],

@@ -25,7 +25,7 @@ describe('every endpoint', () => {
   describe.each(engines)('on $name', (engine) => {
     const it = testsOn(engine);
 
-    it.for(listEndpoints())('$name succeeds with the request that other tests then spoil', async (named, { world }) => {
+    it.for(listEndpoints())('$name succeeds with the valid request that other tests vary', async (named, { world }) => {
       const { status, text } = await ask(world, 'admin', named, await furnish(world));
       expect({ status, text }).toEqual({ status: named.endpoint.reply.status, text });
     });
@@ -127,7 +127,7 @@ const tables: Readonly<Record<keyof Contract, string>> = {
   search: 'customers',
 };
 
-/** One that a request uses later than that: what it did before is undone. */
+/** A table that the request uses later, so that its earlier writes must be undone. */
 const laterTables: Readonly<Partial<Record<string, string>>> = {
   'keys.get': 'devices',
   'keys.activate': 'devices',

@@ -14,10 +14,10 @@ const MANY_REQUESTS_MS = 120_000;
 
 type IdKind = keyof Belongings;
 
-/** Which ids a request can carry; a licence is named by two, and its session by three, so these are tried together too. */
+/** The ids to replace in a request: each alone, and together those that name a licence or a session. */
 const together: readonly (readonly IdKind[])[] = [
   ...(Object.keys(absentIds) as IdKind[])
-    // They prove that a session is one's own.
+    // Secrets and proofs, not ids.
     .filter((kind) => !['sessionSecret', 'nextNonce', 'proof'].includes(kind))
     .map((kind) => [kind]),
   ['productId', 'licenseKey'],
@@ -31,7 +31,7 @@ const idCases = listEndpoints().flatMap((named) => {
   return together.filter((some) => some.every(carries)).map((kinds) => ({ ...named, kinds }));
 });
 
-/** Fields that name something without being its id in this account, each with what keeps them apart. */
+/** Fields that look like ids and are none in the account, each with the reason or with the test that covers it. */
 const notIds: Readonly<Record<string, string>> = {
   hostId: 'made up by the application; looked up within a licence',
   newHostId: 'the same',
@@ -53,7 +53,7 @@ const openToClients: readonly string[] = [
   ...['keys.checkin', 'keys.why', 'keys.trial', 'tokens.self'],
 ];
 
-/** These ask for an admin besides their scope, or for a token that may do less. */
+/** Operations that need more than their scope: an admin, or a target token with fewer rights than the caller. */
 const beyondScope: readonly string[] = ['signingKeys.rotate', 'tokens.rotate', 'tokens.revoke'];
 
 it('the matrix has a case for every field of the contract that names something', () => {
@@ -69,7 +69,7 @@ it('the matrix has a case for every field of the contract that names something',
   }
 });
 
-/** What is answered when some of the ids are taken from elsewhere; what differs from request to request is left out. */
+/** The answer when some of the ids are foreign, without the parts that differ from request to request. */
 async function askWith(
   world: World,
   as: As,
@@ -84,31 +84,34 @@ async function askWith(
   return { status, headers: same, text: some.reduce((all, kind) => all.replaceAll(elsewhere[kind], kind), text) };
 }
 
-describe.each(engines)('what is of somebody else on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
+describe.each(engines)('objects of others on $name', { timeout: MANY_REQUESTS_MS }, (engine) => {
   const it = testsOn(engine);
 
-  it.for(idCases)('$name answers $kinds of it as of nobody', async ({ kinds, ...named }, { world }) => {
-    const own = await furnish(world);
-    const ofProduct: As = { kind: 'admin', productIds: [own.productId] };
-    const others = [
-      ['admin', await furnish(world, 'other admin')],
-      [ofProduct, await furnish(world, 'admin', 'eve@example.com')],
-    ] as const;
-    await world.tokenOf(ofProduct);
-    const before = withoutRecord(await world.contents());
-    for (const [as, theirs] of others) {
-      const absentAnswer = await askWith(world, as, named, own, kinds, absentIds);
-      const answer = await askWith(world, as, named, own, kinds, theirs);
-      expect(answer).toEqual(absentAnswer);
-      // A list that is narrowed to what is not there is empty.
-      if (named.name.endsWith('.list')) expect(answer.text).toContain('"data":[]');
-      else expect(as === 'admin' ? [404] : [400, 403, 404]).toContain(answer.status);
-    }
-    expect(withoutRecord(await world.contents())).toEqual(before);
-  });
+  it.for(idCases)(
+    '$name answers foreign $kinds as it answers ids that nobody has',
+    async ({ kinds, ...named }, { world }) => {
+      const own = await furnish(world);
+      const ofProduct: As = { kind: 'admin', productIds: [own.productId] };
+      const others = [
+        ['admin', await furnish(world, 'other admin')],
+        [ofProduct, await furnish(world, 'admin', 'eve@example.com')],
+      ] as const;
+      await world.tokenOf(ofProduct);
+      const before = withoutRecord(await world.contents());
+      for (const [as, theirs] of others) {
+        const absentAnswer = await askWith(world, as, named, own, kinds, absentIds);
+        const answer = await askWith(world, as, named, own, kinds, theirs);
+        expect(answer).toEqual(absentAnswer);
+        // A list that is narrowed to what is not there is empty.
+        if (named.name.endsWith('.list')) expect(answer.text).toContain('"data":[]');
+        else expect(as === 'admin' ? [404] : [400, 403, 404]).toContain(answer.status);
+      }
+      expect(withoutRecord(await world.contents())).toEqual(before);
+    },
+  );
 
   it.for(endpoints.filter(({ endpoint }) => !mutates(endpoint)))(
-    '$name shows nothing of it, and lists show what is the own',
+    '$name shows nothing foreign, and lists show what the caller owns',
     async (named, { world }) => {
       const own = await furnish(world);
       const theirs = { ...(await furnish(world, 'other admin', 'mallory@example.com')), email: 'mallory@example.com' };
@@ -123,7 +126,7 @@ describe.each(engines)('what is of somebody else on $name', { timeout: MANY_REQU
     },
   );
 
-  it('may have the same e-mail address, product and key', async ({ world }) => {
+  it('may have the same e-mail address, product id and key', async ({ world }) => {
     const { productId, licenseKey } = await furnish(world);
     const zoe = { name: 'Zoë', email: 'zoe@example.com' };
     const statuses = [];
@@ -152,7 +155,7 @@ describe.each(engines)('every scope at every endpoint on $name', { timeout: MANY
       const answer = await ask(world, as, { name, endpoint }, own);
       return `${answer.status}/${answer.body?.code}` !== '403/1';
     };
-    // The own one last: it is the one that changes something.
+    // Its own scope last: that request changes something.
     const others = scopes.filter((scope) => scope !== endpoint.scope);
     for (const scope of others) expect(await isOpen({ scopes: [scope] }), scope).toBe(endpoint.scope === 'none');
     if (endpoint.scope !== 'none' && !beyondScope.includes(name))

@@ -34,7 +34,7 @@ const inOtherCase = (text: string): string =>
 describe.each(engines)('a key string, on $name,', (engine) => {
   const it = testsOn(engine);
 
-  it('that was revoked comes back with no licence, deleted or not, nor do those before it', async ({
+  it('is never imported again after a revocation, nor are earlier keys of the licence, deleted or not', async ({
     world,
     productId,
   }) => {
@@ -57,7 +57,7 @@ describe.each(engines)('a key string, on $name,', (engine) => {
     }
   });
 
-  it('of a licence that was deleted and never revoked may come back, and so may those before it', async ({
+  it('may be imported again after its licence was deleted without a revocation, and so may earlier keys', async ({
     world,
     productId,
   }) => {
@@ -72,7 +72,7 @@ describe.each(engines)('a key string, on $name,', (engine) => {
     expect((await reissue(world, first)).licenseKey).not.toBe(first.licenseKey);
   });
 
-  it('of our own shape is one whatever its case, and is kept in upper case', async ({ world, productId }) => {
+  it('of our own format is the same key in any case, and is stored in upper case', async ({ world, productId }) => {
     const issued = await world.key({ productId });
     expect(await importKey(world, { productId, licenseKey: issued.toLowerCase() })).toMatchObject(taken);
     expect(await importKey(world, { productId, licenseKey: inOtherCase(issued) })).toMatchObject(taken);
@@ -94,17 +94,23 @@ describe.each(engines)('a key string, on $name,', (engine) => {
     'abcde-fghij-klmno-pqrst-vwxyz',
     'ABCDEFGHJKMNPQRSTVWXYZ234',
     'abcde-fgh23-45678-9jkmn-pqrsß',
-  ])('of another format is as it was given, each case another key: %s', async (text, { world, productId }) => {
-    const given = { productId, licenseKey: text };
-    const other = { productId, licenseKey: inOtherCase(text) };
-    for (const address of [given, other]) {
-      expect((await importKey(world, address)).body.key).toBe(address.licenseKey);
-      expect((await world.license(address)).key).toBe(address.licenseKey);
-      expect(await importKey(world, address)).toMatchObject(taken);
-    }
-  });
+  ])(
+    'of another format is stored as given, and is another key in another case: %s',
+    async (text, { world, productId }) => {
+      const given = { productId, licenseKey: text };
+      const other = { productId, licenseKey: inOtherCase(text) };
+      for (const address of [given, other]) {
+        expect((await importKey(world, address)).body.key).toBe(address.licenseKey);
+        expect((await world.license(address)).key).toBe(address.licenseKey);
+        expect(await importKey(world, address)).toMatchObject(taken);
+      }
+    },
+  );
 
-  it('of 6 to 22 characters is one where it was imported, and nowhere else', async ({ world, productId }) => {
+  it('of 6 to 22 characters is a key only in the account and product that imported it', async ({
+    world,
+    productId,
+  }) => {
     const given = { productId, licenseKey: 'ABC123' };
     const look = (as: As, query: Record<string, string>) => world.call(as, 'GET', `/key?${new URLSearchParams(query)}`);
     const unknown = { status: 400, body: { code: 1 } };
@@ -146,7 +152,7 @@ describe.each(engines)('a key string, on $name,', (engine) => {
     expect(listed).toEqual([400, 400, 400, 400, 400, 429]);
   });
 
-  it('is found in any case wherever a key is taken, also an earlier one', async ({ world, productId }) => {
+  it('is found in any case by every operation on keys, also an earlier key', async ({ world, productId }) => {
     const issued = await world.key({ productId, licenseType: 'floating', maxConcurrentSessions: 5 });
     const present = await reissue(world, { productId, licenseKey: issued }, 'P7D');
     for (const licenseKey of [present.licenseKey.toLowerCase(), issued.toLowerCase()]) {
@@ -184,7 +190,7 @@ describe.each(engines)('a key string, on $name,', (engine) => {
 
 const it = testsOn(engineOf('PostgreSQL'));
 
-it('has one licence in each order of two replicas that import, replace, revoke and delete it', async ({
+it('a key string has one licence, in whatever order two replicas import, replace, revoke and delete it', async ({
   world,
   productId,
 }) => {

@@ -51,7 +51,7 @@ const refusal =
     Response.json({ message: 'No', code: 1 }, { status, headers });
 
 describe('lkm doctor', () => {
-  it('finds nothing wrong where nothing is', async () => {
+  it('finds nothing wrong with a service that works', async () => {
     const { ok, found, stderr } = await doctor({ env: remote, fetch: service() });
     expect({ ok, stderr }).toEqual({ ok: true, stderr: '' });
     expect(Object.entries(found).map(([name, { status }]) => `${name} ${status}`)).toEqual([

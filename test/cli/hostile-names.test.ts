@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openShop } from './shop.ts';
 
-/** What a seller or a customer may call a thing: a formula, a substitution of a shell, and a sign that turns text round. */
+/** A hostile name: a formula, a shell substitution, and a character that reverses text. */
 const HOSTILE = `=1+1|'$(touch x)'\u202e\`id\`;"`;
 
-/** The lists, and what shows one thing, by the words that make them. */
+/** The commands that show lists or single objects. */
 const views = [
   'products list',
   'products versions PRODUCT',
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 
 describe('names that others chose', () => {
-  it.each(views)('turn nothing round and are no formula in %s', async (words) => {
+  it.each(views)('neither reverse text nor are a formula in %s', async (words) => {
     for (const format of ['table', 'tsv', 'csv', 'json', 'jsonl']) {
       for (const terminal of [true, false]) {
         const { code, stdout, stderr } = await at(`${words} --format ${format}`, {
@@ -60,7 +60,7 @@ describe('names that others chose', () => {
     }
   });
 
-  it('are shown, and as JSON they are what they were', async () => {
+  it('are shown escaped, and unchanged as JSON', async () => {
     const { stdout } = await at('products list', { terminal: true, columns: 120 });
     expect(stdout).toContain(HOSTILE.replace('\u202e', '\\u{202e}'));
     expect(await json('products list')).toContainEqual(expect.objectContaining({ name: HOSTILE }));

@@ -18,7 +18,7 @@ function inFolder(mode = 0o600, text = `${KEY}\n`) {
 const create = ['products', 'create', '--name', 'Editor', '--db', 'lkm.db', '--create', '-q'];
 
 describe('a master key', () => {
-  it('seals a new database, without which nothing more is done to it', async () => {
+  it('seals a new database, which then opens only with that key', async () => {
     const { file, run } = inFolder();
     const sealed = { LKM_MASTER_KEY_FILE: file };
     expect((await run(create, sealed)).code).toBe(0);

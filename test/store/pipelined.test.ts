@@ -103,7 +103,7 @@ describe('a transaction on PostgreSQL that does not begin', () => {
     expect(sent).toEqual(['BEGIN', 'ROLLBACK']);
   });
 
-  plain('and is given up before it has sent anything fails with why it was', async () => {
+  plain('and is given up before it has sent anything fails with the error of the work', async () => {
     const { sent, pool } = openPool();
     const work = transact(pool, createPrepare(), async () => {
       throw new Error('given up');
@@ -112,7 +112,7 @@ describe('a transaction on PostgreSQL that does not begin', () => {
     expect(sent).toEqual(['BEGIN', 'ROLLBACK']);
   });
 
-  plain('fails with what it reads first, and reads nothing else', async () => {
+  plain('fails at its first read, and reads nothing else', async () => {
     const { sent, pool } = openPool();
     const work = transact(pool, createPrepare(), async (db) => {
       await db.all(sql`select 1`);

@@ -11,7 +11,7 @@ import { spawnOwner, spawnTool } from './processes.ts';
 
 const account = { id: 'acc_1', name: 'acme', createdAt: '2026-11-21T10:00:00.000Z' };
 
-/** Whether Linux tells this process the locks of all others. */
+/** Whether this process sees the locks of all others: it is not in a PID namespace of its own. */
 const seesAllLocks = (() => {
   try {
     return readlinkSync('/proc/self/ns/pid') === 'pid:[4026531836]';
@@ -20,7 +20,7 @@ const seesAllLocks = (() => {
   }
 })();
 
-/** Ways to reach the file of a running process past its name, or past what is beside it; each may return its path. */
+/** Ways to open the file of a running process by another name, or without the lock files beside it; each may return a path. */
 const detours: Readonly<Record<string, (db: string, other: string) => unknown>> = {
   'a hard link': linkSync,
   'a symbolic link': (db, other) => symlinkSync(db, other),

@@ -1,10 +1,10 @@
 /** Secrets by their kind. */
 export type Secrets = Readonly<Record<string, readonly string[]>>;
 
-/** What may stand in a database: it is there to keep it. */
+/** Kinds of secrets that a database stores on purpose. */
 const kept = ['key', 'email', 'licence file', 'nonce', 'idempotency key'];
 
-/** Everything secret in the answers or the output of a run, with what is `known` besides; none of the kinds is empty. */
+/** All secrets in the answers or the output of a run, and the `known` ones. Throws if a kind was not seen at all. */
 export function secretsIn(text: string, known: Secrets): Secrets {
   const all = (pattern: RegExp) => [...new Set([...text.matchAll(pattern)].map(([, found = '']) => found))];
   const found: Secrets = {
@@ -21,7 +21,7 @@ export function secretsIn(text: string, known: Secrets): Secrets {
   return { 'private key': ['PRIVATE KEY'], ...found, ...Object.fromEntries(merged) };
 }
 
-/** The secrets that stand in these texts: in what is shown any, in what is stored those that it is not there to keep. */
+/** The leaked secrets: any in shown texts; in stored texts those that a database does not store on purpose. */
 export function leaks(secrets: Secrets, shown: Readonly<Record<string, string>>, stored: typeof shown): string[][] {
   const among = (texts: typeof shown, kinds: readonly string[]) =>
     Object.entries(texts).flatMap(([name, text]) =>

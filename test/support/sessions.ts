@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type Address, type As, bodyOf, type World } from './world.ts';
 
-/** What a checkout hands out, as far as a session signs with it. */
+/** The parts of a checkout's answer that a session signs with. */
 export interface SessionKeys {
   readonly sessionId: string;
   readonly sessionSecret: string;

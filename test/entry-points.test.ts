@@ -19,7 +19,7 @@ import { addSeconds } from '../src/domain/time.ts';
 import { mintWebhookSecret, signedHeaders } from '../src/domain/webhooks/signature.ts';
 import { hostId, licenseWith, privatePems, publicPemOf } from './domain/examples.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'lkm-doors-'));
+const folder = mkdtempSync(join(tmpdir(), 'lkm-entry-points-'));
 
 /** The packed package and nothing else. */
 beforeAll(() => {
@@ -44,8 +44,8 @@ describe('the packed package', () => {
     expect(globSync('node_modules/lkm/**/*.node', { cwd: folder })).toEqual([]);
   });
 
-  it('has doors for programs', () => {
-    copyFileSync('test/support/door-program.mjs', join(folder, 'program.mjs'));
+  it('has entry points for programs', () => {
+    copyFileSync('test/support/entry-point-program.mjs', join(folder, 'program.mjs'));
     expect(execFileSync(process.execPath, ['program.mjs'], { cwd: folder, encoding: 'utf8' })).toMatch(/ ok\n$/);
   });
 
@@ -94,8 +94,8 @@ describe('the packed package', () => {
     expect(() => verify(`${body} `)).toThrow('not signed with this secret');
   });
 
-  it.each(['license-file', 'webhooks'])('lkm/%s imports modules of Node.js only', (door) => {
-    const code = readFileSync(join(folder, 'node_modules/lkm', `dist/${door}.js`), 'utf8');
+  it.each(['license-file', 'webhooks'])('lkm/%s imports modules of Node.js only', (entry) => {
+    const code = readFileSync(join(folder, 'node_modules/lkm', `dist/${entry}.js`), 'utf8');
     const imported = [...code.matchAll(/\bfrom\s+["']([^"']+)|\bimport\s*\(?\s*["']([^"']+)/g)].map(
       ([, a, b]) => a ?? b,
     );

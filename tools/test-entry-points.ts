@@ -3,15 +3,15 @@ import { copyFileSync, globSync, mkdirSync, mkdtempDisposableSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// Installs the packed package as its users do, and imports its doors on every line of Node.js that is maintained, each
-// from the package `node` of npm. `npm run test:doors` builds first; it needs the registry.
+// Installs the packed package as its users do, and imports its entry points on every line of Node.js that is maintained, each
+// from the package `node` of npm. `npm run test:entry-points` builds first; it needs the registry.
 
-using temporary = mkdtempDisposableSync(join(tmpdir(), 'lkm-doors-'));
+using temporary = mkdtempDisposableSync(join(tmpdir(), 'lkm-entry-points-'));
 const folder = temporary.path;
 run('.', 'npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', folder);
 const [tarball = ''] = globSync('*.tgz', { cwd: folder });
 const app = projectIn('app', ['lkm', join(folder, tarball)]);
-copyFileSync('test/support/door-program.mjs', join(app, 'program.mjs'));
+copyFileSync('test/support/entry-point-program.mjs', join(app, 'program.mjs'));
 for (const line of ['22', '24', '26']) {
   const node = projectIn(`node-${line}`, ['node', line]);
   run(app, join(node, 'node_modules/.bin/node'), 'program.mjs');
