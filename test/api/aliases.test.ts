@@ -154,6 +154,17 @@ describe('a key in a header', () => {
   });
 });
 
+describe('a key with other letters than those of ASCII, in a header', () => {
+  it.for(['utf8', 'latin1'] as const)('is read as %s', async (encoding, { world, productId }) => {
+    const licenseKey = 'SCHLÜSSEL-DES-MÜLLERS-2026';
+    expect((await world.call('admin', 'POST', '/key/import', { productId, key: licenseKey })).status).toBe(200);
+    // A character stands for each byte on the wire.
+    const inHeader = Buffer.from(licenseKey, encoding).toString('latin1');
+    const { status, body } = await world.call('admin', 'GET', '/key', undefined, { 'X-License-Key': inHeader });
+    expect([status, body.data?.license.key]).toEqual([200, licenseKey]);
+  });
+});
+
 describe('a customer by older forms', () => {
   it('is changed by an id in the body, disabled and enabled', async ({ world }) => {
     const { id: customerId } = await world.customer();

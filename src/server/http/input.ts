@@ -69,8 +69,14 @@ function addFromHeaders(
 ): void {
   for (const [name, header] of Object.entries(queryInHeaders)) {
     const value = headers.get(header.toLowerCase());
-    if (value !== null) parameters[name] ??= value;
+    if (value !== null) parameters[name] ??= decodeHeader(value);
   }
+}
+
+/** The text of a header: a character stands for each byte of it, and most programs send UTF-8. */
+function decodeHeader(value: string): string {
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : value;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
