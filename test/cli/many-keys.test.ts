@@ -65,6 +65,13 @@ describe('a change of keys', () => {
     expect((await show(first.key)).license.key).toBe(first.key);
   });
 
+  it('says once which field of a row the service refuses', async () => {
+    const { cwd, at } = await openKeys();
+    writeFileSync(join(cwd, 'short.csv'), 'key\nNOSUCH1\n');
+    const { code, stdout } = await at('keys block -f short.csv -P engine --fields error');
+    expect([code, stdout]).toEqual([12, 'Missing required params: licenseKey\n']);
+  });
+
   it('says which keys of a file the service does not have, and sends nothing', async () => {
     const { cwd, at, statuses } = await openKeys();
     const file = join(cwd, 'keys.csv');

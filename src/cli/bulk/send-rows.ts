@@ -134,7 +134,9 @@ async function sendRow(
       // The service replays refusals too, although the row may be possible now.
       const isWorthAnother = isUnknown ? operation.repeatsSafely : replayed.delete(idempotencyKey);
       if (isWorthAnother && attempt < MAX_ATTEMPTS) continue;
-      const message = error.fields.length === 0 ? error.message : `${error.message}: ${error.fields.join(', ')}`;
+      // Most endpoints name the fields in their message.
+      const unnamed = error.fields.filter((field) => !error.message.includes(field));
+      const message = unnamed.length === 0 ? error.message : `${error.message}: ${unnamed.join(', ')}`;
       return { outcome: null, error: { code, status: error.status, message }, isUnknown };
     }
   }
