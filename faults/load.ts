@@ -11,14 +11,14 @@ export interface Load {
 interface LoadOptions {
   readonly clients: number;
   readonly route: Route;
-  /** What all of them do, in place of every mutating endpoint in turn. */
+  /** What all of them do, in place of all operations in turn. */
   readonly only?: Operation;
   /** How long each rests after an answer. */
   readonly pauseMs?: number;
 }
 
 /**
- * Puts clients to work, each with one request at a time: every mutating endpoint in turn, and in between one key with few
+ * Puts clients to work, each with one request at a time: all operations in turn, and in between one key with few
  * slots that all of them sign.
  */
 export function startLoad(ledger: Ledger, random: Random, { clients, route, only, pauseMs }: LoadOptions): Load {

@@ -14,20 +14,20 @@ export interface AuthorizedRequest {
 /** Performs another operation first, and returns its intent. */
 type Make = (operation: Operation, target?: Target) => Promise<Intent>;
 
-/** What the answers say of what was made. */
+/** The members of answers that identify what was made. */
 interface Body {
   readonly key?: string;
   readonly sessionId?: string;
   readonly data?: { readonly id?: string; readonly updatedAt?: string };
 }
 
-/** A mutating endpoint, and how its effect is recognised in the database. */
+/** A mutation, and how its effect is recognised in the database. */
 export interface Operation {
   readonly name: string;
   readonly status: 200 | 201;
-  /** Makes what must be there first. The effect of `consumes` is gone, or changed, once this one has happened. */
+  /** Makes what the operation needs. The operation removes or changes the effect of `consumes`. */
   prepare?(make: Make): Promise<{ readonly target: Target; readonly consumes?: Intent }>;
-  /** `mark` is the intent's own, and ends up in what it makes. */
+  /** `mark` identifies the intent, and is part of what the request makes. */
   ask(mark: string, target: Target, productId: string): AuthorizedRequest;
   /** How often it has happened. */
   effects(rows: Snapshot, mark: string, target: Target): number;
@@ -91,7 +91,7 @@ export const createKeyOf = (slots: number): Operation => licenceWith({ usesPerKe
 
 export const createKey = createKeyOf(SLOTS);
 
-/** Licence keys with a customer of their own; whether both were made in one piece shows in the row. */
+/** Makes a key with a new customer. `agrees` checks that the key has this customer. */
 const createKeyForNewCustomer: Operation = {
   ...makes(
     'licenses',
@@ -120,7 +120,7 @@ const signKey = makes('devices', {
   ask: (mark, { licenseKey }, productId) => post('/key/sign', { productId, licenseKey, hostId: mark, ttl: 86_400 }),
 });
 
-/** The same on a key that others sign too: those who come late are refused. */
+/** Signs a key that other clients sign too, so that some of them are refused. */
 export const signSharedKey: Operation = { ...signKey, refusals: ['403/3'] };
 
 const deactivateKey: Operation = {
@@ -135,7 +135,7 @@ const deactivateKey: Operation = {
   effects: ({ devices }, _mark, { hostId = '' }) => (devices.has(hostId) ? 0 : 1),
 };
 
-/** Longer than a world is used: the session is still there at its end. */
+/** Longer than a scenario runs, so that no session ends before the check. */
 const LEASE_SECONDS = 86_400;
 
 const checkoutKey = makes(
@@ -194,7 +194,7 @@ const revokeToken: Operation = {
   effects: ({ tokens }, _mark, { mark = '' }) => (tokens.get(mark)?.[0]?.revoked_at == null ? 0 : 1),
 };
 
-/** Every mutating endpoint. */
+/** The operations that clients send under faults. */
 export const operations: readonly Operation[] = [
   createKey,
   createKeyForNewCustomer,
@@ -209,5 +209,5 @@ export const operations: readonly Operation[] = [
   revokeToken,
 ];
 
-/** One after the other, and from the first one again. */
+/** Goes through the operations again and again. */
 export const operationAt = (index: number): Operation => operations[index % operations.length] as Operation;

@@ -4,14 +4,14 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from './random.ts';
 
-/** What a receiver was sent, by the number of the event. */
+/** The requests for one event that a receiver got. */
 export interface Sent {
   readonly ids: Set<string>;
   readonly bodies: Set<string>;
   isAccepted: boolean;
 }
 
-/** A program that webhooks are sent to, and that does everything wrong that such programs do. */
+/** A receiver of webhooks that fails in all the ways in which receivers fail. */
 export interface Receiver {
   readonly url: string;
   readonly sent: ReadonlyMap<number, Sent>;
@@ -22,7 +22,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** What it does with a request that it does not accept: until the sender has enough of it, where that is nothing. */
+/** What the receiver does with a request that it does not accept. Some do nothing until the sender gives up. */
 const misbehaviours: readonly ((response: ServerResponse) => void)[] = [
   (response) => response.writeHead(500).end(),
   () => {},

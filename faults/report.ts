@@ -17,7 +17,7 @@ export interface Report {
   wrong: number;
   /** Failures in words; the first few. */
   readonly notes: string[];
-  /** How often what is worth telling has happened. */
+  /** Further counts to print, by their names. */
   readonly counts: Map<string, number>;
 }
 
@@ -39,7 +39,7 @@ export function fail(report: Report, failure: 'lost' | 'doubled' | 'overActivate
   if (report.notes.length < MAX_NOTES && !report.notes.includes(note)) report.notes.push(note);
 }
 
-/** Adds to what is worth telling. */
+/** Adds to a further count. */
 export function count(report: Report, what: string, times: number): void {
   report.counts.set(what, (report.counts.get(what) ?? 0) + times);
 }

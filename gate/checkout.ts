@@ -32,7 +32,7 @@ const listFiles = (...options: readonly string[]): readonly string[] =>
     .split('\0')
     .filter(Boolean);
 
-/** Copies every file that git knows or would add; what npm installed is linked, which takes no space. */
+/** Copies every file that git knows or would add, and links `node_modules`, which takes no space. */
 export function copyCheckout(): Checkout {
   const path = mkdtempSync(join(tmpdir(), 'lkm-gate-'));
   const remove = () => rmSync(path, { recursive: true, force: true });
@@ -66,7 +66,7 @@ export function copyCheckout(): Checkout {
 /** More than a run of all tests prints, in bytes. */
 const MAX_OUTPUT_BYTES = 64 * 1_024 * 1_024;
 
-/** Runs a command to its end. Throws when it cannot be run, takes too long or prints too much: that is no failure of it. */
+/** Runs a command to its end. Throws if it cannot start, takes too long or prints too much: such an end shows nothing. */
 export function run(cwd: string, command: readonly string[], env: Readonly<Record<string, string>> = {}): Ended {
   const [program = '', ...args] = command;
   const { error, status, stdout, stderr } = spawnSync(program, args, {

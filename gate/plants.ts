@@ -10,7 +10,7 @@ export interface Plant {
   readonly says: RegExp;
 }
 
-/** A part of the gate, which must pass where nothing is planted. */
+/** A part of the gate, which must pass without a defect. */
 export interface Control {
   readonly title: string;
   readonly files?: Files;

@@ -29,6 +29,7 @@ export {
 export { ApiError } from './contract/errors.ts';
 export { type Duration, parseIsoDuration } from './contract/fields.ts';
 export {
+  type ActivationCheck,
   createDeactivationProof,
   createDeviceKey,
   type DeviceKey,
@@ -38,7 +39,9 @@ export {
   readDeviceKey,
   type Verdict,
   type Verification,
+  type VerifyActivationOptions,
   type VerifyLicenseFileOptions,
+  verifyActivation,
   verifyLicenseFile,
   writeOfflineRequest,
 } from './license-file.ts';

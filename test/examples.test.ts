@@ -49,7 +49,7 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** Runs a program beside this one, which serves it meanwhile. */
+/** Runs a program without blocking this process, which is its server. */
 const run = (command: string, ...args: string[]): Promise<Ran> => runWith({}, command, ...args);
 
 function runWith(more: Readonly<Record<string, string>>, command: string, ...args: string[]): Promise<Ran> {

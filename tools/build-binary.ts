@@ -4,8 +4,8 @@ import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, wri
 import { join } from 'node:path';
 import { build, type RolldownOptions } from 'rolldown';
 
-// Makes one file that is the command and the server, Node.js included, for the platform that runs this; beside it what is
-// in it (CycloneDX) and checksums. `npm run build:binary` builds the package first, for the reference page. Decision 0035.
+// Makes one file with the command, the server and Node.js, for the platform that runs this, and beside it an SBOM (CycloneDX) and
+// checksums. `npm run build:binary` builds the package first, since the file contains the reference page. Decision 0035.
 
 const folder = 'release/binary';
 const name = `lkm-${process.platform}-${process.arch}${process.platform === 'win32' ? '.exe' : ''}`;

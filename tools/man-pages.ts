@@ -14,7 +14,7 @@ export async function manPages(version: string) {
   return [rootPage(version), ...commands, ...Object.keys(topics).map((name) => topicPage(name, version))];
 }
 
-/** Writes them into a folder. */
+/** Writes the manual pages into a folder. */
 export async function writeManPages(folder: string, version: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const { file, text } of await manPages(version)) writeFileSync(join(folder, file), text);
@@ -94,14 +94,14 @@ const entry = (term: string, meaning: string): string => `.TP\n.B ${asRoff(witho
 const example = (command: string, does: string): string =>
   `.PP\n${line(`${does}:`)}.RS 4\n.nf\n${line(`$ ${command}`)}.fi\n.RE\n`;
 
-/** Names with their section, as `man` shows what is related. */
+/** Lists pages with their sections, as SEE ALSO does. */
 const seeAlso = (pages: readonly string[]): string =>
   pages.map((one, at) => `.BR ${asRoff(one).replace('(', ' (')}${at < pages.length - 1 ? ',' : ''}\n`).join('');
 
-/** A line of text: one that begins with a dot or an apostrophe is no request. */
+/** A line of text. A dot or an apostrophe at its start is escaped: `roff` would read a request. */
 const line = (text: string): string => `${/^[.']/.test(text) ? '\\&' : ''}${asRoff(text)}\n`;
 
-/** What `roff` would read as its own; a hyphen as it is typed. */
+/** Escapes the characters that have a meaning in `roff`, hyphens included. */
 const asRoff = (text: string): string =>
   text
     .replaceAll(/[-\\`'^~]/g, (character) => escapes[character] ?? '')

@@ -10,10 +10,10 @@ const MAX_STEPS = 200;
 /** System calls that write: to the database and its log, to the disk, to the client. */
 const STEPS = 'pwrite64,fsync,fdatasync,ftruncate,unlink,write,writev';
 
-/** A kill at the first, the second, the third … system call that one request makes, for every mutating endpoint. */
+/** A kill at the first, the second, the third … system call that one request makes, for each operation. */
 export const everyStep: Scenario = {
   name: 'every-step',
-  about: 'kill -9 at each writing system call of one request, for every mutating endpoint',
+  about: 'kill -9 at each writing system call of one request, for each operation',
   engines: ['sqlite'],
   controls: [['answer-stored-later', 'sqlite']],
   share: 5,

@@ -7,7 +7,7 @@ const it = testsOn(engineOf('PostgreSQL'));
 
 const remove = (customerId: string) => [`delete from customers where id = '${customerId}'`];
 
-/** What another server does that gives keys to a customer. */
+/** The statements of another server that gives keys to a customer. */
 const give = (customerId: string, which = '') => [
   `select 1 from customers where id = '${customerId}' for key share`,
   `update licenses set customer_id = '${customerId}' ${which}`,

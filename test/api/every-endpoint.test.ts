@@ -10,7 +10,7 @@ import { ask, type EndpointName, furnish, validRequests } from '../support/reque
 import { invalidBody, pathWith } from '../support/scenario.ts';
 
 describe('every endpoint', () => {
-  it('has one table of scenarios, which has a row for every line of its error table', () => {
+  it('has one table of scenarios', () => {
     const sources = readdirSync(import.meta.dirname).map((name) =>
       readFileSync(join(import.meta.dirname, name), 'utf8'),
     );
@@ -91,7 +91,7 @@ describe('every endpoint', () => {
 
 const { paths, components } = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
 
-/** By the document, so that the schemas are not their own measure. */
+/** Read from the document, so that the schemas are not checked against themselves. */
 function requiredFields({ method, path }: { readonly method: string; readonly path: string }) {
   const { parameters = [], requestBody } = paths[path][method.toLowerCase()];
   const inQuery = parameters.filter((one: Parameter) => one.in === 'query' && one.required);
@@ -109,7 +109,7 @@ interface Parameter {
   readonly required?: boolean;
 }
 
-/** A table that the requests of a resource use. */
+/** A table without which every request of the resource fails. */
 const tables: Readonly<Record<keyof Contract, string>> = {
   keys: 'licenses',
   devices: 'devices',

@@ -89,8 +89,8 @@ const send = async (world: World, { address, session }: OfSession, path: string)
   return body;
 };
 
-/** The session has sent its first heartbeat so many times at 10:05, as a client does that has lost the response. */
-const beaten =
+/** The session has sent its first heartbeat `times` times at 10:05, as a client does that lost the response. */
+const withFirstHeartbeat =
   (times: number) =>
   async (world: World, subject: OfSession): Promise<Pick<OfSession, 'session' | 'firstNonce'>> => {
     world.setNow(minute(5));
@@ -121,12 +121,12 @@ scenarios<OfSession>('keys.heartbeat', { ...ofSession, wrote: {} }, [
   row(
     'tells a client that lost the response the same nonce again',
     answers(({ session }: OfSession) => prolonged(minute(21), session.nextNonce).body),
-    { send: signedFirst, given: beaten(1), at: minute(6) },
+    { send: signedFirst, given: withFirstHeartbeat(1), at: minute(6) },
   ),
   row(
     'refuses the previous nonce a third time, so that a request that was seen keeps no session alive',
     'signatureRefused',
-    { send: signedFirst, given: beaten(2), at: minute(6) },
+    { send: signedFirst, given: withFirstHeartbeat(2), at: minute(6) },
   ),
   row('refuses a signature under another secret', 'signatureRefused', {
     send: ({ session }) => signedBy({ ...session, sessionSecret: session.sessionSecret.slice(1) }),
@@ -159,7 +159,10 @@ scenarios<OfSession>('keys.checkin', { ...ofSession, wrote: { sessions: -1 } }, 
       for (const hostId of ['host-1', 'host-2']) await checkOut(world, address, { hostId });
     },
   }),
-  row('takes the nonce of a heartbeat whose response was lost', done, { given: beaten(1), send: signedFirst }),
+  row('takes the nonce of a heartbeat whose response was lost', done, {
+    given: withFirstHeartbeat(1),
+    send: signedFirst,
+  }),
   row('frees the seat of a licence that may not be used any more', done, {
     given: (world) => world.sql(`update licenses set vendor_disabled = 1, expires_at = '2026-11-21T10:00:00.000Z'`),
   }),
@@ -234,7 +237,7 @@ const listed = (subject: ThreeSessions, names: (at: number) => object) =>
 
 const maskOf = (key: string) => expect.stringMatching(new RegExp(`(^${key}|^[*-]+${key.slice(-5)})$`));
 
-/** The answer with those of the three sessions that are named by their numbers. */
+/** The response that lists the sessions with these numbers. */
 const some =
   (numbers: readonly number[], names: (at: number) => object = named) =>
   (subject: ThreeSessions) => ({ code: 0, data: listed(subject, names).filter((_, i) => numbers.includes(i)) });
@@ -246,7 +249,7 @@ const named = (at: number) => ({
   customerEmail: null,
 });
 
-/** The session of the product Viewer, under the key that has taken the place of the one before. */
+/** The response that lists the session of the product Viewer with its reissued key. */
 const ofReplaced = (subject: ThreeSessions) => ({
   code: 0,
   data: [{ ...listed(subject, named)[1], licenseKey: expect.not.stringContaining(subject.viewer.licenseKey) }],

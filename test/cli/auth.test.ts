@@ -72,23 +72,28 @@ describe('lkm auth login', () => {
     expect(inPipe.stderr).toContain(`lkm auth login --base-url ${SHOP} --with-token < FILE`);
   });
 
-  it('tries the address before it asks for the token, and is named first at a terminal without a service or a token', async () => {
-    const { run } = home();
+  it('tries the address before it asks for the token', async () => {
     const login = ['login', '--base-url', 'shop.example'];
-    const refusedBy = await run(login, { terminal: true, prompter: person({}) }, [[200, '<html>']]);
+    const refusedBy = await home().run(login, { terminal: true, prompter: person({}) }, [[200, '<html>']]);
     expect(refusedBy).toMatchObject({
       code: 10,
       stderr: expect.stringContaining('There is no lkm service at this address'),
     });
+  });
+
+  it('is the first hint of a command on a terminal without a service or a token', async () => {
+    const { run } = home();
     expect((await run(['keys', 'list'], { terminal: true, env: { NO_COLOR: '1' } })).stderr).toMatch(
       /^error: there is no service to talk to\n {2}Log in: +lkm login --base-url URL\n/,
     );
-    expect((await run(['keys', 'list', ...login.slice(1)], { terminal: true, env: { NO_COLOR: '1' } })).stderr).toMatch(
+    expect(
+      (await run(['keys', 'list', '--base-url', 'shop.example'], { terminal: true, env: { NO_COLOR: '1' } })).stderr,
+    ).toMatch(
       /^error: there is no token for https:\/\/shop.example\n {2}Log in: +lkm login --base-url https:\/\/shop.example\n/,
     );
   });
 
-  it('replaces a token that still works only with consent, and one that the service no longer knows', async () => {
+  it('replaces a token that works only with --yes, and a token that the service no longer knows without', async () => {
     const { login, config } = home();
     const stored = () => config().profiles['shop.example'].token;
     await login(TOKEN);

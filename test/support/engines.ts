@@ -10,14 +10,14 @@ import { connect, databaseUrl, type PostgresTemplate, query } from './postgres.t
 /** A row as the engine gives it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A fresh database, open as the service opens it, and a way round the service. */
+/** A fresh database, opened by the store, and a connection for SQL beside the store. */
 export interface TestDatabase extends AsyncDisposable {
   /** What `openStore` opened. */
   readonly location: string;
   readonly store: Store;
-  /** Runs SQL on a connection of its own; it carries its values in itself, so that it reads the same on every engine. */
+  /** Runs SQL on another connection. Values are part of the text, since the engines write placeholders differently. */
   query(sql: string): Promise<Row[]>;
-  /** Every table but those of the migrator, each after those that refer to it. */
+  /** All tables except that of migrations; a table comes after the tables that refer to it. */
   listTables(): Promise<string[]>;
 }
 
@@ -64,7 +64,7 @@ interface Spare {
 
 /** PostgreSQL, with databases that are copies of a template. */
 export function postgresOn(place: () => PostgresTemplate): Engine {
-  /** Databases that are empty again, each with a connection: making one takes longer than most tests. */
+  /** Emptied databases to use again, each with a connection: creating one takes longer than most tests. */
   const spare: Spare[] = [];
 
   async function makeDatabase({ url, template }: PostgresTemplate): Promise<Spare> {
@@ -112,7 +112,7 @@ export function postgresOn(place: () => PostgresTemplate): Engine {
             await query(server.url, `drop database ${name} with (force)`);
             return;
           }
-          // To truncate them would take a tenth of a second, since each has files of its own.
+          // `truncate` would take a tenth of a second, since each table has files of its own.
           await client.query((await listTables()).map((table) => `delete from ${table}`).join(';'));
           spare.push(made);
         },
@@ -127,7 +127,7 @@ const postgres = postgresOn(() => ({ url: inject('postgres'), template: inject('
 
 const only = process.env.LKM_TEST_ENGINE;
 
-/** Every engine: what uses a database is tested on each. The short run names one of them. */
+/** The engines that this run tests: all of them, or the one in LKM_TEST_ENGINE. */
 export const engines: readonly Engine[] = [sqlite, postgres].filter(({ name }) => only === undefined || only === name);
 
 /** The engine of this name; fails where the run leaves it out. */
@@ -137,13 +137,13 @@ export function engineOf(name: 'SQLite' | 'PostgreSQL'): Engine {
   return engine;
 }
 
-/** A folder of one test, removed with all that is in it. */
+/** A temporary folder for one test. */
 export async function createFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'lkm-service-test-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A place for a database of an engine, where none is yet, or an empty one. */
+/** The location of a new database: a SQLite file that does not exist yet, or an empty PostgreSQL database. */
 export async function newPlace(engine: string): Promise<AsyncDisposable & { readonly location: string }> {
   if (engine === 'SQLite') {
     const folder = await createFolder();

@@ -43,7 +43,7 @@ export class PostgresUnavailable extends Error {
   }
 }
 
-/** A PostgreSQL server with a standby, named `s1`, which copies it, and which it need not wait for. */
+/** A PostgreSQL server and its standby `s1`; commits do not wait for the standby unless the settings say so. */
 export type PostgresPair = Awaited<ReturnType<typeof startPair>>;
 
 /** The server that `LKM_TEST_POSTGRES` names, else one that is started. Throws {@link PostgresUnavailable}. */
@@ -137,7 +137,7 @@ interface Server {
 
 const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 
-/** Waits for the end of the process that started it, ends the servers in a folder, and removes the folder. */
+/** A shell script: waits until the process that started it ends, ends the servers in a folder, and removes the folder. */
 const GUARD = `cat > /dev/null
 for file in "$1"/*/postmaster.pid; do
   read -r pid < "$file" && kill -QUIT "$pid" && while kill -0 "$pid"; do sleep 0.05; done
@@ -182,7 +182,7 @@ async function startCluster(settings: Settings) {
         if (/ready to accept (read-only )?connections/.test(log)) resolve(true);
       });
     });
-    // It does not keep this process alive.
+    // The server must not keep this process alive.
     for (const handle of [child, child.stderr as unknown as ChildProcess]) handle.unref();
     return isReady;
   }
