@@ -55,6 +55,21 @@ describe('help', () => {
     expect(stdout).toContain('For operators, on the database itself\n  db  status, migrate');
   });
 
+  it.each(['keys create', 'keys block', 'keys import', 'customers create'])(
+    'of %s shows its own options before those for files',
+    async (words) => {
+      const { stdout } = await lkm([...words.split(' '), '--help']);
+      const [own = '', files = ''] = stdout.split('\nOptions for files\n');
+      const [section = ''] = files.split('\n\n');
+      for (const name of ['-f, --file', '--encoding', '--concurrency']) {
+        expect(own).not.toContain(name);
+        expect(section).toContain(name);
+      }
+      expect(own).toContain('-h, --help');
+      expect(section).not.toContain('--idempotency-key');
+    },
+  );
+
   it('names first what people at a desk need: login, find, keys and customers', async () => {
     const { stdout } = await lkm(['--help']);
     const words = [...stdout.matchAll(/^ {2}(\w[\w-]*) {2}/gm)].map(([, word]) => word);

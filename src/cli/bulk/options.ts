@@ -62,6 +62,9 @@ export const restartOption = flag(
   'with -f: do all rows again, when it is too late (after 23h) to finish a run that was interrupted',
 );
 
+/** The options about files and their rows, which the help page of a command shows behind its own. */
+export const fileOptions = [bulkOptions, systemOptions, { restartOption }].flatMap((options) => Object.values(options));
+
 export const isBulk = ({ file, count }: Readonly<Record<string, unknown>>): boolean =>
   file !== undefined || count !== undefined;
 

@@ -1,4 +1,4 @@
-import { type Command, type CommandEntry, describeOption } from '../command.ts';
+import { type Command, type CommandEntry, describeOption, type Parameter } from '../command.ts';
 import { globalOptions } from '../global-options.ts';
 import { wrap } from '../output/words.ts';
 import type { NeededScope } from '../request/needed-scopes.ts';
@@ -10,7 +10,8 @@ import { topics } from './topics.ts';
 export async function helpPage(path: string, command: Command | null, view: HelpView): Promise<string> {
   if (command !== null) {
     const { neededScopes } = await import('../request/needed-scopes.ts');
-    return commandHelp(command, neededScopes(command), view);
+    const { fileOptions } = await import('../bulk/options.ts');
+    return commandHelp(command, neededScopes(command), new Set<Parameter>(fileOptions), view);
   }
   const group = groups.find(({ name }) => path === `lkm ${name}`);
   return group === undefined ? rootHelp(view) : groupHelp(group, view);
@@ -83,13 +84,18 @@ function groupHelp({ name, alias, summary }: Group, view: HelpView): string {
   ].join('\n');
 }
 
-function commandHelp(command: Command, scopes: readonly NeededScope[], view: HelpView): string {
+function commandHelp(
+  command: Command,
+  scopes: readonly NeededScope[],
+  fileOptions: ReadonlySet<Parameter>,
+  view: HelpView,
+): string {
   const positional = Object.values(command.arguments).map((one): Row => [withoutBrackets(one.usage), one.describe]);
   const specs = Object.values(command.options);
-  const options = specs.map((spec) => ({
-    usage: spec.kind === 'many' ? `${spec.usage}...` : spec.usage,
-    describe: describeOption(spec),
-  }));
+  const rowOf = (spec: Parameter): Row =>
+    optionRow({ usage: spec.kind === 'many' ? `${spec.usage}...` : spec.usage, describe: describeOption(spec) });
+  const ofFiles = specs.filter((spec) => fileOptions.has(spec)).map(rowOf);
+  const options = specs.filter((spec) => !fileOptions.has(spec)).map(rowOf);
   const fields = command.fields.map(({ name }) => name);
   const needed = scopes.map(({ scope, purpose }): Row => [scope, purpose]);
   const usage = ['lkm', command.path, ...positional.map(([name]) => name), '[options]'].join(' ');
@@ -97,7 +103,8 @@ function commandHelp(command: Command, scopes: readonly NeededScope[], view: Hel
     `${wrap(command.about, view.columns).join('\n')}\n`,
     `Usage:  ${usage}\n`,
     positional.length > 0 && section('Arguments', positional, view),
-    section('Options', [...options, helpOption].map(optionRow), view),
+    section('Options', [...options, optionRow(helpOption)], view),
+    ofFiles.length > 0 && section('Options for files', ofFiles, view),
     command.terms && section(command.terms.title, command.terms.rows, view),
     specs.some(({ kind }) => kind === 'many') && 'Options with ... may be given several times.\n',
     fields.length > 0 && heading('Fields for --fields, which makes JSON flat too', view) + listed(fields, view),
