@@ -23,6 +23,7 @@ const terms = {
 export const Plan = resource('Plan', 'What keys of a product are issued with, under a name', {
   id: shownId(PlanId),
   productId: shownId(ProductId),
+  productName: shown('The name of its product; in lists', 'Editor').optional(),
   name: shown('Its name, unique in the product', 'Pro yearly'),
   active: Active.describe('Whether keys may be issued by it'),
   maxActivations: Count.nullable().describe('How many devices may use a key; null means unlimited'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { ListedLicense } from './keys/lists.ts';
 import { data } from './reply.ts';
-import { Count, ProductId, resource, shownId } from './scalars.ts';
+import { Count, ProductId, resource, shown, shownId } from './scalars.ts';
 
 const counts = {
   total: Count.describe('All keys: active, expired, blocked and revoked ones'),
@@ -19,12 +19,16 @@ const counts = {
 /** How many keys there are, by status. */
 export type KeyCounts = Record<keyof typeof counts, number>;
 
+const productName = shown('The name of the product; absent without `product:read`', 'Editor').optional();
+
 const Monday = z.iso.date().meta({ description: 'Its Monday, UTC', examples: ['2026-11-16'] });
 const Weeks = z.array(z.looseObject({ week: Monday, count: Count }));
 
 export const Stats = resource('Stats', 'Statistics of keys, devices, sessions and customers', {
   keys: z.looseObject(counts).meta({ id: 'KeyCounts', description: 'How many keys, by status' }),
-  products: z.array(z.looseObject({ productId: shownId(ProductId), ...counts })).describe('The same by product'),
+  products: z
+    .array(z.looseObject({ productId: shownId(ProductId), productName, ...counts }))
+    .describe('The same by product'),
   devices: Count.describe('How many devices hold a slot'),
   sessions: Count.describe('How many sessions are leased now'),
   customers: Count.nullable().describe('How many customers the account has; null for some products only'),

@@ -1,6 +1,6 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { KeyCounts, stats } from '../contract/stats.ts';
-import { productsOf } from '../domain/access.ts';
+import { allows, productsOf } from '../domain/access.ts';
 import { addSeconds, toInstant } from '../domain/time.ts';
 import { showListed } from './keys/show.ts';
 import { anyone, type Operations } from './operation.ts';
@@ -27,7 +27,9 @@ export const statsOperations: Operations<typeof stats> = {
       return {
         keys: products.reduce(add, nothing),
         // Databases may sort text otherwise.
-        products: products.sort((one, other) => (one.productId < other.productId ? -1 : 1)),
+        products: products
+          .sort((one, other) => (one.productId < other.productId ? -1 : 1))
+          .map(({ productName, ...counts }) => ({ ...counts, ...(allows(caller, 'product:read') && { productName }) })),
         devices: await stats.devices(scope),
         sessions: await stats.sessions(scope, now),
         customers: ids === null ? await customers.list(accountId).count() : null,

@@ -58,7 +58,7 @@ const viewerOnly = {
     data: {
       ...empty,
       keys: ofViewer,
-      products: [{ productId: viewer, ...ofViewer }],
+      products: [{ productId: viewer, productName: 'Viewer', ...ofViewer }],
       ...{ devices: 1, sessions: 1, customers: null },
       issuedPerWeek: perWeek({ '2026-11-16': 2 }),
       activatedPerWeek: perWeek({ '2026-11-16': 1 }),
@@ -73,8 +73,8 @@ const everything = {
     data: {
       keys: all,
       products: expect.arrayContaining([
-        { productId: editor, ...ofEditor },
-        { productId: viewer, ...ofViewer },
+        { productId: editor, productName: 'Editor', ...ofEditor },
+        { productId: viewer, productName: 'Viewer', ...ofViewer },
       ]),
       ...{ devices: 4, sessions: 1, customers: 1 },
       issuedPerWeek: perWeek({ '2026-08-31': 2, '2026-11-16': 2 }),
@@ -89,6 +89,16 @@ const everything = {
 scenarios<Shop>('stats.get', { given: openShop }, [
   row('counts nothing where there is nothing', answers({ data: empty, code: 0 }), { as: 'other admin' }),
   row('counts keys by product and status, devices, sessions and customers', everything),
+  row(
+    'names no product without product:read',
+    answers({
+      data: expect.objectContaining({
+        products: expect.arrayContaining([expect.not.objectContaining({ productName: 'Viewer' })]),
+      }),
+      code: 0,
+    }),
+    { as: ({ viewer }: Shop) => ({ scopes: ['license:read'], productIds: [viewer] }) },
+  ),
   row('counts only the product that the token is for', viewerOnly, {
     as: ({ viewer }) => ({ kind: 'read-only', productIds: [viewer] }),
     absent: ({ editor }) => [editor],

@@ -40,7 +40,7 @@ const editorOnly = ({ editor }: Subject) => ({ kind: 'admin', productIds: [edito
 scenarios<Subject>('plans.list', { given: onePlan }, [
   row(
     'lists all plans',
-    answers((all: Subject) => acted('plans.list', [proOf(all)])),
+    answers((all: Subject) => acted('plans.list', [{ ...proOf(all), productName: 'Editor' }])),
     { as: 'read-only' },
   ),
   row('lists those of the products of a token', answers(acted('plans.list', [])), { as: viewerOnly }),

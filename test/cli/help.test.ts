@@ -55,7 +55,7 @@ describe('help', () => {
     expect(stdout).toContain('For operators, on the database itself\n  db  status, migrate');
   });
 
-  it.each(['keys create', 'keys block', 'keys import', 'customers create'])(
+  it.each(['keys create', 'keys block', 'customers create'])(
     'of %s shows its own options before those for files',
     async (words) => {
       const { stdout } = await lkm([...words.split(' '), '--help']);

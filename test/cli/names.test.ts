@@ -114,13 +114,15 @@ describe('a name in the place of an id', () => {
     expect((await at('keys create -P engine-pro')).code).toBe(6);
   });
 
-  it('names a plan, and a narrow list of plans shows what they are before the id of their product', async () => {
+  it('names a plan, and a narrow list of plans shows what they are and their product by name', async () => {
     const { answer, at } = await shopWith();
     await answer('plans create --name Pro --feature sso');
     const trial = await answer('plans create --name Trial --trial true --lasts 14d');
     const { stdout } = await at('plans list', { terminal: true, columns: 96 });
-    expect(stdout).toMatch(/^ID +NAME +ACTIVE +DEVICES +LASTS +TRIAL +FEATURES\n/);
-    expect(stdout).toContain(`\n${trial}  Trial  yes     unlimited  P14D      yes    –\n`);
+    expect(stdout).toMatch(/^ID +NAME +PRODUCT +ACTIVE +DEVICES +LASTS +TRIAL +FEATURES\n/);
+    expect(stdout).toContain(`\n${trial}  Trial  Engine   yes     unlimited  P14D      yes    –\n`);
+    const narrow = await at('plans list', { terminal: true, columns: 80 });
+    expect(narrow.stdout).toContain(`\n${trial}  Trial  Engine   unlimited  P14D      –\n`);
     expect((await at('plans get trial', { terminal: true })).stdout).toContain(trial);
     expect((await at('keys trial --plan Pro --host-id pc-7')).stderr).toContain(
       '  The plan must be active and belong to the product; for a trial it needs --trial true.\n  See them:  lkm plans list\n',

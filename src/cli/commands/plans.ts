@@ -12,7 +12,7 @@ const orWord = (word: string) => (value: unknown) => String(value ?? word);
 const planFields: readonly Field[] = [
   { name: 'id' },
   { name: 'name', cuts: true },
-  { name: 'productId', label: 'product', drops: 2 },
+  { name: 'productId', label: 'product', cuts: true, show: (id, _, { productName }) => String(productName ?? id) },
   { name: 'active', show: yesNo, drops: 3 },
   { name: 'maxActivations', label: 'devices', isNumber: true, show: orWord('unlimited') },
   { name: 'duration', label: 'lasts', show: orWord('for ever') },
@@ -20,7 +20,14 @@ const planFields: readonly Field[] = [
   { name: 'features', show: (features) => describeFeatures(Object(features)), shown: 'table' },
   { name: 'createdAt', label: 'created', show: relative, drops: 1 },
   ...fieldsShown('data', 'fromFirstUse', 'gracePeriod', 'licenseType', 'maxConcurrentSessions', 'heartbeatInterval'),
-  ...fieldsShown('data', 'sessionLeaseDuration', 'customerCanSelfReset', 'fingerprintMatch', 'updatedAt'),
+  ...fieldsShown(
+    'data',
+    'sessionLeaseDuration',
+    'customerCanSelfReset',
+    'fingerprintMatch',
+    'updatedAt',
+    'productName',
+  ),
 ];
 
 const describeFeatures = (features: Readonly<Record<string, unknown>>): string =>

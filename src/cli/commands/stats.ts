@@ -1,10 +1,9 @@
-import type { Product } from '../../contract/products.ts';
 import type { Stats } from '../../contract/stats.ts';
 import { option, productFilter } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field, View } from '../output/result.ts';
 import { count } from '../output/words.ts';
-import { checkFiltersExist, unlessRefused } from '../request/look-ups.ts';
+import { checkFiltersExist } from '../request/look-ups.ts';
 import { parseSince } from '../values/instant.ts';
 import { readCommand } from './forms.ts';
 import { countIssued, issuedFields, kinds } from './issued-by.ts';
@@ -17,7 +16,7 @@ type Numbers = Readonly<Record<string, unknown>>;
 const ALL = 'all';
 
 const countFields: readonly Field[] = [
-  { name: 'productId', label: 'product', cuts: true, show: (_, __, { name }) => String(name) },
+  { name: 'productId', label: 'product', cuts: true, show: (id, _, { productName }) => String(productName ?? id) },
   { name: 'total', isNumber: true },
   { name: 'active', isNumber: true },
   { name: 'unused', isNumber: true, drops: 3 },
@@ -41,7 +40,11 @@ export const stats = readCommand({
     by: option('--by <WHAT>', 'count issued keys by this', { choices: kinds }),
     since: option('--since <WHEN>', 'with --by: since when, as a day or how long ago; 7d unless given', parseSince),
   },
-  fields: [...countFields, ...fieldsShown('chosen', ...issuedFields.map(({ name }) => name))],
+  fields: [
+    ...countFields,
+    ...fieldsShown('data', 'productName'),
+    ...fieldsShown('chosen', ...issuedFields.map(({ name }) => name)),
+  ],
   examples: [
     ['lkm stats', 'the whole account'],
     ['lkm stats -P "$ID"', 'one product'],
@@ -63,21 +66,19 @@ export const stats = readCommand({
       empty: '',
       quiet: [String(data.keys.total)],
       secret: true,
-      draw: async (view) =>
-        renderStats(data, (await unlessRefused('scopeMissing', client.products.list()))?.items ?? [], view),
+      draw: (view) => renderStats(data, view),
     };
   },
 });
 
 const MAX_SHOWN = 5;
 
-async function renderStats(data: Stats, named: readonly Product[], view: View): Promise<string> {
+async function renderStats(data: Stats, view: View): Promise<string> {
   const { renderTable } = await import('../output/table.ts');
   const table = (fields: readonly Field[], rows: readonly Numbers[]) =>
     rows.length === 0 ? 'none\n' : renderTable(fields, rows, view);
-  const names = new Map(named.map(({ id, name }) => [id, name]));
-  const products = data.products.map((one) => ({ ...one, name: names.get(one.productId) ?? one.productId }));
-  const rows = products.length > 1 ? [...products, { ...data.keys, productId: ALL, name: ALL }] : products;
+  const { products } = data;
+  const rows = products.length > 1 ? [...products, { ...data.keys, productId: ALL }] : products;
   const { devices, sessions, customers } = data;
   const known = customers === null ? '' : `, ${count(customers, 'customer')}`;
   const sections: [title: string, text: string][] = [

@@ -5,7 +5,7 @@ import type { Connection } from '../engine/driver.ts';
 import { isAmong, raw, sql } from '../engine/sql.ts';
 import { nullIfTaken } from '../errors.ts';
 import { type List, listsOf } from '../lists.ts';
-import { type Changes, flag, json, tableOf, text } from '../table.ts';
+import { type Changes, flag, json, type Row, tableOf, text } from '../table.ts';
 
 const columns = {
   accountId: text<AccountId>('account_id'),
@@ -20,7 +20,19 @@ const columns = {
 };
 
 const plans = tableOf('plans', columns, ['accountId']);
-const lists = listsOf(plans, 'id');
+
+/** A plan with the name of its product. */
+export interface NamedPlan extends Plan {
+  readonly productName: string;
+}
+
+const readNamed = (row: Row): NamedPlan => ({ ...plans.read(row), productName: row.product_name as string });
+const lists = listsOf({ ...plans, read: readNamed }, 'id', {
+  beside: {
+    columns: raw('p.name as product_name'),
+    joins: raw('left join products as p on p.account_id = listed.account_id and p.id = listed.product_id'),
+  },
+});
 const unlessNamed = sql`on conflict (account_id, product_id, name) do nothing`;
 
 /** The plans of products. */
@@ -37,7 +49,7 @@ export const planRepository = (db: Connection) => ({
   findLocked: (accountId: AccountId, id: string): Promise<Plan | null> => plans.lock(db, { accountId, id }),
 
   /** Oldest first; null stands for all products. */
-  list: (accountId: AccountId, productIds: readonly string[] | null): List<Plan> =>
+  list: (accountId: AccountId, productIds: readonly string[] | null): List<NamedPlan> =>
     lists.of(
       db,
       { accountId },

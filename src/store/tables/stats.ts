@@ -43,9 +43,15 @@ export const statsRepository = (db: Connection) => ({
     const sums = Object.entries(conditions).map(
       ([name, condition]) => sql`sum(case when ${condition} then 1 else 0 end) as ${raw(name)}`,
     );
-    const rows = await db.all<{ product_id: string } & Record<keyof KeyCounts, unknown>>(sql`
-      select product_id, ${join(sums)} from licenses where ${isIn(scope)} group by product_id`);
-    return rows.map(({ product_id: productId, ...counts }) => ({ productId, ...numbersOf(counts) }));
+    type Counts = { product_id: string; product_name: string } & Record<keyof KeyCounts, unknown>;
+    const rows = await db.all<Counts>(sql`
+      select counted.*, p.name as product_name
+      from (select product_id, ${join(sums)} from licenses where ${isIn(scope)} group by product_id) as counted
+        join products as p on p.account_id = ${scope.accountId} and p.id = counted.product_id`);
+    return rows.map(({ product_id: productId, product_name: productName, ...counts }) => ({
+      ...{ productId, productName },
+      ...numbersOf(counts),
+    }));
   },
 
   /** How many devices hold a slot of these keys. */
