@@ -148,7 +148,7 @@ export const commandEntries: readonly CommandEntry[] = [
   entry('offline release', 'on the device: sign that it gives up its licence', offline),
   entry('offline accept', 'with the service: free the slot of a device that has signed so', offline),
   entry('tokens list', 'list tokens, without their secrets', tokens),
-  entry('tokens get', 'show a token, without its secret', tokens),
+  entry('tokens show', 'show a token, without its secret', tokens),
   entry('tokens create', 'create a token; it is shown once', tokens),
   entry('tokens import', 'take in a token that applications have built in', tokens),
   entry('tokens rotate', 'replace a token by a new one; both work for a while', tokens),

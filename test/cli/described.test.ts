@@ -81,7 +81,7 @@ const lines: readonly string[] = [
   'plans create --name basic -P PROD',
   'plans update PLAN --name best',
   'tokens list',
-  'tokens get TOK',
+  'tokens show TOK',
   'tokens create --kind read-only --name more',
   'tokens rotate TOK',
   'tokens revoke TOK --yes',

@@ -27,7 +27,7 @@ it('puts a command that a terminal has no room for below its label', async () =>
 it('breaks the values of a record between words', async () => {
   const { at, answer } = await openShop();
   await answer('tokens create --role support --name erika -q');
-  const { stdout } = await at('tokens get erika', { terminal: true });
+  const { stdout } = await at('tokens show erika', { terminal: true });
   expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
   expect(stdout).toMatch(/license:sign,\n {12}license:reveal/);
 });

@@ -64,7 +64,7 @@ describe('tokens', () => {
       rateLimit: 60,
       expiresAt: '2027-01-31T23:59:59.000Z',
     });
-    const { stdout } = await at(`tokens get ${id} --format table`);
+    const { stdout } = await at(`tokens show ${id} --format table`);
     for (const line of [/^networks +10\.0\.0\.0\/8, ::1$/m, /^last used +never$/m]) expect(stdout).toMatch(line);
     expect(stdout).not.toContain(token.slice(-20));
     expect(await json('tokens create --kind client --name app --expires never')).toMatchObject({ expiresAt: null });

@@ -161,7 +161,7 @@ const wrong: readonly (readonly [line: string, says: string])[] = [
   ['audit list --since tomorrow', "--since: '2026-11-22' is in the future"],
   ['tokens create --role suport --name x', "--role: 'suport' is not one of ci, support, sales, app, auditor"],
   ['tokens create --role support', '--name is required'],
-  ['tokens get', "missing required argument 'ID|NAME'"],
+  ['tokens show', "missing required argument 'ID|NAME'"],
   ['webhooks test', "missing required argument 'ID|URL'"],
   ['sessions release', "missing required argument 'ID|HOST|USER'"],
   ['login --base-url "127.0.0.1 :80"', "--base-url '127.0.0.1 :80' is not an address"],

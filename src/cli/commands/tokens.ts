@@ -48,7 +48,7 @@ const tokenArgument = argument('<ID|NAME>', 'the token, by its id or name', {
   takesName: true,
 });
 
-export const tokensGet = showCommand({
+export const tokensShow = showCommand({
   about: 'Shows one token: what it may do, from where and for how long, and when it was used last. Never its secret.',
   operation: 'tokens.get',
   arguments: { id: tokenArgument },
@@ -57,8 +57,8 @@ export const tokensGet = showCommand({
     return field.name === 'expiresAt' ? { ...field, show: expiry } : field;
   }),
   examples: [
-    ['lkm tokens get tok_…', 'everything about it'],
-    ['lkm tokens get tok_… --json --fields lastUsedOn', 'is it still in use?'],
+    ['lkm tokens show tok_…', 'everything about it'],
+    ['lkm tokens show tok_… --json --fields lastUsedOn', 'is it still in use?'],
   ],
   show: recordOf,
 });
