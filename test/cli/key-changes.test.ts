@@ -183,7 +183,7 @@ it.each([
   ['create --expires-after soon', "--expires-after: 'soon' is not a duration such as P1Y, P14D, 1y, 30d or 12h"],
   ['create --grace-period 10000d', "--grace-period: '10000d' is too long"],
   ['create --max-sessions 3', '--max-sessions goes with --type floating'],
-  ['update KEY', 'one of --max-activations, --expires, '],
+  ['update KEY', 'name what to change, such as --max-activations 10'],
   ['update KEY --feature a --remove-feature a', '--feature and --remove-feature contradict each other'],
   ['update KEY --allow-host a --allow-any-host', '--allow-host and --allow-any-host contradict each other'],
   ['update KEY --remove-metadata is_trial', 'is_trial has an option of its own: --trial false'],

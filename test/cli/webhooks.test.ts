@@ -57,7 +57,7 @@ describe('lkm webhooks create', () => {
       ['create --url https://x.example/ --signature v1', "'v1' is not one of standard, timestamped"],
       ['create --url https://x.example/ --signature standard,standard', 'a value is repeated'],
       ['create', '--url is required'],
-      [`update ${id}`, 'is required'],
+      [`update ${id}`, 'name what to change, such as --inactive'],
       [`update ${id} --active --inactive`, '--active and --inactive contradict each other'],
       [`update ${id} --type ping --all-types`, '--type and --all-types contradict each other'],
       [`update ${id} --inactive --from now`, '--from needs --active'],
