@@ -35,32 +35,14 @@ export type Route = (attempt: number) => string;
 export class Unprepared extends Error {}
 
 /** All that was asked of a world, and all that it answered. Lives outside the server, and survives it. */
-export interface Ledger {
-  readonly intents: readonly Intent[];
-  /** Writes an intent down, after what it needs has been made. Throws {@link Unprepared} when that fails. */
-  intend(operation: Operation, route: Route): Promise<Intent>;
-  /** Writes an intent on a known target down. */
-  intendOn(operation: Operation, target: Target): Intent;
-  /** Sends once. Null is no answer. Final answers are kept. */
-  send(intent: Intent, url: string): Promise<Answer | null>;
-  /** Sends until there is a final answer, so many times; null when there is none in time. */
-  settle(intent: Intent, route: Route, times?: number): Promise<Answer | null>;
-  /** Sends without an idempotency key, and keeps nothing. */
-  sendBare(ask: AuthorizedRequest, url: string): Promise<Answer | null>;
-  close(): Promise<void>;
-}
+export type Ledger = ReturnType<typeof openLedger>;
 
 const REQUEST_TIMEOUT_MS = 30_000;
-
 const LOCK_TIMEOUT_MS = 45_000;
 
 /** A sabotaged client gives each attempt a key of its own. */
-export function openLedger({ token, productId }: World, { keepKey = true } = {}): Ledger {
-  const agent = new Agent({
-    connections: null,
-    keepAliveTimeout: 10_000,
-    headersTimeout: REQUEST_TIMEOUT_MS,
-  });
+export function openLedger({ token, productId }: World, { keepKey = true } = {}) {
+  const agent = new Agent({ connections: null, keepAliveTimeout: 10_000, headersTimeout: REQUEST_TIMEOUT_MS });
   const intents: Intent[] = [];
 
   async function exchange(url: string, ask: AuthorizedRequest, key: string | null): Promise<Answer | null> {
@@ -87,6 +69,7 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
     }
   }
 
+  /** Sends once. Null is no answer. Final answers are kept. */
   async function send(intent: Intent, url: string): Promise<Answer | null> {
     intent.sent += 1;
     const key = keepKey || intent.sent === 1 ? intent.key : randomUUID();
@@ -105,12 +88,14 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
     }
   }
 
+  /** Sends until there is a final answer, so many times; null when there is none in time. */
   async function settle(intent: Intent, route: Route, times = 1): Promise<Answer | null> {
     let answer: Answer | null = null;
     for (let turn = 0; turn < times; turn += 1) answer = await settleOnce(intent, (attempt) => route(attempt + turn));
     return answer;
   }
 
+  /** Writes an intent on a known target down. */
   function intendOn(operation: Operation, target: Target, consumes?: Intent): Intent {
     const mark = randomUUID();
     const ask = operation.ask(mark, target, productId);
@@ -121,8 +106,9 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
   }
 
   return {
-    intents,
-    async intend(operation, route) {
+    intents: intents as readonly Intent[],
+    /** Writes an intent down, after what it needs has been made. Throws {@link Unprepared} when that fails. */
+    async intend(operation: Operation, route: Route): Promise<Intent> {
       const given = await operation.prepare?.(async (first, target = {}) => {
         const intent = intendOn(first, target);
         const answer = await settle(intent, route);
@@ -134,7 +120,8 @@ export function openLedger({ token, productId }: World, { keepKey = true } = {})
     intendOn,
     send,
     settle,
-    sendBare: (ask, url) => exchange(url, ask, null),
+    /** Sends without an idempotency key, and keeps nothing. */
+    sendBare: (ask: AuthorizedRequest, url: string) => exchange(url, ask, null),
     close: () => agent.destroy(),
   };
 }

@@ -2,12 +2,6 @@ import { type Intent, isSuccess, type Ledger, nameOf, type Route, Unprepared } f
 import { createKeyOf, keyOf, type Operation, operations, SLOTS, signSharedKey } from './operations.ts';
 import type { Random } from './random.ts';
 
-/** Clients that go on until they are told to stop; each then finishes what it has begun. */
-export interface Load {
-  /** Resolves to what was asked in this load, once every client has come to an end. */
-  stop(): Promise<readonly Intent[]>;
-}
-
 interface LoadOptions {
   readonly clients: number;
   readonly route: Route;
@@ -19,9 +13,9 @@ interface LoadOptions {
 
 /**
  * Puts clients to work, each with one request at a time: all operations in turn, and in between one key with few
- * slots that all of them sign.
+ * slots that all of them sign. They go on until they are told to stop; each then finishes what it has begun.
  */
-export function startLoad(ledger: Ledger, random: Random, { clients, route, only, pauseMs }: LoadOptions): Load {
+export function startLoad(ledger: Ledger, random: Random, { clients, route, only, pauseMs }: LoadOptions) {
   const before = ledger.intents.length;
   let isOver = false;
   let shared: Promise<string> | null = null;
@@ -51,7 +45,8 @@ export function startLoad(ledger: Ledger, random: Random, { clients, route, only
   const working = Promise.all(Array.from({ length: clients }, work));
   working.catch(() => {}); // is seen by `stop`
   return {
-    async stop() {
+    /** Resolves to what was asked in this load, once every client has come to an end. */
+    async stop(): Promise<readonly Intent[]> {
       isOver = true;
       await working;
       return ledger.intents.slice(before);

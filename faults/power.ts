@@ -8,24 +8,18 @@ const CALLS = 'pwrite64,ftruncate,fsync,fdatasync';
 /** What a disk keeps or loses in one piece. */
 const SECTOR_BYTES = 512;
 
-/** A machine whose power can be cut. */
-export interface Power {
-  /**
-   * Once the process is dead: leaves in the files what a disk must hold, which is what was synced, and of the rest a
-   * random part. Returns how many writes had not been synced.
-   */
-  cut(random: Random): Promise<number>;
-}
-
 /** Watches all that a process writes to a SQLite database, from now on. What is in the files now counts as safe. */
-export async function watchPower(pid: number, db: string): Promise<Power> {
+export async function watchPower(pid: number, db: string) {
   const written = `${db}-trace`;
   rmSync(written, { force: true });
-  const options = ['-f', '-y', '-xx', '-s', '70000', '-o', written, '-e', `trace=${CALLS}`];
-  const detach = await trace(pid, options);
+  const detach = await trace(pid, ['-f', '-y', '-xx', '-s', '70000', '-o', written, '-e', `trace=${CALLS}`]);
   const disk = new Map([db, `${db}-wal`].map((path) => [path, new File(path)]));
   return {
-    async cut(random) {
+    /**
+     * Once the process is dead: leaves in the files what a disk must hold, which is what was synced, and of the rest a
+     * random part. Returns how many writes had not been synced.
+     */
+    async cut(random: Random): Promise<number> {
       await detach();
       for (const call of readCalls(written)) disk.get(call.path)?.apply(call);
       let lost = 0;

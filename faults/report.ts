@@ -30,13 +30,11 @@ export const newReport = (scenario: string, engine: Engine): Report => ({
   counts: new Map(),
 });
 
-const MAX_NOTES = 30;
-
 /** Counts a failure and says which it is. */
 export function fail(report: Report, failure: 'lost' | 'doubled' | 'overActivated' | 'wrong', what: string): void {
   report[failure] += 1;
   const note = `${failure}: ${what}`;
-  if (report.notes.length < MAX_NOTES && !report.notes.includes(note)) report.notes.push(note);
+  if (report.notes.length < 30 && !report.notes.includes(note)) report.notes.push(note);
 }
 
 /** Adds to a further count. */

@@ -31,10 +31,7 @@ const table = {
   'new-key-on-retry': { about: 'the client gives each attempt a key of its own' },
   'backup-of-tomorrow': { about: 'a backup has to hold what came after it' },
 
-  'no-retry': {
-    about: 'an event that a webhook has not accepted is not sent again',
-    webhooks: { schedule: [] },
-  },
+  'no-retry': { about: 'an event that a webhook has not accepted is not sent again', webhooks: { schedule: [] } },
 
   'synchronous-normal': {
     about: 'SQLite commits without waiting for the disk',

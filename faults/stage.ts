@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ServeOptions } from '../src/server/serve.ts';
 import { check, tally } from './check.ts';
-import { type Ledger, openLedger } from './ledger.ts';
+import { openLedger } from './ledger.ts';
 import { type Listening, startListening } from './process.ts';
 import { fail, type Report } from './report.ts';
 import type { Sabotage } from './sabotages.ts';
@@ -20,22 +20,7 @@ export interface Server extends Listening {
 }
 
 /** A world with its ledger and its servers. */
-export interface Stage {
-  readonly world: World;
-  readonly ledger: Ledger;
-  /** Those that are alive, oldest first. */
-  readonly servers: readonly Server[];
-  /** The address of one of them, the next one with each attempt. */
-  readonly url: (attempt?: number) => string;
-  /** Starts servers until there are `count`; returns the oldest. */
-  haveServers(count: number, setup?: ServerSetup): Promise<Server>;
-  /** Starts one more. */
-  start(setup?: ServerSetup): Promise<Server>;
-  /** Compares the ledger with the database, and asks whether every server is still there that was not killed. */
-  check(report: Report): Promise<void>;
-  /** Adds what was acknowledged to the report, and takes everything away. */
-  close(report: Report): Promise<void>;
-}
+export type Stage = Awaited<ReturnType<typeof setStage>>;
 
 /** Starts a server of the sources in a process of its own, with a protection taken away or none. */
 export function startServer(
@@ -48,7 +33,7 @@ export function startServer(
 }
 
 /** Opens the ledger of an empty world. */
-export async function setStage(run: Run, world: World): Promise<Stage> {
+export async function setStage(run: Run, world: World) {
   const ledger = openLedger(world, { keepKey: run.sabotage !== 'new-key-on-retry' });
   const servers: Server[] = [];
   const lastWords: string[] = [];
@@ -68,19 +53,25 @@ export async function setStage(run: Run, world: World): Promise<Stage> {
   return {
     world,
     ledger,
-    servers,
+    /** Those that are alive, oldest first. */
+    servers: servers as readonly Server[],
+    /** Starts one more. */
     start,
-    url: (attempt = 0) => servers[attempt % Math.max(1, servers.length)]?.url ?? 'http://127.0.0.1:9',
-    async haveServers(count, setup) {
+    /** The address of one of them, the next one with each attempt. */
+    url: (attempt = 0): string => servers[attempt % Math.max(1, servers.length)]?.url ?? 'http://127.0.0.1:9',
+    /** Starts servers until there are `count`; returns the oldest. */
+    async haveServers(count: number, setup?: ServerSetup): Promise<Server> {
       while (servers.length < count) await start(setup);
       return servers[0] as Server;
     },
-    async check(report) {
+    /** Compares the ledger with the database, and asks whether every server is still there that was not killed. */
+    async check(report: Report): Promise<void> {
       for (const words of lastWords.splice(0))
         fail(report, 'wrong', `a server ended by itself: ${words.slice(0, 400)}`);
       check(report, ledger, await world.read());
     },
-    async close(report) {
+    /** Adds what was acknowledged to the report, and takes everything away. */
+    async close(report: Report): Promise<void> {
       for (const server of [...servers]) await server.kill();
       tally(report, ledger);
       await ledger.close();
@@ -89,8 +80,5 @@ export async function setStage(run: Run, world: World): Promise<Stage> {
   };
 }
 
-/** So many intents that comparing all of them begins to take longer than making them. */
-const MANY = 3_000;
-
-/** Whether it is time for an empty world. */
-export const isFull = ({ ledger }: Stage): boolean => ledger.intents.length > MANY;
+/** Whether it is time for an empty world: comparing more intents would take longer than making them. */
+export const isFull = ({ ledger }: Stage): boolean => ledger.intents.length > 3_000;

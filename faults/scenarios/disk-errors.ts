@@ -25,21 +25,15 @@ export const failingSync: Scenario = {
     await stage.haveServers(1);
     const intent = await ledger.intend(operationAt(index), url);
     const other = await ledger.intend(random.pick(operations), url);
-    await whileCallsFail(
-      round,
-      [intent, other],
-      ['-e', `trace=${SYNCS}`, '-e', `inject=${SYNCS}:error=EIO`],
-      async () => {
-        for (const [asked, expected] of [
-          [intent, '500/1'],
-          [intent, '409/3'],
-          [other, '503/1'],
-          [intent, '409/3'],
-        ] as const) {
-          expectAnswer(report, await ledger.send(asked, url()), expected, 'while no sync succeeds');
-        }
-      },
-    );
+    const injection = ['-e', `trace=${SYNCS}`, '-e', `inject=${SYNCS}:error=EIO`];
+    const send = async (asked: Intent, expected: string) =>
+      expectAnswer(report, await ledger.send(asked, url()), expected, 'while no sync succeeds');
+    await whileCallsFail(round, [intent, other], injection, async () => {
+      await send(intent, '500/1');
+      await send(intent, '409/3');
+      await send(other, '503/1');
+      await send(intent, '409/3');
+    });
   },
 };
 

@@ -23,8 +23,7 @@ export const diskFull: Scenario = {
   share: 1,
   shortRounds: 3,
   lacks: lacksMounts,
-  newWorld: async (engine, cluster) =>
-    moveTo(await mountSmallDisk(DATABASE_MEGABYTES), await makeWorld(engine, cluster)),
+  newWorld: async (...world) => moveTo(await mountSmallDisk(DATABASE_MEGABYTES), await makeWorld(...world)),
   begin:
     () =>
     async ({ stage, report, random }) => {
