@@ -78,7 +78,8 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two replicas
     const statements = await recordStatements(async () => {
       expect(await takeAtOnce(6)).toEqual(['true 7', 'true 6', 'true 5', 'true 4', 'true 3', 'true 2']);
     });
-    expect(statements.map(nameOf)).toEqual(['insert rates', 'insert rates']);
+    // A connection that is opened meanwhile sends statements of its own.
+    expect(statements.map(nameOf).filter((name) => name === 'insert rates')).toHaveLength(2);
     expect(await takeAtOnce(4)).toEqual(['true 1', 'true 0', 'false 0', 'false 0']);
     await database.query('delete from rates');
     const oneByOne = await recordStatements(async () => {
