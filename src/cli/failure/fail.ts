@@ -103,10 +103,10 @@ const WHOLE_KEY = /(?<![\w-])[0-9A-Z]{5}(?:-[0-9A-Z]{5}){4}(?![\w-])/gi;
 /** A name that was looked up in vain. Keys of other systems have any form, and may stand in its place. */
 const UNKNOWN_NAME = /(?<=\b(?:is called|there is no \w+) ').*(?=')/g;
 
-/** Whether a text may be a key of any format: a word or sections with a digit, or sections in capitals; no id, token or end of a key. */
+/** Whether a text may be a key of any format: a word or sections with a digit, or sections in capitals; no id, token, end of a key or error code. */
 const mayBeKey = (text: string): boolean =>
   /^(?=.*\d|[A-Z]+(-[A-Z]+)+$)(\S{6,}|\S{4,8}( \S{4,8}){2,})$/.test(text) &&
-  !/^(…|lkm_|whsec_|[a-z]{2,4}_[0-9a-z]{26}$)/i.test(text);
+  !/^(…|lkm_|whsec_|\d{3}\/|[a-z]{2,4}_[0-9a-z]{26}$)/i.test(text);
 
 /** A text without keys, for the log of a job. */
 const withoutKeys = (text: string): string =>
