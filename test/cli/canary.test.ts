@@ -119,11 +119,13 @@ it('no command leaves a secret where it does not belong', { timeout: 120_000 }, 
     email: [EMAIL],
   });
   const log = server.printed.stderr;
-  const record = ran.filter(({ line }) => /^(audit|events) (list|tail)\b/.test(line)).map(({ stdout }) => stdout);
+  const listed = ran.filter(({ line }) => /^(audit|events) (list|tail)\b/.test(line)).map(({ stdout }) => stdout);
+  // Lists name the customer, by its address where it has no name, beside the record; the record itself has no address.
+  const record = listed.join('\n').replaceAll(/"customer(?:Name|Email)": ?"[^"]*"/g, '');
   const databases = ['lkm.db', 'backup.db', 'served.db', 'copy.db', 'restored.db', 'other.db'].map(read);
   const shown: Record<string, string> = {
     ...Object.fromEntries(ran.map(({ line, stderr }, i) => [`stderr ${i} of ${line}`, stderr])),
-    ...{ log, metrics: scraped, record: record.join('\n'), processes: read('processes.txt') },
+    ...{ log, metrics: scraped, record, processes: read('processes.txt') },
     'exported record': under('audit').map(read).join('\n'),
   };
   const stored: Record<string, string> = {
