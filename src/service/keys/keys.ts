@@ -1,5 +1,5 @@
 import type { keys, keyWhy } from '../../contract/keys/keys.ts';
-import { canAccessProduct, seesWholeLicense } from '../../domain/access.ts';
+import { allows, canAccessProduct, seesWholeLicense } from '../../domain/access.ts';
 import { decide } from '../../domain/rules.ts';
 import { EPOCH } from '../../domain/time.ts';
 import type { KeyAddress } from '../../store/tables/keys/keys.ts';
@@ -8,7 +8,7 @@ import { anyone, type Operations, onProduct, orThrow } from '../operation.ts';
 import { loadFacts } from '../rules.ts';
 import { byKey, foundByKey } from './find.ts';
 import { countIssue, issue, issueUnlessThere, revealExisting } from './issue.ts';
-import { linksOf, productNameOf, showLicense, showSession } from './show.ts';
+import { linksOf, showLicense, showSession } from './show.ts';
 
 export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
   create: {
@@ -38,7 +38,7 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
       }
       // Staff find a licence by an ended earlier key, too.
       const at = { ...context, now: seesWholeLicense(caller) ? EPOCH : now };
-      const { license, customer, hasFiles } =
+      const { license, customer, productName, hasFiles } =
         licenseKey === undefined
           ? orThrow(await find({ reference }), 'licenseNotFound')
           : foundByKey(await byKey(at, licenseKey, (key) => find({ licenseKey: key })), licenseKey, 'licenseNotFound');
@@ -46,7 +46,7 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
       const devices = license.activations === 0 ? [] : await repositories.devices.list(license);
       const shown = {
         ...showLicense(license, devices, caller, await linksOf(context, license)),
-        ...(await productNameOf(context, license)),
+        ...(allows(caller, 'product:read') && { productName }),
       };
       if (!seesWholeLicense(caller)) return { license: shown, customer: customer && { ...customer, email: null } };
       const sessions = license.licenseType === 'floating' ? await repositories.sessions.listLive(license, now) : null;

@@ -54,12 +54,14 @@ export const keyRepository = (db: Connection) => ({
     return db.first(product, (row: { product_id: ProductId }) => row.product_id);
   },
 
-  /** A licence, its customer, and whether it has signed files, in one statement. */
+  /** A licence, its customer, the name of its product, and whether it has signed files, in one statement. */
   findWithCustomer(accountId: AccountId, productId: ProductId, address: KeyAddress) {
     const found = sql`
       select l.*, c.name as customer_name, c.email as customer_email, c.active as customer_active,
+        p.name as product_name,
         exists (select 1 from license_files as f where f.account_id = l.account_id and f.license_id = l.id) as has_files
-      from licenses as l left join customers as c on c.account_id = l.account_id and c.id = l.customer_id
+      from licenses as l join products as p on p.account_id = l.account_id and p.id = l.product_id
+        left join customers as c on c.account_id = l.account_id and c.id = l.customer_id
       where l.account_id = ${accountId} and ${isAt(address)} and l.product_id = ${productId}`;
     return db.first(found, withCustomer);
   },
@@ -132,8 +134,9 @@ function withCustomer(row: Row) {
   const { customer_id: id, customer_name: name, customer_email: email, customer_active: active } = row;
   const known = id === null || name === null ? null : { id, name, email, active: active === 1 };
   const customer = known as LicenseCustomer | null;
+  const productName = row.product_name as string;
   // SQLite returns `has_files` as a number.
-  return { license: licenses.read(row), customer, hasFiles: Boolean(row.has_files) };
+  return { license: licenses.read(row), customer, productName, hasFiles: Boolean(row.has_files) };
 }
 
 async function add(db: Connection, license: License, conflict: Sql | undefined): Promise<boolean> {
