@@ -50,6 +50,11 @@ describe('the limit of a token', () => {
     expect((await ask()).status).toBe(200);
   });
 
+  it('lets all requests of a minute come at once, as for a file of orders', async () => {
+    await using world = await createWorld({ perMinute: 6_000, monotonic });
+    expect(whatIsTold(await world.call('admin', 'GET', '/customer'))).toEqual(told('requests', 6_000, [5_999, 1]));
+  });
+
   it('counts refused requests too', async () => {
     await using world = await createWorld({ perMinute: 2 });
     const ask = () => world.call('read-only', 'POST', '/customer', {});

@@ -58,8 +58,8 @@ export function createRateLimiter(
     async takeRequest(caller: { tokenId: string | null; rateLimit: number | null }): Promise<Allowance | null> {
       const perMinute = caller.rateLimit ?? requestsPerMinute;
       if (perMinute === null) return null;
-      // The burst: ten seconds' worth, or the whole of a small limit.
-      const rate = { perMinute, burst: Math.min(perMinute, Math.max(10, Math.ceil(perMinute / 6))) };
+      // All requests of a minute may come at once, as a file of orders does.
+      const rate = { perMinute, burst: perMinute };
       return describe('requests', rate, await counter.take(`requests ${caller.tokenId ?? ''}`, rate));
     },
     async countFailure(address: string): Promise<Allowance> {
