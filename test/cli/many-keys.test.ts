@@ -118,4 +118,11 @@ describe('a change of keys', () => {
       });
     }
   });
+
+  it('asks the service for the keys of a customer once, and not for each of them', async () => {
+    const { at } = await openKeys();
+    const { stderr } = await at('keys transfer --from-customer ADA --customer BOB --yes -v');
+    const requests = [...stderr.matchAll(/^(?:GET|POST) \S+/gm)].map(([request]) => request);
+    expect(requests).toEqual(['GET /key/list', 'POST /key/transfer', 'POST /key/transfer']);
+  });
 });

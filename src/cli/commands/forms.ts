@@ -85,8 +85,8 @@ interface ChangeSpec<Operation, A, O> extends Omit<CommandSpec<A, O>, 'run' | 'o
   readonly done?: string;
   /** Lines about each key, shown before a change that cannot be undone; the change is then confirmed as for several keys. */
   describe?(client: Client, key: KeyAddress): Promise<readonly string[]>;
-  /** Finds the keys where none is given. */
-  findKeys?(values: ChangeValues<A, O>, context: CommandContext): Promise<readonly string[]>;
+  /** Finds the keys where none is given; maps them to their products. */
+  findKeys?(values: ChangeValues<A, O>, context: CommandContext): Promise<ReadonlyMap<string, string>>;
   /** Adds `-f`, which changes the key of each row of a file. */
   readonly rows?: RowChange;
   /** Makes the change for each row of a file, if the command has options of its own for files. */
@@ -147,20 +147,24 @@ export function changeCommand<
         });
       }
       const named = [given ?? []].flat().map(String);
-      const keys = named.length === 0 && findKeys ? await findKeys(values, context) : named;
+      const found = named.length === 0 && findKeys ? await findKeys(values, context) : new Map<string, string>();
+      const keys = [...named, ...found.keys()];
       const input = keys.length === 0 ? prepared : { ...prepared, licenseKey: keys[0] };
       checkInput(declared, input);
       const endpoint = await endpointOf(spec.operation);
       const productId = rest.productId as string | undefined;
       if (outcome === undefined || keys.length > 1) {
         return changeKeys(context, doneToEach, keys, {
-          changeOf: async (licenseKey) => ({ endpoint, input: await withProduct({ ...input, licenseKey }, context) }),
+          changeOf: async (licenseKey) => ({
+            endpoint,
+            input: await withProduct({ ...input, licenseKey }, found, context),
+          }),
           ...(asksEach && { describe: (client, licenseKey) => describe(client, { productId, licenseKey }) }),
         });
       }
       const question = asks?.(values, context);
       if (question && !isConfirmed) await ask(question, context);
-      const sent = await withProduct(input, context);
+      const sent = await withProduct(input, found, context);
       const changed = await context.change(endpoint, sent);
       const { idempotencyKey } = changed;
       const { done, already, ...result } = await outcome(changed.answer as AnswerOf<Operation>, values, context, sent);
@@ -190,10 +194,15 @@ async function ask({ about, ...question }: Question, context: CommandContext): P
   await confirm(context, { ...question, about: [...shown, place] });
 }
 
-async function withProduct(input: Fields, context: CommandContext): Promise<Fields> {
-  const { licenseKey, productId } = input;
+async function withProduct(
+  input: Fields,
+  found: ReadonlyMap<string, string>,
+  context: CommandContext,
+): Promise<Fields> {
+  const { licenseKey } = input;
   if (typeof licenseKey !== 'string') return input;
-  return { ...input, productId: await context.productOf(licenseKey, productId as string | undefined) };
+  const known = (input.productId as string | undefined) ?? found.get(licenseKey);
+  return { ...input, productId: await context.productOf(licenseKey, known) };
 }
 
 async function endpointOf(name: string): Promise<AnyEndpoint> {

@@ -28,7 +28,7 @@ export const changedKey = (license: License, done: string, { now }: Io): Outcome
   done,
 });
 
-/** A duration. A text as long as a key is one in the wrong place, which no message repeats. */
+/** Reads a duration. A text as long as a licence key is refused without showing it. */
 function durationBehindKey(text: string): Duration {
   if (text.length < MIN_LICENSE_KEY) return parseCalendarDuration(text);
   throw new UsageError('the key comes first, and then how long', [['As in:', 'lkm keys renew KEY 1y']]);
@@ -132,16 +132,19 @@ export const keysTransfer = changeCommand({
     throw new UsageError(message, ['Nothing was sent.']);
   },
   async findKeys({ fromCustomer, customer, newCustomerName, product, yes }, context) {
-    if (fromCustomer === undefined) return [];
+    if (fromCustomer === undefined) return new Map();
     const client = await context.client();
+    const nameOf = async (customerId: string) => (await client.customers.get({ customerId })).name;
     const all = await Array.fromAsync(client.keys.list({ customerId: fromCustomer, productId: product }));
     const keys = all.filter(({ revokedAt }) => revokedAt === null);
     const revoked = all.length - keys.length;
-    const { name } = await client.customers.get({ customerId: fromCustomer });
-    if (keys.length === 0) throw new UsageError(`${name} has no keys that could be transferred`, ['Nothing was sent.']);
-    const what = `${count(keys.length, 'key')} of ${name}`;
+    if (keys.length === 0) {
+      const message = `${await nameOf(fromCustomer)} has no keys that could be transferred`;
+      throw new UsageError(message, ['Nothing was sent.']);
+    }
     if (!yes && !context.dryRun) {
-      const to = customer ? (await client.customers.get({ customerId: customer })).name : (newCustomerName ?? 'nobody');
+      const what = `${count(keys.length, 'key')} of ${await nameOf(fromCustomer)}`;
+      const to = customer ? await nameOf(customer) : (newCustomerName ?? 'nobody');
       await confirm(context, {
         about: [
           `  at ${placeOf(await context.target())}`,
@@ -151,7 +154,8 @@ export const keysTransfer = changeCommand({
         action: `transferring ${what}`,
       });
     }
-    return wholeKeys(keys.map(({ key }) => key));
+    wholeKeys(keys.map(({ key }) => key));
+    return new Map(keys.map(({ key, productId }) => [key, productId]));
   },
   outcome: (license, { customer, newCustomerName, nobody }, { io }) =>
     changedKey(license, nobody ? 'taken from its customer' : `transferred to ${customer ?? newCustomerName}`, io),
