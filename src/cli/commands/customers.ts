@@ -11,7 +11,7 @@ import { parseBoolean } from '../values/scalars.ts';
 import { changeCommand, customerArgument, ifUpdatedAt, limit, readCommand } from './forms.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
 import { created, doneTo, fieldsShown, firstOf, issued, listOf, recordOf, updated } from './results.ts';
-import { changeEach } from './several.ts';
+import { changeEach, type Description } from './several.ts';
 
 const customerFields: readonly Field[] = [
   { name: 'id' },
@@ -185,28 +185,25 @@ export const customersDelete = command({
     if (confirm !== undefined && ids.join() !== confirm) {
       throw new UsageError(`--confirm ${confirm} is not the one customer to delete`, ['Nothing was sent.']);
     }
-    const names = new Map<string, string>();
     return changeEach(context, {
       ...{ noun: 'customer', done: 'deleted', ids, nameOf: String },
       changeOf: async (customerId) => ({ endpoint: customers.delete, input: { customerId } }),
       columns: ['id', 'deleted'],
-      ...(!yes && confirm === undefined && { describe: (client, id) => describeCustomer(client, id, names) }),
-      calledAlso: (id) => names.get(id),
+      ...(!yes && confirm === undefined && { describe: describeCustomer }),
       confirmFlag: (id) => (ids.length === 1 ? `--confirm ${id}` : '--yes'),
     });
   },
 });
 
-/** Who it is, how many keys lose their customer, and whether they go on, as far as the token may know. */
-async function describeCustomer(client: Client, customerId: string, names: Map<string, string>): Promise<string[]> {
+/** The customer, and the number of its keys if the token may see them. */
+async function describeCustomer(client: Client, customerId: string): Promise<Description> {
   const customer = await unlessRefused('customerNotFound', client.customers.get({ customerId }));
-  if (customer === null) return ['no customer that the service knows'];
+  if (customer === null) return { lines: ['no customer that the service knows'] };
   const { name, email, active } = customer;
-  names.set(customerId, name);
   const found = await unlessRefused('scopeMissing', client.customers.keys({ customerId, limit: 1 }));
   const total = found?.meta.total ?? 0;
   const keys = active
     ? `keys that lose their customer: ${total}`
     : `keys that are blocked, as it is inactive: ${total}`;
-  return [`${name}${email === null ? '' : ` <${email}>`}`, ...(total === 0 ? [] : [keys])];
+  return { lines: [`${name}${email === null ? '' : ` <${email}>`}`, ...(total === 0 ? [] : [keys])], name };
 }

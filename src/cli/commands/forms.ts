@@ -23,7 +23,7 @@ import { placeOf } from '../request/target.ts';
 import { parseInstant } from '../values/instant.ts';
 import { parsePositive } from '../values/scalars.ts';
 import type { Fields, Outcome } from './results.ts';
-import { changeKeys } from './several.ts';
+import { changeKeys, type Description } from './several.ts';
 
 interface ReadSpec<A, O> extends Omit<CommandSpec<A, O>, 'run'> {
   read(client: Client, values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): Promise<CommandResult>;
@@ -83,8 +83,8 @@ interface ChangeSpec<Operation, A, O> extends Omit<CommandSpec<A, O>, 'run' | 'o
   asks?(values: ChangeValues<A, O>, context: CommandContext): Question | null;
   /** For a command on several keys: the participle, `blocked`. */
   readonly done?: string;
-  /** Lines about each key, shown before a change that cannot be undone; the change is then confirmed as for several keys. */
-  describe?(client: Client, key: KeyAddress): Promise<readonly string[]>;
+  /** Describes each key before a change that cannot be undone; the change is then confirmed as for several keys. */
+  describe?(client: Client, key: KeyAddress): Promise<Description>;
   /** Finds the keys where none is given; maps them to their products. */
   findKeys?(values: ChangeValues<A, O>, context: CommandContext): Promise<ReadonlyMap<string, string>>;
   /** Adds `-f`, which changes the key of each row of a file. */

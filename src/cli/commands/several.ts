@@ -14,6 +14,13 @@ interface Row {
   readonly idempotencyKey: string;
 }
 
+export interface Description {
+  /** The lines above the question. */
+  readonly lines: readonly string[];
+  /** The name of the object, if it confirms the change too. */
+  readonly name?: string | undefined;
+}
+
 interface Several {
   readonly noun: string;
   /** `deleted`, `revoked`. A command that asks first has such a word. */
@@ -24,10 +31,8 @@ interface Several {
   changeOf(id: string): Promise<Change>;
   /** The fields of a row: its name, and whether it was done. */
   readonly columns: readonly [name: string, isDone: string];
-  /** Lines above the question, for a change that cannot be undone. Without it nothing is asked. */
-  describe?(client: Client, id: string): Promise<readonly string[]>;
-  /** Another text that confirms the change, such as an e-mail address; known once the object was described. */
-  calledAlso?(id: string): string | undefined;
+  /** For a change that cannot be undone. Without it nothing is asked. */
+  describe?(client: Client, id: string): Promise<Description>;
   confirmFlag?(id: string): string;
 }
 
@@ -105,20 +110,20 @@ const howMany = (rows: readonly Row[], { done, ids, noun }: Several): string =>
 /** Shows all objects, and has the name or the number of them typed. */
 async function confirmAll(
   context: CommandContext,
-  { noun, done, ids, nameOf, describe, calledAlso, confirmFlag }: Several & Required<Pick<Several, 'describe'>>,
+  { noun, done, ids, nameOf, describe, confirmFlag }: Several & Required<Pick<Several, 'describe'>>,
 ): Promise<void> {
   const isOne = ids.length === 1;
   const [id = ''] = ids;
   const what = isOne ? nameOf(id) : count(ids.length, noun);
-  const described: string[] = [];
+  const described: Description[] = [];
   for (const id of context.settings.interactive ? ids : []) {
-    const [first, ...more] = await describe(await context.client(), id);
-    described.push(`  ${nameOf(id)}  ${first}`, ...more);
+    const { lines, name } = await describe(await context.client(), id);
+    described.push({ lines: [`  ${nameOf(id)}  ${lines[0]}`, ...lines.slice(1)], name });
   }
   const ends = `this ${done.slice(0, -1)}s ${isOne ? `the ${noun}` : what} for ever`;
   await confirm(context, {
-    question: { typed: isOne ? what.replace('…', '') : String(ids.length), or: isOne ? calledAlso?.(id) : undefined },
-    about: [`${ends}, at ${placeOf(await context.target())}:`, ...described],
+    question: { typed: isOne ? what.replace('…', '') : String(ids.length), or: isOne ? described[0]?.name : undefined },
+    about: [`${ends}, at ${placeOf(await context.target())}:`, ...described.flatMap(({ lines }) => lines)],
     action: `${done.slice(0, -2)}ing ${what}`,
     flag: (isOne && confirmFlag?.(id)) || '--yes',
   });

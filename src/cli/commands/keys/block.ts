@@ -4,6 +4,7 @@ import { count } from '../../output/words.ts';
 import { unlessRefused } from '../../request/look-ups.ts';
 import { keyCheck, keysUnlessFile } from '../../values/license-key.ts';
 import { changeCommand, ifUpdatedAt } from '../forms.ts';
+import type { Description } from '../several.ts';
 
 const fields = ['key', 'done', 'error'];
 
@@ -80,9 +81,10 @@ export const keysDelete = changeCommand({
   describe: describeUse,
 });
 
-async function describeUse(client: Client, key: Parameters<Client['keys']['get']>[0]): Promise<string[]> {
+async function describeUse(client: Client, key: Parameters<Client['keys']['get']>[0]): Promise<Description> {
   const found = await unlessRefused('licenseNotFound', client.keys.get(key));
-  if (found === null) return ['not there'];
+  if (found === null) return { lines: ['not there'] };
   const { license, customer } = found;
-  return [`${count(license.activations, 'device')} · ${customer === null ? 'no customer' : `for ${customer.name}`}`];
+  const owner = customer === null ? 'no customer' : `for ${customer.name}`;
+  return { lines: [`${count(license.activations, 'device')} · ${owner}`] };
 }
