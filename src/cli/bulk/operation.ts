@@ -44,8 +44,6 @@ export type Outcome = Readonly<Record<string, unknown>> & {
   readonly warning?: string | undefined;
 };
 
-type Sending = Promise<Outcome> | Promise<void>;
-
 export interface BulkOperation {
   readonly command: string;
   /** `created`, `key`. */
@@ -67,12 +65,12 @@ export interface BulkOperation {
   withReference?(body: Body, reference: string): Body;
   /** Fields of the results between status and error. */
   readonly fields: readonly Field[];
-  send(client: Client, body: unknown, call: CallOptions, mode: Mode): Sending;
+  send(client: Client, body: unknown, call: CallOptions, mode: Mode): Promise<Outcome>;
 }
 
 interface Spec<S extends z.ZodObject> extends Omit<BulkOperation, 'schema' | 'columns' | 'send'> {
   readonly schema: S;
-  send(client: Client, input: z.output<S>, call: CallOptions, mode: Mode): Sending;
+  send(client: Client, input: z.output<S>, call: CallOptions, mode: Mode): Promise<Outcome>;
 }
 
 /** Derives the columns and the type of the input from the schema. */

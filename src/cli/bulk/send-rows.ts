@@ -125,7 +125,7 @@ async function sendRow(
   for (let attempt = 1; ; attempt += 1) {
     const idempotencyKey = rowKey(run, row, body, attempt);
     try {
-      const outcome = (await operation.send(client, body, { idempotencyKey, signal }, mode)) ?? {};
+      const outcome = await operation.send(client, body, { idempotencyKey, signal }, mode);
       return { outcome: { ...outcome, isOld: outcome.isOld || replayed.has(idempotencyKey) }, error: null };
     } catch (error) {
       if (!isOfThisRow(error)) throw error;

@@ -28,7 +28,7 @@ const productOfKey: Preparation = {
   fill: (body, { key: productId }) => (productId === undefined ? body : { ...body, productId }),
 };
 
-export interface RowChange extends Partial<Pick<BulkOperation, 'repeatsSafely' | 'fields'>> {}
+export type RowChange = Partial<Pick<BulkOperation, 'repeatsSafely' | 'fields'>>;
 
 interface KeyChange extends RowChange {
   /** `keys.renew`. */

@@ -21,7 +21,7 @@ interface Reading {
   readonly defaults: Body;
   readonly problems: Problems;
   readonly dateFormat: DateFormat | undefined;
-  readonly noDate: readonly string[] | undefined;
+  readonly noDate?: readonly string[] | undefined;
   /** Whether columns that match no field are left out; otherwise each is a problem. */
   readonly ignoreUnknown?: boolean;
   readonly io: Pick<Io, 'now'>;

@@ -101,7 +101,6 @@ async function readRowsOfFiles(
     ...request,
     mapping: from === undefined ? new Map(request.map) : new Map(),
     dateFormat: request.dateFormat ?? (from && 'epoch'),
-    noDate: request.noDate,
     problems,
     io,
   });
