@@ -1,5 +1,6 @@
 import type { Client } from '../../../client/client.ts';
 import type { AuditRow, Checkpoint } from '../../../contract/audit.ts';
+import { recordNames } from '../../../contract/events.ts';
 import type { Jwk } from '../../../contract/signing-keys.ts';
 import { command, many, option } from '../../command.ts';
 import { LocalError, UsageError } from '../../failure/errors.ts';
@@ -23,7 +24,7 @@ const auditFields: readonly Field[] = [
   { name: 'actor', of: ({ actor }) => idOf(actor), shown: 'data' },
   { name: 'address', drops: 2 },
   { name: 'door', drops: 1 },
-  ...fieldsShown('data', 'tokenName', 'productName', 'customerName', 'customerEmail'),
+  ...fieldsShown('data', ...Object.keys(recordNames)),
   ...fieldsShown('chosen', 'token', 'details', 'id', 'request_id', 'hash'),
 ];
 

@@ -1,4 +1,4 @@
-import type { Event } from '../../../contract/events.ts';
+import { type Event, recordNames } from '../../../contract/events.ts';
 import { command } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
@@ -16,7 +16,7 @@ const fields: readonly Field[] = [
   { name: 'resource_id', label: 'resource', shown: 'data' },
   { name: 'actor', of: ({ actor }) => idOf(actor), shown: 'data' },
   { name: 'address', drops: 1 },
-  ...fieldsShown('data', 'tokenName', 'productName', 'customerName', 'customerEmail'),
+  ...fieldsShown('data', ...Object.keys(recordNames)),
   ...fieldsShown('chosen', 'data', 'id', 'resource_type', 'request_id', 'api_version'),
 ];
 

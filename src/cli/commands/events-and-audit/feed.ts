@@ -107,10 +107,10 @@ export async function listRange<Item extends Recorded & Fields & { readonly id: 
       if (isWanted(item) && (fits?.(item) ?? true)) yield item;
     }
   }
-  const readEnd = async (wanted: number) =>
+  const readEnd = async (length: number) =>
     isOfPart || fits !== undefined
-      ? (await Array.fromAsync(read())).slice(-wanted)
-      : await readLast(list, wanted, start);
+      ? (await Array.fromAsync(read())).slice(-length)
+      : await readLast(list, length, start);
   const { items, notes } =
     last === undefined
       ? await firstOf(read, limit ?? DEFAULT_LIMIT, goOnAfter)

@@ -1,4 +1,4 @@
-import type { Event } from '../../../contract/events.ts';
+import { type Event, recordNames } from '../../../contract/events.ts';
 import { productOfKey } from '../../command.ts';
 import type { Field } from '../../output/result.ts';
 import { keyEnd, moment } from '../../output/words.ts';
@@ -14,18 +14,7 @@ const historyFields: readonly Field[] = [
   { name: 'about', wraps: true },
   { name: 'by', cuts: true },
   { name: 'address', label: 'from', drops: 1 },
-  ...fieldsShown(
-    'chosen',
-    'tokenName',
-    'productName',
-    'customerName',
-    'customerEmail',
-    'seq',
-    'id',
-    'actor',
-    'data',
-    'request_id',
-  ),
+  ...fieldsShown('chosen', ...Object.keys(recordNames), 'seq', 'id', 'actor', 'data', 'request_id'),
 ];
 
 export const keysHistory = readCommand({
