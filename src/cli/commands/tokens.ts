@@ -157,9 +157,7 @@ export const tokensRotate = changeCommand({
     'Makes a new token with the name and the rights of another one, and prints it, this once. The replaced one stays ' +
     'valid for a day, or as long as --overlap says. Both spend one budget of keys.',
   operation: 'tokens.rotate',
-  arguments: {
-    id: tokenArgument,
-  },
+  arguments: { id: tokenArgument },
   options: {
     overlap: option(
       '--overlap <DUR>',
@@ -180,9 +178,7 @@ export const tokensRotate = changeCommand({
 export const tokensRevoke = changeCommand({
   about: 'Revokes a token for ever: its next request is refused. Shows the token and asks first.',
   operation: 'tokens.revoke',
-  arguments: {
-    id: tokenArgument,
-  },
+  arguments: { id: tokenArgument },
   options: {
     lastAdmin: flag('--last-admin', 'revoke it even if it is the last admin token of the account', { field: 'force' }),
   },

@@ -4,7 +4,7 @@ import { writeDuration } from '../../../contract/fields.ts';
 import { keys } from '../../../contract/keys/keys.ts';
 import { licenseTypes } from '../../../contract/keys/licenses.ts';
 import { addCalendarMonth, toInstant } from '../../../domain/time.ts';
-import { bulkOptions, orInBulk } from '../../bulk/options.ts';
+import { bulkOptions, isBulk, orInBulk } from '../../bulk/options.ts';
 import { change, command, type Declaration, flag, many, option, productUnlessFile } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, exitCodes, UsageError } from '../../failure/errors.ts';
@@ -89,7 +89,7 @@ export const keysCreate: Declaration = command({
     const { reference, ifAbsent } = values;
     const { checkInput, inputOf } = await import('../../values/check-fields.ts');
     const input = inputOf(keysCreate, values) as Input;
-    if (values.count !== undefined || values.file !== undefined) {
+    if (isBulk(values)) {
       const { createKeysInBulk } = await import('../../bulk/operations/create-keys.ts');
       const whenWritten = (made: readonly string[]) => setOutput(values.githubOutput, made, io);
       return createKeysInBulk(context, { ...values, whenWritten }, input, (which) => noteDefaultEnd(which, io.now()));
