@@ -64,6 +64,23 @@ describe('lkm plans', () => {
     expect((await at('keys create --plan Pro -q', { terminal })).stderr).toBe('');
   });
 
+  it('look a key up only where a person reads of it, and issue it also where the look-up is refused', async () => {
+    const { at, answer, id } = await withPlan();
+    const terminal = { stderr: true };
+    const lookUps = async (line: string, more = {}) =>
+      (await at(`${line} -v`, more)).stderr.match(/^GET \/key /gm) ?? [];
+    expect(await lookUps(`keys create --plan ${id}`, { terminal })).toHaveLength(1);
+    expect(await lookUps(`keys create --plan ${id}`)).toEqual([]);
+    expect(await lookUps(`keys create --plan ${id} --count 2`, { terminal })).toEqual([]);
+    await answer('tokens create --name issuer --kind scoped --scope license:write -o issuer.txt');
+    const { code, stdout, stderr } = await at(`keys create --plan ${id} --token-file issuer.txt`, { terminal });
+    expect({ code, lines: stdout.split('\n').length, stderr }).toEqual({
+      code: 0,
+      lines: 2,
+      stderr: 'created · by its plan\n',
+    });
+  });
+
   it('issue in bulk, by the option or by a column', async () => {
     const { answer, json, id } = await withPlan();
     await answer('keys create --plan Pro --count 3 -o keys.csv');
