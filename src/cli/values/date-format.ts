@@ -50,8 +50,8 @@ export const formatsOf = (texts: readonly string[]): readonly DateFormat[] =>
       texts.every((text) => isoDate(text, format) !== null && (format !== 'epoch' || text.length >= 9)),
   );
 
-/** `Date` reads 31 February as 3 March. */
-function isDay(date: string): boolean {
+/** Whether the text is a day that exists: `Date` reads 31 February as 3 March. */
+export function isDay(date: string): boolean {
   const ms = Date.parse(`${date}T00:00:00Z`);
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === date;
 }

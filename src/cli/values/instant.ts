@@ -1,15 +1,13 @@
-import { z } from 'zod';
 import type { Instant } from '../../contract/scalars.ts';
 import { addDuration, dayOf, toInstant } from '../../domain/time.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
-import { isoDate } from './date-format.ts';
+import { isDay, isoDate } from './date-format.ts';
 import { parseDuration, readDuration, refuseAmbiguous } from './duration.ts';
 
 const DAY_MS = 86_400_000;
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-const day = z.iso.date();
 const instant = /^(.{10})T([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /**
@@ -96,12 +94,11 @@ function endAfter(text: string, now: number): number | null {
   return isExact ? end : Math.floor(end / DAY_MS) * DAY_MS + DAY_MS - 1_000;
 }
 
-/** NaN for other text and for days that do not exist: `Date.parse` reads 31 February as 3 March. */
+/** NaN for other text and for days that do not exist. */
 const readTime = (text: string, readDay: (text: string) => number): number =>
-  day.safeParse(text).success ? readDay(text) : readInstant(text);
+  isDay(text) ? readDay(text) : readInstant(text);
 
-const readInstant = (text: string): number =>
-  day.safeParse(instant.exec(text)?.[1]).success ? Date.parse(text) : Number.NaN;
+const readInstant = (text: string): number => (isDay(instant.exec(text)?.[1] ?? '') ? Date.parse(text) : Number.NaN);
 
 const startOfDay = (text: string): number => Date.parse(`${text}T00:00:00Z`);
 

@@ -84,9 +84,7 @@ export function openDecoder(path: string, { encoding, guesses = false }: Options
     return new UsageError(
       `${path} is not ${name} text: line ${at} ${seen}`,
       [guesses ? `${way}; or save it as UTF-8.` : 'Save it as UTF-8.'],
-      {
-        cause,
-      },
+      { cause },
     );
   }
 
