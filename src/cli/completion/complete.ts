@@ -9,31 +9,25 @@ export type Completion = readonly Candidate[] | 'files';
 
 /** Returns candidates for the last of the words after `lkm`, which is being typed and may be empty. */
 export async function complete(words: readonly string[], io: Io): Promise<Completion> {
-  const typed = words.at(-1) ?? '';
-  const found = await candidatesFor(typed, await readLine(words.slice(0, -1)), io);
-  return found === 'files' ? found : found.flatMap((candidate) => beginningWith(typed, candidate));
+  const word = words.at(-1) ?? '';
+  const line = await readLine(words.slice(0, -1));
+  const [option, before] = optionInFrontOf(word, line);
+  const typed = word.slice(before.length);
+  const found = await (option === undefined ? candidatesFor(typed, line, io) : valuesOf(option, typed, line, io));
+  if (found === 'files') return found;
+  const offered = found.flatMap((candidate) => beginningWith(typed, candidate));
+  return offered.map(({ word, ...more }) => ({ ...more, word: before + word }));
 }
 
-/** A candidate as the shell offers it: one of its names that begins with the typed text, else its word. */
-function beginningWith(typed: string, { word, about, names = [], id = word }: Candidate): readonly Candidate[] {
+/** A candidate as the shell offers it: by a name that begins with the typed text, else by its word. */
+function beginningWith(typed: string, { word, about, names = [] }: Candidate): readonly Candidate[] {
   const name = names.find((one) => one.startsWith(typed));
-  if (name !== undefined) return [{ word: name, about: id, isName: true }];
+  if (name !== undefined) return [{ word: name, about: word, isName: true }];
   return word.startsWith(typed) ? [{ word, ...(about !== undefined && { about }) }] : [];
 }
 
 async function candidatesFor(typed: string, line: Line, io: Io): Promise<Completion> {
   const { path, command, positional } = line;
-  const [option, before] = optionInFrontOf(typed, line);
-  if (option !== undefined) {
-    const values = await valuesOf(option, typed.slice(before.length), line, io);
-    if (values === 'files') return values;
-    return values.map(({ word, names = [], ...more }) => ({
-      ...more,
-      id: word,
-      word: before + word,
-      names: names.map((name) => before + name),
-    }));
-  }
   if (typed.startsWith('-')) return flagsOf(command).map(({ name, describe }) => ({ word: name, about: describe }));
   if (command === undefined) return wordsAfter(path);
   const specs = Object.values(command.arguments);
@@ -136,12 +130,13 @@ const flagNamed = (form: string, command: Command | undefined): Flag | undefined
 /** The first placeholder of a usage: `FILE` of `-o, --output <FILE>`, `PROFILE` of `[PROFILE]`; none for a switch. */
 const placeholderOf = ({ usage }: Flag): string | undefined => /[<[]+([A-Z]+)/.exec(usage)?.[1];
 
-/** The option whose value is being typed, and the text before the value, or before the last value of a list. */
+/** The option whose value is being typed, and the text before the value, or before the last value of a list; else no text. */
 function optionInFrontOf(typed: string, { open, command }: Line): [option: Flag | undefined, before: string] {
   const isOpen = open !== undefined && mayBeValue(open, typed);
   const [start = '', form = ''] = isOpen ? [] : (/^(--[a-z-]+)=/.exec(typed) ?? []);
   const option = isOpen ? open : flagNamed(form, command);
-  return [option, option?.takesList ? start + typed.slice(start.length, typed.lastIndexOf(',') + 1) : start];
+  if (option === undefined) return [undefined, ''];
+  return [option, option.takesList ? start + typed.slice(start.length, typed.lastIndexOf(',') + 1) : start];
 }
 
 async function valuesOf(flag: Flag, typed: string, line: Line, io: Io): Promise<Completion> {

@@ -15,8 +15,6 @@ export interface Candidate {
   readonly names?: readonly string[];
   /** Whether the word is a name, which may have spaces. */
   readonly isName?: boolean;
-  /** The id, if the word also has an option: `--product=prod_…`. */
-  readonly id?: string;
 }
 
 /** The options on the command line, by their long form, with their values. */
