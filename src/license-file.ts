@@ -16,7 +16,7 @@ export type { PublicKey } from './domain/license-file/jws.ts';
 export { type OfflineRequest, writeOfflineRequest } from './domain/license-file/offline.ts';
 export type { Verdict, Verification } from './domain/license-file/verify.ts';
 
-/** What a licence file is checked against. */
+/** The expected values that a licence file is checked against. */
 export interface VerifyLicenseFileOptions extends Omit<VerifyOptions, 'now'> {
   /** The time at which the file must be valid; default is the present. */
   readonly now?: Date;
@@ -31,7 +31,7 @@ export function verifyLicenseFile(text: string, options: VerifyLicenseFileOption
   return verify(text, { ...rest, now: toInstant(now.getTime()) });
 }
 
-/** What the proof of an activation is checked against. */
+/** The expected values that the proof of an activation is checked against. */
 export interface VerifyActivationOptions extends Omit<ActivationOptions, 'now'> {
   /** The time at which the proof must be valid; default is the present. */
   readonly now?: Date;

@@ -38,7 +38,7 @@ export interface VerifyTimestampedWebhookOptions extends VerifyWebhookOptions {
   readonly header?: string;
 }
 
-/** A request is not a webhook that was signed with this secret, or it is an old one. */
+/** A request is not a webhook that was signed with this secret, or it is too old. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }

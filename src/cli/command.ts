@@ -23,7 +23,7 @@ export interface Parameter<T = unknown> {
   readonly pick?: Pickable;
   /**
    * Whether a name or an e-mail address may stand for the id, which is then looked up. With `orId` a text without a match is
-   * sent as the id: an earlier request may have removed what it names.
+   * sent as the id: an earlier request may have removed the object.
    */
   readonly takesName?: boolean | 'orId';
   /** Other options or arguments; if one of them is given, this one is unnecessary. */

@@ -21,7 +21,7 @@ interface ContextOptions {
 
 export type CommandContext = Omit<OpenedContext, 'connection' | 'pendingKey' | 'foundWords' | 'delivered' | 'close'>;
 
-/** The context for `runCommand`, which closes what the command has opened. */
+/** The context for `runCommand`, which closes the files and connections of the command. */
 export type OpenedContext = Readonly<ReturnType<typeof openContext>>;
 
 /** A function that makes its value at the first call; the arguments of later calls do not count. */
@@ -50,7 +50,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     return connection;
   });
 
-  /** Calls the service with any endpoint, also one that is not in the contract. */
+  /** Calls any endpoint of the service, also an endpoint that is not in the contract. */
   const caller = once(
     async (needs?: ClientNeeds): Promise<CallEndpoint> => openCaller(await connect(needs), observation, settings, io),
   );
@@ -78,7 +78,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     return (await prepared.send()) as Changed<ChangeAnswer<E>>;
   }
 
-  /** Writes changes to disk before the first one is sent: a later run repeats changes without a response. */
+  /** Writes changes to disk before the first change is sent: a later run repeats changes without a response. */
   async function prepare(all: readonly Change[]): Promise<readonly PreparedChange[]> {
     const { openChanges } = await import('./request/changes.ts');
     const { idempotencyKey } = options;
@@ -94,7 +94,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     return openedPending;
   }
 
-  /** The changes without a response; null where none was ever written. */
+  /** The changes without a response; null if no change was ever written to disk. */
   async function knownPending(): Promise<PendingChanges | null> {
     const { hasPending } = await import('./state/pending-files.ts');
     return hasPending(io) ? pending() : null;
@@ -131,7 +131,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     follow,
     say,
     pending,
-    /** Registers what is closed when the command ends, also after an error. */
+    /** Registers a function that is called when the command ends, also after an error. */
     onClose: (close: () => Promise<void>) => void closers.push(close),
     get connection(): Connection | null {
       return connection;

@@ -55,7 +55,7 @@ const wordSynonyms: Readonly<Record<string, readonly string[]>> = {
   sign: ['file', 'export-file'],
 };
 
-/** The error for words that commander rejects. Its first line says what to do. */
+/** The error for words that commander rejects. Its first line proposes the right words. */
 export function explainWords(error: CommanderError, path: string, command: Command | null): UsageError {
   const help = `${path} --help`;
   const fail = (message: string): UsageError => new UsageError(message, [['See:', help]], { cause: error });
@@ -135,8 +135,8 @@ function isOneLetterAway(a: string, b: string): boolean {
 const LEFT = '[“”„‟«»]';
 
 /**
- * Corrects what text programs do to a command line: long dashes (`—json`) become `--`, and typographic quotes around a word
- * are removed. Throws `UsageError` for such quotes around several words, which the shell has split.
+ * Undoes changes that text programs make to a command line: long dashes (`—json`) become `--`, and typographic quotes around
+ * a word are removed. Throws `UsageError` for such quotes around several words, which the shell has split.
  */
 export function plainWords(argv: readonly string[]): readonly string[] {
   return argv.map((word) => {

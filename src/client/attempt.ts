@@ -123,7 +123,7 @@ function rootCauses(error: unknown): readonly SystemError[] {
   return error.cause === undefined ? [error] : rootCauses(error.cause);
 }
 
-/** Whether an error is a bug: network errors have a code, and those of `fetch` in browsers say so. */
+/** Whether an error is a bug: network errors have a code, and in browsers the message of `fetch` says so. */
 const isBug = (error: SystemError) =>
   [TypeError, ReferenceError, RangeError, SyntaxError].some((kind) => error instanceof kind) &&
   error.code === undefined &&

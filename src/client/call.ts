@@ -9,7 +9,7 @@ import { isKeyLost, isReplayed, maxResponseBytes, readReply } from './response.t
 import { countRetries, type RetryLimits } from './retries.ts';
 import type { Timing } from './timing.ts';
 
-/** What all calls of one client share. */
+/** The state that all calls of one client share. */
 export interface CallContext {
   /** Without a slash at the end. */
   readonly baseHref: string;
@@ -84,7 +84,7 @@ export async function call(
 const withoutKey = (call: CallTrace, status: number): ProtocolError =>
   new ProtocolError('the idempotency key did not reach the service', { call, status, foreign: false, keyLost: true });
 
-/** The request of an operation; `key` is null for one that only reads. Throws `InputError`. */
+/** The request of an operation; `key` is null for a read. Throws `InputError`. */
 function prepareRequest(
   { baseHref, credentials }: CallContext,
   endpoint: AnyEndpoint,

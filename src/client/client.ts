@@ -36,7 +36,7 @@ type Operation<Input, Payload> =
     ? (input?: keyof Input extends never ? Record<string, never> : Input, options?: CallOptions) => Answer<Payload>
     : (input: Input, options?: CallOptions) => Answer<Payload>;
 
-/** What an operation resolves to; a list can also be iterated. */
+/** The return type of an operation; a list can also be iterated. */
 type Answer<Payload> = Payload extends { readonly items: readonly (infer Item)[] }
   ? ListRequest<Payload, Item>
   : Promise<Payload>;
@@ -91,7 +91,9 @@ export type Plain<T> = T extends string & z.$brand
  */
 export const createClient = (options: ClientOptions): Client => clientOfCall(createCallEndpoint(options));
 
-/** Calls an endpoint, also one that the contract does not have. Resolves and rejects as the operations of a client. */
+/**
+ * Calls an endpoint, also an endpoint that the contract does not have. Resolves and rejects as the operations of a client.
+ */
 export type CallEndpoint = (endpoint: AnyEndpoint, input?: unknown, options?: CallOptions) => Promise<unknown>;
 
 /** Makes the function that calls endpoints. Throws as `createClient` does. */
@@ -115,7 +117,7 @@ export function clientOfCall(callEndpoint: CallEndpoint): Client {
   return Object.fromEntries(resources) as Client;
 }
 
-/** What the calls of a client share, from its options. Throws `InputError`. */
+/** Makes the state that all calls of a client share, from its options. Throws `InputError`. */
 export function readOptions(options: ClientOptions): CallContext {
   const { token, ca, fetch, timing = systemTiming } = options;
   const { timeoutMs = 30_000, maxRetries = null, maxWaitMs = 60_000 } = options;

@@ -40,7 +40,7 @@ export class ProtocolError extends Error {
   readonly status: number;
   /**
    * Whether no lkm service has handled the request, so that nothing was changed: the base URL is probably wrong. False for a
-   * mutation of which an earlier attempt may have been carried out. Decision 0018.
+   * mutation if an earlier attempt may have been carried out. Decision 0018.
    */
   readonly foreign: boolean;
   /** How long the response asks to wait (`Retry-After`), in milliseconds; null when it does not say. */

@@ -9,7 +9,7 @@ import { isTransient } from './retries.ts';
 
 /** Which events are followed. */
 export interface FollowOptions {
-  /** The number after which to begin; without it with what happens from now on. */
+  /** The number of the event after which to begin; default: new events only. */
   readonly after?: number | undefined;
   /** Only events of these types. */
   readonly type?: readonly EventType[] | undefined;

@@ -4,9 +4,9 @@ import { ProtocolError } from './errors.ts';
 
 /**
  * A request for a list, which is sent when it is used: `await` gives one page, and `for await` every item from there to the
- * end, one part in memory at a time; `limit` is then the size of a part, 1 000 unless given. By cursor
- * (`client.keys.list`) what is there from the first part to the last comes once, and what is created meanwhile is left out;
- * by page number an item that moves meanwhile may be missed.
+ * end, one part in memory at a time; `limit` is then the size of a part, 1 000 unless given. By cursor (`client.keys.list`)
+ * an item that exists all the time comes once, and an item that is created meanwhile is left out; by page number an item
+ * that moves meanwhile may be missed.
  */
 export interface ListRequest<Page, Item> extends Promise<Page>, AsyncIterable<Item, void, undefined> {}
 

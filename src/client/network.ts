@@ -27,7 +27,7 @@ interface NetworkOptions {
   /** How long a connection may take, with its tunnel and its TLS. */
   readonly connectTimeoutMs: number;
   readonly proxy: HttpProxy | null;
-  /** Certificates (PEM) to trust at the service, in place of those of this machine. */
+  /** Certificates (PEM) to trust at the service, in place of this machine's certificates. */
   readonly ca?: string | undefined;
 }
 

@@ -9,15 +9,16 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** The bearer token, sent to the origin of `baseUrl` and nowhere else. */
   readonly token?: string | undefined;
-  /** The certificate or the authorities (PEM) to trust, instead of those of this machine. */
+  /** The certificate or the authorities (PEM) to trust, instead of this machine's authorities. */
   readonly ca?: string | undefined;
-  /** The network; the default is that of undici, and uses `HTTPS_PROXY` and `NO_PROXY`. */
+  /** The network; the default is undici's `fetch`, which uses `HTTPS_PROXY` and `NO_PROXY`. */
   readonly fetch?: Fetch | undefined;
   /** Longest duration of one attempt, response included, in milliseconds; default 30 000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * The most attempts after the first, whatever has failed. The default is 4, without the waits for a request in progress (409/3)
-   * and without attempts while the service cannot be reached (no connection, 502, 503, 504), which `maxElapsedMs` limits.
+   * The most attempts after the first one, for any kind of failure. The default is 4, without the waits for a request in
+   * progress (409/3) and without attempts while the service cannot be reached (no connection, 502, 503, 504), which
+   * `maxElapsedMs` limits.
    */
   readonly maxRetries?: number | undefined;
   /**
@@ -51,15 +52,16 @@ export interface ClientOptions {
 /** Options of one call. */
 export interface CallOptions {
   /**
-   * Makes a mutation repeatable by another process, for 24 hours; the default is a new one for each call. Reads ignore it. It
-   * has to be random: whoever guesses it can open the stored response. For one key per order give `reference` and `ifAbsent`.
+   * Makes a mutation repeatable by another process, for 24 hours; the default is a new key for each call. Reads ignore it.
+   * It has to be random: whoever guesses it can open the stored response. For one key per order give `reference` and
+   * `ifAbsent`.
    */
   readonly idempotencyKey?: string | undefined;
   /** Ends the call at once; the call then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A request as it was sent, and the response to it; null when no complete one was received. */
+/** A request as it was sent, and the response to it; null when no complete response was received. */
 export interface Exchange {
   readonly request: PreparedRequest;
   readonly response: RawResponse | null;

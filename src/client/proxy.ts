@@ -12,7 +12,7 @@ export interface HttpProxy {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy that the environment names for an address; null where it names none, and where `NO_PROXY` has the address. Throws
+ * The proxy that the environment names for an address; null without a proxy, and where `NO_PROXY` has the address. Throws
  * `InputError` where the variable holds no address.
  */
 export function proxyFor(href: string, env: Environment): HttpProxy | null {

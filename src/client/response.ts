@@ -143,13 +143,13 @@ function readHttpDate(text: string): number | null {
   return date.toUTCString() === text ? date.getTime() : null;
 }
 
-/** Whether the response is the stored one of an earlier request. Source: decision 0018. */
+/** Whether the response is the stored response of an earlier request. Source: decision 0018. */
 export const isReplayed = (headers: ResponseHeaders): boolean =>
   headers.get('idempotency-replayed')?.trim().toLowerCase() === 'true';
 
 /**
- * Whether the service received another idempotency key than `key`, or none, since a proxy drops the header. False for a service that
- * does not report the key.
+ * Whether the service received another idempotency key than `key`, or no key, since a proxy drops the header. False for a
+ * service that does not report the key.
  */
 export function isKeyLost(headers: ResponseHeaders, key: string): boolean {
   const seen = headers.get('lkm-idempotency-key');

@@ -10,7 +10,7 @@ export interface RetryLimits {
   readonly maxWaitMs: number;
 }
 
-/** The number of retries when the caller sets none. */
+/** The default number of retries. */
 const DEFAULT_RETRIES = 4;
 
 const BASE_BACKOFF_MS = 250;

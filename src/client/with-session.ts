@@ -18,7 +18,7 @@ export function signRequest({ sessionId, sessionSecret, nextNonce }: SessionKeys
   return { sessionId, timestamp: nextNonce, signature };
 }
 
-/** What a session needs of a client: {@link Client}, or the three operations alone. */
+/** The part of a client that a session needs: {@link Client}, or the three operations alone. */
 export interface SessionClient {
   readonly keys: Pick<Client['keys'], 'checkout' | 'heartbeat' | 'checkin'>;
 }
@@ -41,7 +41,9 @@ export interface LeasedSession {
 export interface SessionOptions {
   /** Aborts the checkout, which may leave a seat taken until its lease ends; later aborts the work, and the seat is given back. */
   readonly signal?: AbortSignal | undefined;
-  /** Called when the seat could not be given back; it is free again when the lease ends. What it throws is dropped. */
+  /**
+   * Called when the seat could not be given back; it is free again when the lease ends. An error that it throws is dropped.
+   */
   readonly onReturnFailed?: ((error: unknown) => void) | undefined;
   /** Clock, timers and new idempotency keys; tests set them. */
   readonly timing?: Timing | undefined;

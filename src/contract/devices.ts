@@ -17,7 +17,7 @@ import { Count, CustomerId, HostId, LicenseId, ProductId, ShownKey, shown, shown
 
 const DeviceTag = text(1, 64).optional();
 
-/** What an application makes up for one request, and finds in what the service signs. Source: decision 0007. */
+/** A random text that an application sends with one request and finds in the signed response. Source: decision 0007. */
 const Nonce = text(1, 64).meta({ examples: ['kZ0q5mE6Yh1s'] });
 
 /** How often tokens of kind `client` may move slots of one licence in a calendar year, UTC. Source: decision 0009. */
@@ -34,7 +34,7 @@ const RevokedFile = SignedFile.pick({ id: true, hostId: true, endsAt: true }).me
 
 const files = z.array(RevokedFile).optional().describe('Licence files of freed devices that have not ended');
 
-/** What an application shows of the licence that it has been activated with. */
+/** The data of a licence that an application shows after its activation. */
 const activatedLicense = {
   metadata: License.shape.metadata,
   licenseeName: z.string().nullish().describe('The name of its customer; null when it has none'),

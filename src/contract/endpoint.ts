@@ -37,13 +37,15 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly takesQueryInBody?: boolean;
   /** Headers in which fields of the query may stand, for callers that keep them out of addresses. */
   readonly queryInHeaders?: Readonly<Record<string, string>>;
-  /** Names of `responseHeaders` that a success carries besides those that every reply of its kind carries. */
+  /** Names of `responseHeaders` that a success carries besides the headers of every reply of its kind. */
   readonly headers?: readonly ('ETag' | 'Cache-Control' | 'LKM-Budget-Remaining')[];
-  /** Fields of the example besides the required ones, as they are on the wire; `openapi/examples.ts` makes the rest. */
+  /** Optional fields of the example, as they are on the wire; `openapi/examples.ts` adds the required fields. */
   readonly example?: Readonly<Record<string, unknown>>;
   /** Members of the reply that the request of the example does not get. */
   readonly exampleLacks?: readonly string[];
-  /** Whether the message for an invalid request is exactly that of the API description; otherwise the message names the fields. */
+  /**
+   * Whether the message for an invalid request is exactly the message of the API description; otherwise it names the fields.
+   */
   readonly fixesInvalidText?: boolean;
   /** The errors this endpoint may return, besides `commonReasons`. */
   readonly errors?: readonly Reason[];
@@ -51,12 +53,12 @@ export interface EndpointSpec<Q extends ObjectSchema, B extends ObjectSchema, R 
   readonly retirement?: {
     readonly deprecated: string;
     readonly sunset: string;
-    /** The path of what takes its place. */
+    /** The path of the endpoint that replaces it. */
     readonly successor?: `/${string}`;
   };
 }
 
-/** One operation of the API as data. `Input` is what a use case receives, `Result` what it returns, `Output` what a client gets. */
+/** One operation of the API as data. A use case receives `Input` and returns `Result`; a client gets `Output`. */
 export interface Endpoint<Input = never, Output = unknown, Result = Output>
   extends Omit<EndpointSpec<ObjectSchema, ObjectSchema, Reply<Output, Result>>, 'query' | 'body'> {
   readonly method: Method;
@@ -68,7 +70,7 @@ export interface Endpoint<Input = never, Output = unknown, Result = Output>
   readonly errors: readonly Reason[];
   /** Whether the operation only reads although its method is not GET: an alias of a read. */
   readonly onlyReads?: boolean;
-  /** What an alias sets. */
+  /** The fields that an alias sets. */
   readonly sets?: Readonly<Record<string, unknown>>;
   /** Never set: carries the input type. */
   readonly input?: (input: Input) => void;
@@ -104,13 +106,13 @@ export const aliasesOf = (endpoint: AnyEndpoint): readonly AnyEndpoint[] =>
     };
   });
 
-/** What the use case of endpoint `E` receives: parsed, branded, wire codecs decoded. */
+/** The input of the use case of endpoint `E`: parsed, branded, wire codecs decoded. */
 export type InputOf<E> = E extends Endpoint<infer Input, infer _, infer _T> ? Input : never;
 
-/** What a client gets from endpoint `E`, without its envelope. */
+/** The result of endpoint `E` for a client, without its envelope. */
 export type PayloadOf<E> = E extends Endpoint<infer _, infer Output, infer _T> ? Output : never;
 
-/** What the use case of endpoint `E` returns: the payload, or a list that may be read in parts. */
+/** The result of the use case of endpoint `E`: the payload, or a list that may be read in parts. */
 export type ResultOf<E> = E extends Endpoint<infer _, infer _O, infer Result> ? Result : never;
 
 /** Whether the operation changes something: it then runs in a transaction and takes an idempotency key. */
@@ -123,7 +125,7 @@ export const reasonsOf = (endpoint: AnyEndpoint): readonly Reason[] => [
   ...endpoint.errors,
 ];
 
-/** The errors that an endpoint shares with others of its kind. */
+/** The errors that all endpoints of one kind share. */
 export const commonReasonsOf = (endpoint: AnyEndpoint): readonly Reason[] => [
   ...(endpoint.scope === 'public' ? commonReasons.filter((reason) => !needToken.includes(reason)) : commonReasons),
   ...(mutates(endpoint) ? mutationReasons : []),

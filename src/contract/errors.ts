@@ -1,4 +1,4 @@
-/** What an error may say beyond its reason; each message uses only what it needs. */
+/** Details of an error; each message uses only some of them. */
 export interface ApiErrorDetail {
   readonly customerId?: string;
   readonly email?: string;
@@ -7,13 +7,13 @@ export interface ApiErrorDetail {
   readonly updatedAt?: string;
   /** The number of the last event. */
   readonly last?: number;
-  /** What uses it: `2 devices`. */
+  /** The objects that still use the resource: `2 devices`. */
   readonly inUse?: string;
   /** The latest instant that is possible. */
   readonly latest?: string | undefined;
   /** The problem, as the text after a colon. */
   readonly why?: string;
-  /** What a request named as its host. */
+  /** The host that the request named. */
   readonly host?: string;
   /** A longer message that replaces the usual one. */
   readonly hint?: string;
@@ -101,7 +101,7 @@ export const apiErrors = {
 /** Our stable name for an error. */
 export type Reason = keyof typeof apiErrors;
 
-/** The errors that any authenticated endpoint may return besides those it lists. */
+/** The errors that any authenticated endpoint may return besides its own errors. */
 export const commonReasons: readonly Reason[] = [
   'invalidParams',
   'invalidToken',
@@ -123,10 +123,10 @@ export const mutationReasons: readonly Reason[] = [
   'storedResponseMissing',
 ];
 
-/** The errors of a request that reaches no endpoint: its address is not that of the service. */
+/** The errors of a request to another address than the service's, which reaches no endpoint. */
 export const addressReasons: readonly Reason[] = ['routeNotFound', 'methodNotAllowed', 'misdirected'];
 
-/** An error as it is on the wire, with what only the client knows from its headers. */
+/** An error as it is on the wire, with the values that the client reads from the headers. */
 type WireError = Pick<ApiError, 'status' | 'code' | 'message'> & Partial<Pick<ApiError, 'retryAfterMs' | 'fields'>>;
 
 /** The client's call that failed; null on the server's side. */
@@ -169,7 +169,10 @@ export function apiError(reason: Reason, detail: ApiErrorDetail = {}, options?: 
   return new ApiError({ reason, status, code, message: detail.hint ?? filled, fields: detail.fields ?? [] }, options);
 }
 
-/** Rebuilds an error from a response: by message first, since codes repeat (404/1), among those that the endpoint may return. */
+/**
+ * Rebuilds an error from a response: by message first, since codes repeat (404/1), among the errors that the endpoint may
+ * return.
+ */
 export function readApiError(error: WireError, possible: readonly Reason[], call: CallTrace): ApiError {
   const matches = possible
     .map((reason) => ({ reason, known: apiErrors[reason] }))

@@ -47,7 +47,7 @@ const device = { licenseId: LicenseId, productId, hostId };
 const movesOfYear = Count.optional().describe('How many moves of this year count, this one included');
 const session = { ...device, hostId: hostId.nullable(), expiresAt };
 
-/** The types of events, and their `data`. None is renamed, and no field removed within a dated contract. */
+/** The types of events, and their `data`. Within a dated contract no type is renamed and no field removed. */
 export const eventData = {
   'license.created': license,
   'license.revealed': license,
@@ -127,7 +127,7 @@ export const RequestAddress = ShownIp.nullable().describe(
   'Where the request came from; masked as those of devices are',
 );
 
-/** The names that stand beside the ids of a numbered list. They may change later, and webhooks carry none. */
+/** The names that stand beside the ids of a numbered list. Names may change later, and webhooks carry no names. */
 export const recordNames = {
   tokenName: shown('The name of the token; null for none, absent without `token:read`', 'Shop').nullish(),
   ...listedNames,

@@ -3,7 +3,7 @@ import type { AnyEndpoint } from './endpoint.ts';
 import { listEndpoints } from './index.ts';
 import { License } from './keys/licenses.ts';
 
-/** Different names of one field: in operations, in replies, and in requests by mistake. */
+/** Different names for the same field: in operations, in replies, and in requests by mistake. */
 const SAME_MEANING: readonly (readonly string[])[] = [
   ['usesPerKey', 'maxActivations', 'seats'],
   ['expiryDate', 'expirationDate', 'expiresAt', 'expiresAfter', 'expires'],
@@ -17,7 +17,7 @@ const SAME_MEANING: readonly (readonly string[])[] = [
 /** Names that no operation has, but that callers try in `POST /create-key`. */
 const EXPECTED_ELSEWHERE = ['format'];
 
-/** What the message says about a field that an operation does not have. */
+/** The part of the message about a field that an operation does not have. */
 export const UNKNOWN_FIELD = 'unknown field';
 
 type Inputs = Pick<AnyEndpoint, 'query' | 'body'>;
@@ -61,7 +61,7 @@ export function namesIn(schema: z.core.$ZodType | undefined): readonly string[] 
 
 let known: ReadonlySet<string> | undefined;
 
-/** Built for the first unknown field; most requests have none. */
+/** Built for the first unknown field: most requests have only known fields. */
 function knownNames(): ReadonlySet<string> {
   known ??= new Set([
     ...listEndpoints().flatMap(({ endpoint }) => [...fieldsOf(endpoint)]),

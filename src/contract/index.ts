@@ -40,7 +40,7 @@ export const contract = {
 
 export type Contract = typeof contract;
 
-/** What each resource is, for readers of the documentation. */
+/** A description of each resource, for readers of the documentation. */
 export const resources: Readonly<Record<keyof Contract, string>> = {
   keys: 'Licence keys, their devices and their sessions.',
   devices: 'The devices of all licence keys.',

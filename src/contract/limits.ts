@@ -1,7 +1,10 @@
 /** No identifier of a product is shorter. Source: API description, "Limits". */
 export const MIN_PRODUCT_ID = 22;
 
-/** A shorter text is a licence key only where one was imported. Source: API description, "Limits"; decision 0002. */
+/**
+ * A shorter text is a licence key only if an import has created such a short key. Source: API description, "Limits";
+ * decision 0002.
+ */
 export const MIN_LICENSE_KEY = 23;
 
 /** No licence key is shorter, imported or not. */

@@ -8,7 +8,7 @@ import { Active, Count, InstantText, Limit, Name, PlanId, ProductId, resource, s
 
 const { allowedHosts: _, ...settings } = licenseSettings;
 
-/** What a plan says of the keys that are issued by it. */
+/** The terms of the keys that are issued by a plan. */
 const terms = {
   maxActivations: Limit.nullish().describe('How many devices may use a key; null means unlimited'),
   duration: positiveDurationField()
@@ -96,7 +96,7 @@ export const plans = {
     errors: ['planNotFound'],
   }),
 
-  /** Changes a plan: its features for all keys that have it, the rest for those issued from then on. Source: decision 0004. */
+  /** Changes a plan: its features for all its keys, the rest for keys issued from then on. Source: decision 0004. */
   update: endpoint('PUT /plan/by-id', 'product:write', {
     summary: 'Update a plan',
     description:

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Count, resource, shown } from './scalars.ts';
 
 /**
- * The envelope of a reply: `wrap` puts what a use case returns in it, `unwrap` takes the payload out, `schema` is what
- * is on the wire. Schemas are loose: fields that a later service adds pass through.
+ * The envelope of a reply: `wrap` puts the result of a use case in it, `unwrap` takes the payload out, `schema` describes
+ * the reply on the wire. Schemas are loose: fields that a later service adds pass through.
  */
 export interface Reply<Payload = unknown, Result = Payload> {
   readonly status: 200 | 201;

@@ -10,7 +10,7 @@ import { MIN_IMPORTED_KEY, MIN_PRODUCT_ID } from './limits.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
 export const PRINTABLE = /^[^\x00-\x1f\x7f-\x9f]*$/;
 
-/** Printable, with at least one character that is not a space. On text of any length it takes the square of that. */
+/** Printable, with at least one character that is not a space. On text of any length it takes quadratic time. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it keeps out
 const NOT_BLANK = /^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0][^\x00-\x1f\x7f-\x9f]*$/;
 
@@ -77,7 +77,7 @@ export type TokenId = z.output<typeof TokenId>;
 export const AccountId = identifier<'AccountId'>('Identifier of an account', 'acc_01jd7q2h0t5v9k3f8s6w4e1m7x');
 export type AccountId = z.output<typeof AccountId>;
 
-/** What the vendor calls a licence, 1 to 128 characters, not blank. Unique in the account, compared exactly. */
+/** The vendor's own name for a licence, 1 to 128 characters, not blank. Unique in the account, compared exactly. */
 export const Reference = text(1, 128, NOT_BLANK)
   .meta({
     description: "The vendor's own name of a key, such as an order number: unique in the account",
@@ -96,17 +96,17 @@ export const Name = displayName(256, 'Ada Ltd');
 /** The name of a version of a product. */
 export const VersionName = displayName(64, '2.1').describe('Its name, unique in the product');
 
-/** An object in a reply. It is open: what a later service adds passes through. */
+/** An object in a reply. It is open: fields that a later service adds pass through. */
 export const resource = <S extends z.ZodRawShape>(id: string, description: string, shape: S) =>
   z.looseObject(shape).meta({ id, description });
 
-/** Text in a reply. The example of the reply is made from those of its members. */
+/** Text in a reply. The example of the reply is made from the examples of its members. */
 export const shown = (description: string, example: string) => z.string().meta({ description, examples: [example] });
 
 /** An identifier in a reply, described as it is where callers give it. */
 export const shownId = (id: z.ZodType) => z.string().meta(id.meta() ?? {});
 
-/** Identifier of a licence; callers name one by its key. */
+/** Identifier of a licence; callers name a licence by its key. */
 export const LicenseId = shown('Identifier of the licence', 'lic_01jd7q4xk1ffvr3h8n5p6m2w9t');
 
 /** Identifier of a signing key. */
@@ -115,14 +115,14 @@ export const Kid = shown(
   'q1XrLr4hYgNq1b8bq8mJqj2m0m0w0n1o5a9c3d7e8f0',
 );
 
-/** A licence key as a caller may see it: in full, or masked. Only `domain/license-key.ts` makes one. */
+/** A licence key as a caller may see it: in full, or masked. Only `domain/license-key.ts` makes values of this type. */
 export const ShownKey = z
   .string()
   .meta({ description: 'The licence key; masked for read-only callers', examples: ['*****-*****-*****-*****-85SB5'] })
   .brand<'ShownKey'>();
 export type ShownKey = z.output<typeof ShownKey>;
 
-/** A device's address as a caller may see it: in full, or masked. Only `domain/ip-address.ts` makes one. */
+/** A device's address as a caller may see it: in full, or masked. Only `domain/ip-address.ts` makes values of this type. */
 export const ShownIp = z
   .string()
   .meta({ examples: ['203.0.*.*'] })
@@ -138,7 +138,7 @@ export const InstantText = z.iso
   .brand<'Instant'>();
 export type Instant = z.output<typeof InstantText>;
 
-/** An instant at which something ends. */
+/** The instant of an end, such as an expiry. */
 export const EndText = InstantText.meta({ examples: ['2027-11-21T10:00:00.000Z'] });
 
 /** An instant as a caller writes it: any ISO 8601 date-time with an offset, normalised to {@link Instant}. */

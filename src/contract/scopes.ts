@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Permissions, `resource:action`. Source: API description, "Authentication", 2; the others are decision 0008. */
+/** Permissions, `resource:action`. Source: API description, "Authentication", 2, and decision 0008. */
 export const scopes = [
   'license:read',
   'license:write',
@@ -35,5 +35,5 @@ export const TokenKind = z.enum(tokenKinds).meta({
   examples: ['scoped'],
 });
 
-/** What a token is for; every kind but `scoped` implies its scopes. */
+/** The purpose of a token; every kind but `scoped` implies its scopes. */
 export type TokenKind = z.output<typeof TokenKind>;

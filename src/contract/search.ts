@@ -4,7 +4,7 @@ import { integerField, SearchText } from './fields.ts';
 import { partList } from './reply.ts';
 import { Count, CustomerId, LicenseId, ProductId, resource, ShownKey, shown, shownId } from './scalars.ts';
 
-/** What a text can match. */
+/** The fields that a text can match. */
 export const foundBy = ['key', 'previousKey', 'id', 'reference', 'metadata', 'device', 'name', 'email'] as const;
 
 const customer = {
@@ -44,7 +44,7 @@ const FoundMeta = resource('FoundMeta', 'How much is shown', {
 export const DEFAULT_FOUND = 20;
 
 export const search = {
-  /** Finds customers and keys by any part of what somebody has of them. Source: decision 0052. */
+  /** Finds customers and keys by any part of their data. Source: decision 0052. */
   find: endpoint('GET /find', 'license:read', {
     summary: 'Find customers and keys',
     description:

@@ -14,7 +14,7 @@ export const Jwk = resource('Jwk', 'A public Ed25519 key (RFC 8037)', {
 });
 export type Jwk = z.output<typeof Jwk>;
 
-/** A signing key by its public half; the private one never leaves the service. */
+/** A signing key by its public half; the private half never leaves the service. */
 export const SigningKey = resource('SigningKey', 'A key that signs licence files, or has signed them', {
   kid: Kid,
   fingerprint: shown(
@@ -37,7 +37,7 @@ const publicAccount = z.object({
 });
 
 export const signingKeys = {
-  /** Lists the signing keys of the account, newest first; the newest one signs. Source: decision 0007. */
+  /** Lists the signing keys of the account, newest first; the newest key signs. Source: decision 0007. */
   list: endpoint('GET /signing-key', 'license:read', {
     summary: 'List signing keys',
     description: 'Lists the keys that sign licence files or have signed them, newest first: all of them, or one page.',
@@ -46,7 +46,9 @@ export const signingKeys = {
     example: { page: '1' },
   }),
 
-  /** Makes a new signing key, which signs from now on; the others go on verifying what they signed. Source: decision 0007. */
+  /**
+   * Makes a new signing key, which signs from now on; older keys still verify their own signatures. Source: decision 0007.
+   */
   rotate: endpoint('POST /signing-key/rotate', 'license:sign', {
     summary: 'Rotate the signing key',
     description:

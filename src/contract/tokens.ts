@@ -67,7 +67,7 @@ const MAX_RATE = 60_000_000;
 /** How long a replaced token stays valid by default: a day. */
 export const DEFAULT_OVERLAP = 'P1D';
 
-/** What a new token may do. */
+/** The rights of a new token. */
 const rights = {
   name: Name.meta({ description: 'What it is for', examples: ['shop'] }),
   kind: TokenKind,
@@ -99,7 +99,7 @@ const tokenRequest = <S extends z.ZodRawShape>(id: string, shape: S) =>
     });
 
 export const tokens = {
-  /** Lists the tokens of the account, oldest first, revoked ones included. Source: decisions 0008 and 0005. */
+  /** Lists the tokens of the account, oldest first, with revoked tokens. Source: decisions 0008 and 0005. */
   list: endpoint('GET /token', 'token:read', {
     summary: 'List tokens',
     description: 'Lists the tokens of the account, oldest first, revoked ones included: all of them, or one page.',
@@ -117,7 +117,7 @@ export const tokens = {
     errors: ['tokenNotFound'],
   }),
 
-  /** Creates a token that may do no more than the one that creates it. Source: decision 0008. */
+  /** Creates a token whose rights are within the rights of the creating token. Source: decision 0008. */
   create: endpoint('POST /token', 'token:write', {
     summary: 'Create a token',
     description:
@@ -148,7 +148,7 @@ export const tokens = {
     errors: ['productNotFound', 'tokenTaken', 'tokenOutlives'],
   }),
 
-  /** Makes a token that takes the place of another one. Source: decision 0008. */
+  /** Makes a token that replaces another token. Source: decision 0008. */
   rotate: endpoint('POST /token/rotate', 'token:write', {
     summary: 'Replace a token',
     description:

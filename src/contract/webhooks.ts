@@ -108,7 +108,7 @@ const From = z
   .describe('With `active`: the event to go on with, or `now`, in place of where it stopped');
 
 export const webhooks = {
-  /** Adds a webhook; what happens from now on is sent to it. Source: decision 0070. */
+  /** Adds a webhook; it receives new events only. Source: decision 0070. */
   create: endpoint('POST /webhook', 'webhook:write', {
     summary: 'Create a webhook',
     description:
@@ -226,7 +226,7 @@ export const webhookDeliveries = {
     errors: ['webhookNotFound', 'webhookInactive'],
   }),
 
-  /** Lists what was sent to a webhook, newest first. Source: decision 0070. */
+  /** Lists the deliveries to a webhook, newest first. Source: decision 0070. */
   deliveries: endpoint('GET /webhook/deliveries', 'webhook:read', {
     summary: 'List the deliveries of a webhook',
     description:

@@ -2,7 +2,7 @@ import type { AccountId, Instant, TokenId } from '../contract/scalars.ts';
 import { scopes as everyScope, type Scope, type TokenKind } from '../contract/scopes.ts';
 import { isWithin } from './ip-address.ts';
 
-/** The identity that a token authenticates, and what it may do. */
+/** The identity that a token authenticates, with its rights. */
 export interface Caller {
   readonly accountId: AccountId;
   /** Null for the owner of the database, who calls in process and has no token. */
@@ -34,7 +34,7 @@ export const anonymous: Caller = {
   expiresAt: null,
 };
 
-/** What a token may do within its kind and its scopes, where nothing restricts it. */
+/** The rights of a token without restrictions beyond its kind and its scopes. */
 export const unrestricted = { productIds: null, networks: null, maxIssues: null, rateLimit: null, expiresAt: null };
 
 /** The owner of a database, who opens it in process: has every scope and no token. */
@@ -68,7 +68,7 @@ export const allows = ({ scopes }: Caller, scope: Scope | 'none'): boolean => sc
 export const seesSecrets = ({ kind, scopes }: Pick<Caller, 'kind' | 'scopes'>): boolean =>
   kind === 'admin' || scopes.has('license:reveal');
 
-/** What the `text` of a list of keys may match for a caller. */
+/** The fields that the `text` of a list of keys may match for a caller. */
 export interface Findable {
   /** Whether any last characters of a key find it; otherwise only all of the characters that a masked key shows. */
   readonly anyKeyEnd: boolean;
@@ -76,7 +76,10 @@ export interface Findable {
   readonly customers: boolean;
 }
 
-/** What a caller may search for: only text that the caller may see, since a search could guess hidden text letter by letter. Decision 0002. */
+/**
+ * The fields that a caller may search: only text that the caller may see, since a search could guess hidden text letter by
+ * letter. Decision 0002.
+ */
 export const findableBy = (caller: Caller): Findable => ({
   anyKeyEnd: seesSecrets(caller),
   customers: allows(caller, 'customer:read'),
@@ -89,7 +92,10 @@ export const seesWholeLicense = (caller: Caller): boolean => caller.kind !== 'cl
 export const canAccessProduct = ({ productIds }: Caller, productId: string): boolean =>
   productIds === null || productIds.has(productId);
 
-/** The products to list: the one that the request names, else those that the caller may access; null means all. */
+/**
+ * The products to list: the product that the request names, else all products that the caller may access; null means every
+ * product.
+ */
 export function productsOf(caller: Caller, named: string | undefined): readonly string[] | null {
   if (named === undefined) return caller.productIds === null ? null : [...caller.productIds];
   return canAccessProduct(caller, named) ? [named] : [];
@@ -105,7 +111,7 @@ export interface WantedToken {
   readonly expiresAt: Instant | null;
 }
 
-/** Whether the caller may create the token: it has no right, network or end beyond those of the caller. */
+/** Whether the caller may create the token: it has no right, network or end beyond the caller's own. */
 export function mayMint(caller: Caller, wanted: WantedToken): boolean {
   if (!hasRightsOf(caller, wanted)) return false;
   if (caller.expiresAt !== null && (wanted.expiresAt === null || wanted.expiresAt > caller.expiresAt)) return false;

@@ -7,7 +7,7 @@ import type { Signer } from './license-file/jws.ts';
 /** Stands for the hash before the first row of an account. */
 export const FIRST_HASH = '0'.repeat(64);
 
-/** What a list adds to a row: its hash, and names that may change later. */
+/** The fields that a list adds to a row: its hash, and names that may change later. */
 interface Added {
   readonly hash?: unknown;
   readonly tokenName?: unknown;
@@ -16,7 +16,7 @@ interface Added {
   readonly customerEmail?: unknown;
 }
 
-/** The text of a row that is hashed: its canonical JSON, without what a list adds to it. */
+/** The text of a row that is hashed: its canonical JSON, without the fields that a list adds. */
 export function contentOf<Row extends object>(row: Row & Added): string {
   const { hash: _, tokenName, productName, customerName, customerEmail, ...hashed } = row;
   return canonicalJson(hashed);

@@ -1,7 +1,7 @@
 import type { Jwk } from '../contract/signing-keys.ts';
 import { type Checkpoint, contentOf, FIRST_HASH, isSigned, linkOf } from './audit-chain.ts';
 
-/** Something that is wrong with an audit log. */
+/** A problem of an audit log. */
 export interface AuditProblem {
   readonly kind:
     | 'missing'
@@ -12,7 +12,7 @@ export interface AuditProblem {
     | 'checkpoint_signature'
     | 'checkpoint_mismatch'
     | 'older_database';
-  /** The row that it is about, or the first of them. */
+  /** The row with the problem, or the first of several rows. */
   readonly seq: number;
   readonly text: string;
 }
@@ -23,7 +23,7 @@ interface Row {
   readonly hash: string;
 }
 
-/** What the rows are checked against. */
+/** The checkpoints and keys that the rows are checked against. */
 export interface AuditWitnesses {
   /** The checkpoints of the service. */
   readonly stored: readonly Checkpoint[];

@@ -1,4 +1,7 @@
-/** The one text of a JSON value, with the names of members in order (RFC 8785). Throws `TypeError` for what is not JSON. */
+/**
+ * The one text of a JSON value, with the names of members in order (RFC 8785). Throws `TypeError` for values that JSON does
+ * not have.
+ */
 export function canonicalJson(value: unknown): string {
   // The engine writes a whole value in half the time.
   return isCanonical(value) ? JSON.stringify(value) : write(value);

@@ -27,7 +27,7 @@ export interface Usage {
   readonly sessions: number;
 }
 
-/** The devices and sessions that exceed new limits of a licence, in words; null when none do. */
+/** The devices and sessions that exceed new limits of a licence, in words; null when none of them does. */
 export function beyondLimits(changes: Changes<License>, { devices, sessions }: Usage): string | null {
   const maxDevices = changes.maxActivations ?? devices;
   const maxSessions = changes.licenseType === 'node-locked' ? 0 : (changes.maxConcurrentSessions ?? sessions);
@@ -37,7 +37,7 @@ export function beyondLimits(changes: Changes<License>, { devices, sessions }: U
   });
 }
 
-/** `2 devices and 1 session`, or null for none. */
+/** `2 devices and 1 session`, or null if both numbers are 0. */
 export function describeUse({ devices, sessions }: Usage): string | null {
   const counts = [[devices, 'device'] as const, [sessions, 'session'] as const];
   const parts = counts

@@ -1,8 +1,9 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 /**
- * An e-mail address in the form in which it is stored: NFC, its domain in Unicode and lower case. So `me@xn--shpware-b1a.example`
- * and `me@SHÖPWARE.example` are one address; which of its letters are large is for {@link emailKey} to leave out.
+ * An e-mail address in the form in which it is stored: NFC, its domain in Unicode and lower case. So
+ * `me@xn--shpware-b1a.example` and `me@SHÖPWARE.example` are one address; {@link emailKey} also ignores the case of the part
+ * before the `@`.
  */
 export function normaliseEmail(email: string): string {
   const at = email.lastIndexOf('@') + 1;

@@ -1,8 +1,8 @@
 import type { Fingerprint } from './license.ts';
 
 /**
- * Returns the device that shares most components with a fingerprint, the first one of several; null if no device shares
- * `match` components.
+ * Returns the device that shares most components with a fingerprint, the first of several such devices; null if no device
+ * shares `match` components.
  */
 export function recognise<T extends { readonly fingerprint: Fingerprint | null }>(
   devices: readonly T[],

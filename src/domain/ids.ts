@@ -2,7 +2,10 @@ import type { Instant } from '../contract/scalars.ts';
 import { alphabet, encodeCrockford } from './crockford.ts';
 import { toInstant } from './time.ts';
 
-/** What an id names: account, product, customer, licence, device, session, token, event, licence file, audit entry, version, webhook, plan. */
+/**
+ * The object that an id names: account, product, customer, licence, device, session, token, event, licence file, audit
+ * entry, version, webhook, plan.
+ */
 export type IdPrefix =
   | 'acc'
   | 'act'
@@ -36,7 +39,7 @@ export function createIdSequence(random: (length: number) => Uint8Array): (prefi
     const nowMs = Date.parse(now);
     if (nowMs > lastMs || counter === MAX_COUNTER) {
       lastMs = Math.max(nowMs, lastMs + 1);
-      // The upper half is left for those that follow in this millisecond.
+      // The upper half is left for later ids of this millisecond.
       counter = (((bytes[0] ?? 0) & 0x07) << 8) | (bytes[1] ?? 0);
     } else counter += 1;
     bytes.set([counter >> 8, counter & 0xff]);

@@ -25,7 +25,7 @@ export function toIpAddress(text: string): IpAddress {
   return text as IpAddress;
 }
 
-/** An address as it is written in one way only (RFC 5952), without a zone; null when the text is none. */
+/** An address in its one canonical form (RFC 5952), without a zone; null when the text is no address. */
 export function canonicalAddress(text: string): string | null {
   const parsed = parseAddress(text);
   return parsed instanceof ipaddr.IPv6 ? new ipaddr.IPv6(parsed.parts).toString() : (parsed?.toString() ?? null);
@@ -40,7 +40,10 @@ export function subscriberOf(address: string): string {
   return `${groups.join(':')}::/64`;
 }
 
-/** Reads networks (CIDR, or one address), and tells whether an address is in one of them. Throws `TypeError`. */
+/**
+ * Reads networks (CIDR, or a single address), and returns a function that tells whether an address is in any of the
+ * networks. Throws `TypeError`.
+ */
 export function readNetworks(networks: readonly string[]): (address: string) => boolean {
   const ranges = networks.map((text) => {
     const network = readNetwork(text);
@@ -56,7 +59,7 @@ export function readNetworks(networks: readonly string[]): (address: string) => 
 /** Whether the text is a network in CIDR notation, or an address. */
 export const isNetwork = (text: string): boolean => readNetwork(text) !== null;
 
-/** Whether every address of one network belongs to another one. */
+/** Whether every address of one network belongs to another network. */
 export function isWithin(inner: string, outer: string): boolean {
   const [small, large] = [readNetwork(inner), readNetwork(outer)];
   return small !== null && large !== null && small[1] >= large[1] && isIn(small[0], large);
@@ -79,7 +82,7 @@ const isIn = (address: Address, [base, bits]: Network): boolean =>
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** An address, IPv4 where a dual-stack socket shows it as IPv6; null when the text is none. */
+/** An address, IPv4 where a dual-stack socket shows it as IPv6; null when the text is no address. */
 function parseAddress(text: string): Address | null {
   // The shorter forms of IPv4, such as 10.1 or 0x0a000001, are read differently from program to program.
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return null;

@@ -59,8 +59,9 @@ export const isMaskedKey = (text: string): boolean =>
   /^(?:(?:\*{5}-){4}.{5}|\*{6,7}|\*{8}.{0,4}|\*{9,}.{4})$/su.test(text);
 
 /**
- * The sum of the symbols over GF(32), the last one weighted α⁰, the one before it α¹, and so on: 0 for a whole key.
- * α has order 31, so the 25 weights differ and none is 0: one wrong symbol, or two swapped, never sum to 0.
+ * The sum of the symbols over GF(32), the last symbol weighted α⁰, the symbol before it α¹, and so on: 0 for a whole key. α
+ * has order 31, so the 25 weights differ and none is 0: a key with one wrong symbol or two swapped symbols never has the sum
+ * 0.
  */
 function syndromeOf(symbols: string): number {
   let sum = 0;

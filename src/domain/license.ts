@@ -4,13 +4,13 @@ import type { AccountId, Instant, LicenseKey, ProductId, TokenId } from '../cont
 import type { IpAddress } from './ip-address.ts';
 import { addDuration, expiryFromNow } from './time.ts';
 
-/** Stands on the wire for the tag of a device that has none. Source: API description, "Device". */
+/** Stands on the wire for the tag of a device without a tag. Source: API description, "Device". */
 export const NO_TAG = 'No tag';
 
-/** What a licence switches on in the product. */
+/** The features that a licence switches on in the product. */
 export type Features = Readonly<Record<string, boolean | number | string>>;
 
-/** Free entries of the vendor, which mean nothing to the service. */
+/** Free entries of the vendor, which the service does not interpret. */
 export type Metadata = Readonly<Record<string, JsonValue>>;
 
 /** A licence as the store keeps it. Source: API description, "License". */
@@ -19,7 +19,7 @@ export interface License {
   readonly accountId: AccountId;
   readonly productId: ProductId;
   readonly key: LicenseKey;
-  /** What the vendor calls it, such as an order number: unique in the account. */
+  /** The vendor's own name for it, such as an order number: unique in the account. */
   readonly reference: string | null;
   readonly customerId: string | null;
   /** Null means unlimited. */
@@ -28,7 +28,7 @@ export interface License {
   readonly activations: number;
   /** Null means never, or with `expiresAfter` that the first use sets it. */
   readonly expirationDate: Instant | null;
-  /** The day of the month on which it ends once it is renewed by months; null: that of `expirationDate`. */
+  /** The day of the month on which it ends once it is renewed by months; null: the day of `expirationDate`. */
   readonly renewalDay: number | null;
   /** How long it lasts from its first use. */
   readonly expiresAfter: Duration | null;
@@ -51,7 +51,7 @@ export interface License {
   /** Null unless the vendor has revoked it for ever; then it is disabled as well. */
   readonly revokedAt: Instant | null;
   readonly revocationReason: string | null;
-  /** Its features count wherever the licence has none of the same name. */
+  /** The features of the plan count unless the licence has a feature of the same name. */
   readonly planId: string | null;
   /** Until when the previous key string works; null when the key was never reissued. */
   readonly previousKeyUntil: Instant | null;
@@ -66,7 +66,7 @@ export interface License {
   readonly promisedSlots: number;
   /** How often tokens of kind `client` have given a slot of another host to a host. */
   readonly moves: number;
-  /** The last day, UTC, on which an application used it; null: on none. */
+  /** The last day, UTC, on which an application used it; null if never. */
   readonly lastSeenOn: string | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
@@ -83,7 +83,7 @@ export interface Device {
   readonly fingerprint: Fingerprint | null;
   /** The key that signs for it where it has no network: an Ed25519 point, base64url. */
   readonly publicKey: string | null;
-  /** The last day, UTC, on which it used the licence; null where that is not known. */
+  /** The last day, UTC, on which it used the licence; null for an unknown day. */
   readonly lastSeenOn: string | null;
 }
 
@@ -120,7 +120,7 @@ export function isWaiting(license: Beginning): license is Beginning & { readonly
   return license.expirationDate === null && license.expiresAfter !== null;
 }
 
-/** When the licence ends if it is used now: the first use sets the end of one that waits for it. Null means never. */
+/** When the licence ends if it is used now: the first use sets the end of a licence that waits for it. Null means never. */
 export const endIfUsed = (license: Beginning, now: Instant): Instant | null =>
   expiryIfUsed(license, now).expirationDate;
 
@@ -130,7 +130,7 @@ export const expiryIfUsed = (license: Beginning, now: Instant): Pick<License, 'e
     ? expiryFromNow(now, license.expiresAfter)
     : { expirationDate: license.expirationDate, renewalDay: license.renewalDay };
 
-/** The end of what is granted for a use now: that of the licence, or of its grace period once it has expired. */
+/** The end of the right that a use now grants: the end of the licence, or of its grace period once it has expired. */
 export function grantEnd(license: License, now: Instant): Instant | null {
   return termOf(license, now) === 'inGrace' ? graceUntil(license) : license.expirationDate;
 }

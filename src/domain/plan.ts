@@ -2,7 +2,7 @@ import type { Duration } from '../contract/fields.ts';
 import type { Instant, ProductId } from '../contract/scalars.ts';
 import type { Features, License } from './license.ts';
 
-/** What a plan says of the keys that are issued by it. */
+/** The terms of the keys that are issued by a plan. */
 export interface PlanTerms
   extends Pick<
     License,
@@ -34,7 +34,7 @@ export interface Plan {
   readonly updatedAt: Instant;
 }
 
-/** What a licence switches on: its own features, and those of its plan that it has not. */
+/** The features of a licence: its own features, and further features of its plan. */
 export const featuresOf = ({ features }: License, plan: Pick<Plan, 'features'> | null): Features => ({
   ...plan?.features,
   ...features,
@@ -46,7 +46,7 @@ export function contradictionsIn({ terms }: Pick<Plan, 'terms'>): string[] {
   return [
     ...(licenseType === 'node-locked' && maxConcurrentSessions !== null ? ['maxConcurrentSessions'] : []),
     ...(heartbeatInterval > sessionLeaseDuration ? ['heartbeatInterval'] : []),
-    // A trial without an end is none.
+    // A trial must have an end.
     ...((isTrial || terms.fromFirstUse) && duration === null ? ['duration'] : []),
   ];
 }

@@ -3,15 +3,15 @@ import type { HostId, Instant } from '../contract/scalars.ts';
 import { graceUntil, isActivated, isWaiting, type License, termOf } from './license.ts';
 import { canPromise, slotYearOf } from './slots.ts';
 
-/** What somebody wants to do with a licence. */
+/** A way to use a licence. */
 export type Action = 'activate' | 'sign' | 'checkout' | 'heartbeat' | 'rebind' | 'deactivate';
 
-/** All that the rules look at. */
+/** The input of the rules. */
 export interface Facts {
   readonly license: License;
   /** Null for a licence without a customer. */
   readonly customer: { readonly active: boolean } | null;
-  /** The host that asks; null when none is named. */
+  /** The host of the request; null when the request names no host. */
   readonly hostId: HostId | null;
   /** Whether the host is a device of the licence. */
   readonly holdsSlot: boolean;
@@ -28,7 +28,7 @@ export interface Facts {
 export type Rule = {
   readonly rule: RuleName;
   readonly passed: boolean;
-  /** A sentence for people. It names no device but the one that asks. */
+  /** A sentence for people. It names no device but the device of the request. */
   readonly detail: string;
   /** The error that it leads to; only of a rule that failed. */
   readonly reason?: Reason;
@@ -50,8 +50,8 @@ export function decide(action: Action, facts: Facts) {
 }
 
 /**
- * Whether the host can have a slot only in place of another: by rebinding, or since all slots are taken or promised to others.
- * Decision 0009.
+ * Whether the host can have a slot only in place of another host: by rebinding, or since all slots are taken or promised to
+ * other hosts. Decision 0009.
  */
 export function isMove(action: Action, { license, holdsSlot, hasPromise, now }: Facts): boolean {
   const { maxActivations, activations } = license;
@@ -152,7 +152,7 @@ const ruleBook = {
 
 export type RuleName = keyof typeof ruleBook;
 
-/** Which rules stand in the way of what, in the order in which they are looked at. */
+/** The rules of each action, in the order in which they are checked. */
 const rulesByAction = {
   activate: ['revocation', 'enabled', 'term', 'customer', 'host', 'slot', 'selfReset', 'moves'],
   sign: ['revocation', 'enabled', 'term', 'customer', 'host', 'slot', 'selfReset', 'moves'],
@@ -162,7 +162,7 @@ const rulesByAction = {
   deactivate: ['activated', 'device'],
 } as const satisfies Record<Action, readonly RuleName[]>;
 
-/** Which rules stand in the way of the customer alone. */
+/** The rules for customers, which do not bind the vendor. */
 const rulesOfMoves: readonly RuleName[] = ['selfReset', 'moves'];
 
 function describeTerm(license: License, now: Instant): string {

@@ -1,7 +1,7 @@
 import type { Instant } from '../contract/scalars.ts';
 import type { Fingerprint, License } from './license.ts';
 
-/** A slot that a device has left, and that stays its own until the calendar year ends. Decision 0009. */
+/** A slot that a device has left, and that stays promised to the device until the calendar year ends. Decision 0009. */
 export interface SlotPromise {
   readonly hostId: string;
   readonly promisedAt: Instant;
@@ -12,23 +12,29 @@ export interface SlotPromise {
 /** The slots of a licence that are promised, and the moves of its slots, in a calendar year, UTC. */
 export type SlotYear = Pick<License, 'slotYear' | 'promisedSlots' | 'moves'>;
 
-/** A licence from which no device has gone yet. */
+/** The slots of a licence that no device has left yet. */
 export const unmoved: SlotYear = { slotYear: 0, promisedSlots: 0, moves: 0 };
 
-/** The promises and moves of the current year. A new year starts with none; a clock that is set back does not start one. */
+/**
+ * The promises and moves of the current year. A new year starts without promises and moves; a clock that is set back starts
+ * no new year.
+ */
 export function slotYearOf({ slotYear, promisedSlots, moves }: SlotYear, now: Instant): SlotYear {
   const year = Number(now.slice(0, 4));
   return slotYear < year ? { ...unmoved, slotYear: year } : { slotYear, promisedSlots, moves };
 }
 
-/** Whether a device that leaves a licence is promised its slot: not where slots have no limit, or more devices than that. */
+/**
+ * Whether a device that leaves a licence is promised its slot: not where slots have no limit, or where the devices exceed
+ * it.
+ */
 export function canPromise(license: License, hostId: string, now: Instant): boolean {
   const { maxActivations, activations } = license;
   const { promisedSlots } = slotYearOf(license, now);
   return maxActivations !== null && activations + promisedSlots <= maxActivations && isAllowed(license, hostId);
 }
 
-/** The promises for which a changed licence has room, the oldest first: those to hosts that may use it, of them the latest. */
+/** The promises for which a changed licence has room, the oldest first: the latest promises to hosts that may use it. */
 export function promisesKept(license: License, promises: readonly SlotPromise[]): readonly SlotPromise[] {
   const { maxActivations, activations } = license;
   const room = maxActivations === null ? 0 : Math.max(0, maxActivations - activations);
@@ -37,8 +43,8 @@ export function promisesKept(license: License, promises: readonly SlotPromise[])
 }
 
 /**
- * How many slots the customer of a licence may still give to other hosts this year, those counted that it has freed and that
- * no host has taken yet; null is any number.
+ * How many slots the customer of a licence may still give to other hosts this year, where a freed slot that no host has
+ * taken yet counts as given; null is any number.
  */
 export function movesLeft(license: License, now: Instant, maxMoves: number): number | null {
   if (license.maxActivations === null) return null;

@@ -12,7 +12,7 @@ export function toInstant(epochMs: number): Instant {
   return new Date(Math.min(Math.max(epochMs, FIRST_MS), LAST_MS)).toISOString() as Instant;
 }
 
-/** Reads a clock (milliseconds since 1970) as instants; the one of a millisecond is written once. */
+/** Reads a clock (milliseconds since 1970) as instants; within a millisecond it returns the same text. */
 export function instantsOf(clock: () => number): () => Instant {
   let lastMs = Number.NaN;
   let last: Instant;
@@ -40,7 +40,10 @@ export const addCalendarMonth = (instant: Instant): Instant => addDuration(insta
 
 export const A_MONTH = { months: 1 };
 
-/** The instant a length of time later, UTC, at most year 9999: months first, to the last day of a shorter one, then the rest. */
+/**
+ * The instant a length of time later, UTC, at most year 9999: months first, at most to the last day of a shorter month, then
+ * the rest.
+ */
 export const addDuration = (instant: Instant, duration: Partial<Duration>): Instant =>
   expiryAfter(instant, duration).expirationDate;
 
@@ -80,7 +83,7 @@ function addMonths(instant: Instant, months: number, dayOfMonth: number): number
   return date.getTime();
 }
 
-/** The instant of a change: now, but later than the last one, so that no two versions have the same. */
+/** The instant of a change: now, but later than the last one, so that no two versions have the same instant. */
 export function changeInstant(now: Instant, last: Instant): Instant {
   return now > last ? now : toInstant(Date.parse(last) + 1);
 }

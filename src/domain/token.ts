@@ -6,12 +6,12 @@ import { encodeCrockford } from './crockford.ts';
 const SECRET_BYTES = 32;
 const CHECKSUM_LENGTH = 7;
 
-/** Matches a token anywhere in a text, for whoever searches for leaked ones: docs/security.md. */
+/** Matches a token anywhere in a text, for people who search for leaked tokens: docs/security.md. */
 export const tokenPattern = `lkm_(?:${tokenKinds.join('|')})_[0-9a-hjkmnp-tv-z]{59}`;
 
 const shape = new RegExp(`^${tokenPattern}$`);
 
-/** What was meant to be a token, whatever its length and whatever characters were mistaken. */
+/** Matches a mistyped token, of any length and with any wrong characters. */
 const similar = new RegExp(`lkm_(${tokenKinds.join('|')})_[0-9A-Za-z]{20,80}`, 'g');
 
 /** Makes a token from 32 random bytes: kind, 52 characters of secret, 7 of checksum. Throws `RangeError` for other numbers. */
@@ -21,22 +21,26 @@ export function mintToken(kind: TokenKind, random: Uint8Array): string {
   return start + checksumOf(start);
 }
 
-/** Whether the text has the form of a token and its checksum is right, so that a mistyped one needs no look-up. */
+/** Whether the text has the form of a token and its checksum is right, so that a mistyped token needs no look-up. */
 export function isWellFormedToken(text: string): boolean {
   return shape.test(text) && checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** Whether a secret may be one that another system has made: a word that is not like ours, and that is hard to guess. */
+/**
+ * Whether another system may have made the secret: a word that does not begin as our tokens do, and that is hard to guess.
+ */
 export const mayBeForeignToken = (text: string): boolean => /^(?!lkm_)[!-~]{16,512}$/i.test(text) && !isGuessable(text);
 
-/** What scripts with a bug send in place of a secret, and what examples have there. */
+/** Words that faulty scripts send, and that examples show, in place of a secret. */
 const PLACEHOLDERS =
   'undefined|null|none|nil|nan|true|false|object|bearer|token|secret|password|passwd|change|your|my|here|the|access|api|key|' +
   'auth|admin|root|test|example|placeholder|default|license|licence|lkm|qwerty';
 
 const ignored = new RegExp(`${PLACEHOLDERS}|[^a-z0-9]`, 'g');
 
-/** Whether little is left of a text without placeholders and without characters that repeat or continue the one before. */
+/**
+ * Whether little is left of a text without placeholders and without characters that repeat or continue the character before.
+ */
 function isGuessable(text: string): boolean {
   const rest = text.toLowerCase().replaceAll(ignored, '');
   const surprising = [...rest].filter((_, at) => Math.abs(rest.charCodeAt(at) - rest.charCodeAt(at - 1)) > 1);
@@ -54,7 +58,7 @@ function* guessable(): Generator<string> {
   }
 }
 
-/** Finds in a text what is a token, or was meant to be one; it is whole when its form and its checksum are right. */
+/** Finds the tokens of a text, mistyped ones too; a token is whole when its form and its checksum are right. */
 export const findTokens = (text: string) =>
   [...text.matchAll(similar)].map(({ index, 0: token, 1: kind = '' }) => ({
     index,

@@ -10,7 +10,7 @@ import type { MasterKey } from '../store/secret-box.ts';
 const opening = { waitMs: LOCK_TIMEOUT_MS };
 const existing = { ...opening, create: false };
 
-/** Returns which migrations a database has run and which are pending; changes nothing. */
+/** Returns the finished and the pending migrations of a database; changes nothing. */
 export const databaseStatus = (location: string): Promise<DatabaseStatus> =>
   withDatabase(location, existing, async (database) => {
     const status = await schemaStatus(database);

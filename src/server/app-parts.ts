@@ -19,7 +19,7 @@ export interface AppParts extends Omit<Base['parts'], 'realTime'> {
   noteUse?(caller: Caller, now: Instant): void;
   /** Called after each commit with recorded entries, which may not be numbered yet. */
   onRecorded?(): void;
-  /** The places of requests that run at one time; absent: no limit. */
+  /** Limits how many requests run at one time; absent: no limit. */
   readonly places?: Places;
   /** The thread for reads of many rows; absent: such reads run on the main thread. */
   readonly reading?: { read(request: AuthorizedRead, input: unknown): Promise<ReadResult> } | undefined;

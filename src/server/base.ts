@@ -26,7 +26,7 @@ export async function openBase(db: string, open: BaseOptions, clock: Clock = Dat
     const wall = typeof clock === 'object' ? clock.now : clock;
     const now = instantsOf(wall);
     const record = createRecorder(random);
-    // Numbers entries that an earlier process has left, before new ones.
+    // Numbers entries that an earlier process has left, before new entries.
     await sequenceNow(store);
     const numbersInCommit = store.numberInCommit(numberEntries);
     const account = await openAccount(store, { now: now(), random, newKeyPair, record });

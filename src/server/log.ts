@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-// A CommonJS package: Node.js finds no exports of it but the default one.
+// A CommonJS package: Node.js finds only its default export.
 import sonicBoom from 'sonic-boom';
 
 export type LogFormat = 'pretty' | 'json' | 'none';
@@ -77,7 +77,7 @@ export async function createLog(format: LogFormat, sink: LogSink): Promise<Logge
   const write = (line: string) => void sink.write(line);
   const options = { base: null, serializers: { err: pino.stdSerializers.errWithCause } };
   if (format === 'json') return asLogger(pino(options, { write }));
-  // A CommonJS package: bundled, it has no exports but the default one.
+  // A CommonJS package: bundled, it has only a default export.
   const { default: pretty } = await import('pino-pretty');
   const prettify = pretty.prettyFactory({
     ignore: 'pid,hostname,method,route,status,ms,requestId,account,token,reason,lost,traceId,parentId',

@@ -9,7 +9,7 @@ import type { JobHealth } from './jobs/job.ts';
 import type { Places } from './places.ts';
 import type { ObservedAttempt } from './webhooks/deliver.ts';
 
-/** A request that has its response. The route is that of the contract: the path itself may contain a key. */
+/** A finished request, with its route of the contract: the path itself may contain a key. */
 export interface ObservedRequest {
   readonly method: string;
   readonly route: string;
@@ -24,7 +24,10 @@ export interface MetricsSources {
   jobHealth(): readonly JobHealth[];
 }
 
-/** One too many is closed at once: those that scrape are few, and have no token that could be limited. */
+/**
+ * A connection above this number is closed at once: few programs scrape metrics, and they have no token that could be
+ * limited.
+ */
 const MAX_CONNECTIONS = 64;
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -69,7 +72,7 @@ export function createMetrics({ store, places, now, jobHealth }: MetricsSources)
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  // Sums of those by type, and gauges: a name in _total is that of a counter, to which `rate()` applies.
+  // These sums of the gauges by type are gauges too, but names in _total belong to counters, to which `rate()` applies.
   for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers });
@@ -122,7 +125,7 @@ export function createMetrics({ store, places, now, jobHealth }: MetricsSources)
     events.set(waiting);
   }
 
-  /** Without the database what is read from it is absent, and all else is there. */
+  /** Removes the metrics that are read from the database; the other metrics stay. */
   function forgetDatabase(): void {
     for (const one of [outboxRows, liveSessions, oldestSeconds, events]) one.remove();
   }
@@ -133,14 +136,14 @@ export function createMetrics({ store, places, now, jobHealth }: MetricsSources)
       seconds.observe({ method, route }, ms / 1_000);
     },
     countAttempt({ accepted, status, lagSeconds }: ObservedAttempt): void {
-      // A response of 2xx that was not whole, or too late, is none.
+      // A 2xx response that was incomplete or too late is a failure, no refusal.
       const isRefusal = status !== null && (status < 200 || status > 299);
       attempts.inc({ result: accepted ? 'accepted' : isRefusal ? 'refused' : 'failed' });
       if (accepted) lag.observe(Math.max(0, lagSeconds));
     },
     async print(): Promise<string> {
       readServer();
-      // Jobs and requests log what is wrong with the database.
+      // Jobs and requests log the errors of the database.
       await readDatabase().catch(forgetDatabase);
       return registry.metrics();
     },

@@ -21,7 +21,8 @@ interface Waiting {
 export type Places = ReturnType<typeof createPlaces>;
 
 /**
- * Limits how many pieces of work run at one time, in all and for each token. The others wait, in the order of their arrival.
+ * Limits how many pieces of work run at one time, in all and for each token. Other pieces wait, in the order of their
+ * arrival.
  *
  * @param name names the work in the log
  */

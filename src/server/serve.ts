@@ -39,7 +39,7 @@ export interface ServeOptions extends Address {
   readonly tls?: Tls;
   /** How many connections to PostgreSQL it opens at most (17). */
   readonly dbConnections?: number;
-  /** What the secrets of the database are sealed under; null is plain. */
+  /** The master key under which the secrets of the database are sealed; null is plain. */
   readonly masterKey?: MasterKey | null;
   /** Networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
   readonly behindProxy?: readonly string[];
@@ -61,14 +61,14 @@ export interface ServeOptions extends Address {
   readonly backups?: BackupSchedule | undefined;
   /** The page on which customers free devices. */
   readonly page?: PageOptions | undefined;
-  /** Serves metrics there, apart from the API; without it there are none. */
+  /** Serves metrics at this address, apart from the API; default: no metrics. */
   readonly metrics?: Address | undefined;
 }
 
 interface WebhookOptions extends Partial<SenderOptions> {
   /** The header of timestamped signatures; `LKM-Signature` unless given. */
   readonly signatureHeader?: string | undefined;
-  /** The waits after failed attempts, in seconds; those of Standard Webhooks unless given. */
+  /** The waits after failed attempts, in seconds; the waits of Standard Webhooks unless given. */
   readonly schedule?: readonly number[];
   /** How long webhooks of a server that died wait until another server takes them over, in seconds (15). */
   readonly leaseSeconds?: number;
@@ -84,12 +84,12 @@ export interface RunningServer {
   readonly metricsUrl: string | null;
   /** Whether the database was made now. */
   readonly isNew: boolean;
-  /** Set when the database had no token yet: its account, and an admin token that is shown nowhere else. */
+  /** Set for a database without tokens: its account, and its first admin token, which is shown nowhere else. */
   readonly created: { readonly accountId: string; readonly adminToken: string } | null;
-  /** Replaces certificate and key for new connections; open ones keep theirs. */
+  /** Replaces certificate and key for new connections; open connections keep the old ones. */
   reloadTls(tls: Tls): void;
   jobHealth(): readonly JobHealth[];
-  /** Finishes what is in flight, as long as `drainMs`; then closes all connections, the jobs and the database. */
+  /** Finishes running requests, within `drainMs`; then closes all connections, the jobs and the database. */
   close(): Promise<void>;
 }
 
@@ -127,7 +127,7 @@ function checkOptions({ host, tls, behindProxy = [], webhooks: { signatureHeader
   );
 }
 
-/** Opens the parts of a server one after the other. Each is put on `opened`, which closes the last one first. */
+/** Opens the parts of a server one after the other, and puts each on `opened`, which closes them in reverse order. */
 async function open(options: ServeOptions, opened: AsyncDisposableStack): Promise<RunningServer> {
   const { db, masterKey = null, clock, behindProxy = [], dbConnections: connections } = options;
   const { schedule, leaseSeconds, signatureHeader, allowPrivate = false, ...sending } = options.webhooks ?? {};
@@ -228,7 +228,7 @@ async function openMetrics({ metrics }: ServeOptions, sources: MetricsSources, l
 
 /**
  * Makes the first token of a database without tokens. Null for a database with tokens, and for an existing shared database,
- * where another server might make a second one.
+ * where another server might make a second token.
  */
 async function makeFirstToken({ store, created, accountId, parts }: Base): Promise<RunningServer['created']> {
   if (!created && !store.isOnlyWriter) return null;

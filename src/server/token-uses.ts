@@ -8,7 +8,7 @@ const FLUSH_EVERY_MS = 10_000;
 /** How many tokens are remembered with the day of their last use; when there are more, some are written down twice. */
 const MAX_TOKENS = 100_000;
 
-/** Records on which day each token was used last: with one write for a token and a day, outside of requests. */
+/** Records on which day each token was used last: with a single write for a token and a day, outside of requests. */
 export function createTokenUses(store: Store) {
   const noted = new Map<TokenId, string>();
   let pending: { readonly accountId: AccountId; readonly tokenId: TokenId; readonly day: string }[] = [];

@@ -50,7 +50,7 @@ export async function createFirstToken(
     name: 'first admin token',
     kind: 'admin',
     scopes: [...scopesOf('admin', [])],
-    // It never expires: nobody else could make another one over the API.
+    // It never expires: nobody could make another token over the API.
     ...unrestricted,
   });
   await parts.record(repositories, {

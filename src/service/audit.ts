@@ -60,7 +60,7 @@ export interface CheckpointParts {
   now(): Instant;
 }
 
-/** Whether it is time for a checkpoint: also when a wrong clock has dated the last one in the future. */
+/** Whether it is time for a checkpoint: also when a wrong clock has dated the last checkpoint in the future. */
 export const isCheckpointDue = ({ auditSeq, checkpointSeq, checkpointAt }: RecordHead, at: Instant): boolean =>
   auditSeq > checkpointSeq &&
   (auditSeq - checkpointSeq >= CHECKPOINT_ROWS ||

@@ -44,7 +44,7 @@ export const customerLinkOperations: Operations<Pick<Contract['customers'], 'lin
   },
 };
 
-/** The link that holds this token; null when there is none, or it has ended. */
+/** The link with this token; null for an unknown token or an expired link. */
 export async function openLink(
   { customerLinks }: Repositories,
   token: string,
@@ -80,7 +80,7 @@ export interface PageKey {
   readonly mayFree: boolean;
 }
 
-/** What a page shows. */
+/** The content of a page. */
 export interface CustomerPage {
   readonly customer: string;
   readonly keys: readonly PageKey[];

@@ -120,7 +120,10 @@ export async function addCustomer(
   return orThrow(await insertCustomer(context, customer), 'emailTaken', { email: email ?? '' });
 }
 
-/** Returns the id of the customer that an input names or creates, locked against removal; null if it has none. */
+/**
+ * Returns the id of the customer that an input names or creates, locked against removal; null for an input without a
+ * customer.
+ */
 export async function holdOrAddCustomer(
   context: Context,
   { customerId, newCustomer }: Pick<InputOf<Contract['keys']['create']>, 'customerId' | 'newCustomer'>,
@@ -163,7 +166,7 @@ export async function findOrAddCustomer(context: Context, customer: KnownCustome
   return there;
 }
 
-/** Finds and locks a customer; null if there is none. Throws for a customer that the caller may not see. */
+/** Finds and locks a customer; null for an unknown customer. Throws for a customer that the caller may not see. */
 async function holdKnown(context: Context, { id, email }: KnownCustomer): Promise<string | null> {
   const { customers } = context.repositories;
   const { accountId } = context.caller;

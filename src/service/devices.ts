@@ -22,7 +22,7 @@ import { claimSlot, holdSlot, leaveSlots, lockDevice } from './slots.ts';
 
 export const deviceOperations: Operations<typeof keyDevices> = {
   deactivate: {
-    // A `client` token has to name a device, and frees no other.
+    // A `client` token has to name a device, and frees no other device.
     ...replayToAnyone(
       (caller: Caller, input: InputOf<(typeof keyDevices)['deactivate']>) =>
         onProduct('deviceNotFound')(caller, input) ??
@@ -51,7 +51,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const facts = await loadAllowed(context, 'activate', input);
       const device = await holdSlot(context, facts, input);
       context.record({ resource: { type: 'device', id: device.id }, data: { licenseId: facts.license.id } });
-      // Others may have taken slots since the facts were loaded.
+      // Other requests may have taken slots since the facts were loaded.
       const license = await findLicense(context, input);
       const { customer } = facts;
       const isWhole = seesWholeLicense(context.caller);
@@ -85,9 +85,9 @@ export const deviceOperations: Operations<typeof keyDevices> = {
       const { fingerprint, publicKey } = input;
       const held = { ...facts, device: await lockDevice(context, facts) };
       const device = await holdSlot(context, held, { hostId: input.hostId, fingerprint, publicKey });
-      // The first use has set the end: this one, or another at the same time.
+      // The first use has set the end: this use, or another use at the same time.
       const after = isWaiting(license) ? await findLicense(context, input) : license;
-      // The file states the key of the request, even an earlier one: the caller knows no other.
+      // The file states the key of the request, even an earlier key: the caller knows no other key.
       const plan = after.planId === null ? null : await planOf(context, after.planId);
       const used = { ...after, key: canonicalKey(input.licenseKey), features: featuresOf(after, plan) };
       const expiresAt = orThrow(earlier(grantEnd(used, now), ends), 'invalidParams', { fields: ['ttl'] });
@@ -102,7 +102,7 @@ export const deviceOperations: Operations<typeof keyDevices> = {
     ...replayToAnyone(onProduct('licenseNotFound')),
     async perform(context, { proof, ...address }) {
       const { repositories, now } = context;
-      // The file may state an earlier key that has ended: the device has no network to learn the new one.
+      // The file may state an earlier key that has ended: the device has no network to learn the new key.
       const atAnyTime = { ...context, now: EPOCH };
       const license = await findLicense(atAnyTime, address);
       orThrow(await repositories.keys.lock(license), 'licenseNotFound');

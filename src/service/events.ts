@@ -20,7 +20,7 @@ export async function listEvents(
   const end = (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0;
   // A follower ahead of the last event has seen events that a restore removed; it would miss their successors.
   if (after > end && after !== MAX_SEQ) throw apiError('aheadOfService', { last: end });
-  // An index finds the events of a resource, but not those of one type.
+  // An index finds the events of a resource, but no index finds the events of a type.
   const lookedAt =
     type === undefined
       ? end
@@ -38,7 +38,7 @@ export async function listEvents(
   return { items, meta: { last: last ?? 0 } };
 }
 
-/** The number of the last event before an instant; 0 if there is none. */
+/** The number of the last event before an instant; 0 without such an event. */
 export async function seqBefore({ repositories, caller }: Context, at: Instant): Promise<number> {
   let [low, high] = [0, (await repositories.recordHeads.find(caller.accountId))?.eventSeq ?? 0];
   while (low < high) {

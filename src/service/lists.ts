@@ -38,7 +38,7 @@ export async function readPart<Item extends { readonly id: string }>(
   }: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
   part: (page: { readonly after: string | undefined; readonly limit: number }) => Promise<readonly Item[]>,
 ) {
-  // One more than requested tells whether there are more.
+  // One row more than requested tells whether the list goes on.
   const found = await part({ after: cursor === '' ? undefined : cursor, limit: limit + 1 });
   const items = found.slice(0, limit);
   return { items, meta: { limit, next: found.length > limit ? (items.at(-1)?.id ?? null) : null } };

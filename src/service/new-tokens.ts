@@ -14,7 +14,7 @@ import { eventOf, type UseCaseEvent } from './record.ts';
 
 export type NewToken = InputOf<Contract['tokens']['create']>;
 
-/** The rights of a new token; missing ones come from the caller. Throws ApiError `invalidParams` or `productNotFound`. */
+/** The rights of a new token; missing rights come from the caller. Throws ApiError `invalidParams` or `productNotFound`. */
 export async function rightsOf({ repositories, caller, now }: Context, input: NewToken): Promise<Rights> {
   const productIds = input.productIds ? [...new Set(input.productIds)] : null;
   const networks = input.networks ? [...new Set(input.networks)] : null;

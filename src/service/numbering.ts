@@ -21,7 +21,7 @@ export function readAuditRow({ content, operation }: Pick<AuditRecord, 'content'
 
 export const readEventContent = (content: string): EventContent => JSON.parse(content);
 
-/** Numbers the first staged entries of an account, in one transaction. Returns how many. */
+/** Numbers the first staged entries of an account, in one transaction. Returns their number. */
 export async function numberStaged(repositories: Repositories, accountId: AccountId): Promise<number> {
   const head = await lockHead(repositories, accountId);
   const staged = await repositories.outbox.take(accountId);

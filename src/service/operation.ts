@@ -33,7 +33,7 @@ export interface StoredSuccess<Payload> {
   payload(): Payload;
 }
 
-/** No check on the request; the operation filters what the caller sees. */
+/** No check on the request; the operation shows only objects that the caller may see. */
 export const anyone = (): null => null;
 
 /** Refuses tokens that are limited to some products: the operation concerns the whole account. */

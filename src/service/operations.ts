@@ -21,7 +21,7 @@ import { tokenOperations } from './tokens.ts';
 import { deliveryOperations } from './webhooks/deliveries.ts';
 import { webhookOperations } from './webhooks/webhooks.ts';
 
-/** What each endpoint of the contract does, in the parts that the contract is made of. */
+/** The operation of each endpoint, by resource and name as in the contract. */
 export const operations: { readonly [R in keyof Contract]: Operations<Contract[R]> } = {
   keys: {
     ...keyOperations,

@@ -71,7 +71,7 @@ export const planOperations: Operations<Contract['plans']> = {
   },
 };
 
-/** What a plan says unless it is told otherwise: as of a key that never expires. */
+/** The default terms of a plan: a key that never expires. */
 const usual: PlanTerms = {
   maxActivations: null,
   duration: null,

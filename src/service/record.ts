@@ -50,15 +50,15 @@ export const actorOf = ({ accountId, tokenId }: Caller): Actor =>
 export const withoutRequest = (type: 'owner' | 'operator' | 'job', id: string) =>
   ({ actor: { type, id }, address: null, door: type === 'job' ? 'job' : 'db', requestId: null }) as const;
 
-/** Records a mutation with its events, in the transaction of what happened; of refusals that repeat, some. */
+/** Records a mutation with its events, in the transaction of the mutation; of repeated refusals only some are recorded. */
 export type Recorder = (repositories: Pick<Repositories, 'outbox'>, mutation: RecordedMutation) => Promise<unknown>;
 
 /** The length of a salt: too many values to try all. Decision 0039. */
 const SALT_BYTES = 16;
 
 /**
- * Makes the recorder of a process. What it records sorts in the order in which it was recorded, also within a millisecond
- * and when the clock is set back.
+ * Makes the recorder of a process. Its entries sort in the order in which they were recorded, also within a millisecond and
+ * when the clock is set back.
  *
  * @param random gives unpredictable bytes
  */

@@ -67,7 +67,7 @@ export async function knownByFingerprint(
   return recognise(await repositories.devices.list(license), fingerprint, fingerprintMatch);
 }
 
-/** The slot promised to a host, by host id or else by fingerprint; null if there is none. */
+/** The slot promised to a host, by host id or else by fingerprint; null without a promise. */
 export async function promiseTo(
   { repositories: { slotPromises }, now }: Pick<Context, 'repositories' | 'now'>,
   license: License,

@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 import { showNames } from './keys/show.ts';
 import { anyone, type Operations } from './operation.ts';
 
-/** A token that is limited to some products finds the keys of these, and the customers of these keys. */
+/** A token that is limited to some products finds the keys of these products, and the customers of these keys. */
 export const searchOperations: Operations<typeof search> = {
   find: {
     authorize: anyone,
@@ -17,7 +17,7 @@ export const searchOperations: Operations<typeof search> = {
       const text = withoutMask(written.trim());
       const key = canonicalKey(text as LicenseKey);
       const may = findableBy(caller);
-      // One more than are wanted tells whether there are more.
+      // One row more than requested tells whether further rows exist.
       const wanted: Wanted = { ...may, text, key, productIds: productsOf(caller, undefined), limit: limit + 1 };
       const { search } = repositories;
       const kinds: readonly Found[][] = [
@@ -52,5 +52,5 @@ const showCustomer = ({ id, name, email, by }: FoundCustomer): Found => ({
   ...{ customerId: id, customerName: name, customerEmail: email },
 });
 
-/** What a caller has of a key that was shown masked or by its end: `…2BBF6`, `*****-*****-*****-*****-2BBF6`. */
+/** The end of a key that was shown masked or by its end: `…2BBF6`, `*****-*****-*****-*****-2BBF6`. */
 const withoutMask = (text: string): string => text.replace(/^(?:…|\.{3}|(?:\*+-?)+)(?=[^*]+$)/u, '');

@@ -25,7 +25,7 @@ export const signingKeyOperations: Operations<typeof signingKeys> = {
     async perform(context) {
       const { repositories, caller, now } = context;
       const [current] = await repositories.signingKeys.list(caller.accountId);
-      // The newest key signs: a clock that was set back must not date the new key before the last one.
+      // The newest key signs: a clock that was set back must not date the new key before the last key.
       const createdAt = current === undefined ? now : changeInstant(now, current.createdAt);
       const key = await addSigningKey(repositories, caller.accountId, context.newKeyPair(), createdAt);
       const data = { kid: key.kid, previousKid: current?.kid ?? null };
@@ -54,7 +54,7 @@ export async function addSigningKey(
   return shown;
 }
 
-/** The account of a public request: the named one, else the oldest. Throws ApiError `accountNotFound`. */
+/** The account of a public request: the named account, else the oldest. Throws ApiError `accountNotFound`. */
 export async function findAccount(
   { accounts, signingKeys }: Repositories,
   account: AccountId | undefined,

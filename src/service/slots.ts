@@ -64,8 +64,9 @@ export async function holdSlot(context: Context, facts: LoadedFacts, host: Host)
 }
 
 /**
- * Gives a host a slot of a licence that the caller has locked: its promised slot, else a free one, else the oldest promised one.
- * With `leaving`, the host gets the slot of that device, unless a slot is promised to the host. Returns the event of a move.
+ * Gives a host a slot of a licence that the caller has locked: its promised slot, else a free slot, else the oldest promised
+ * slot. With `leaving`, the host gets the slot of that device, unless a slot is promised to the host. Returns the event of a
+ * move.
  */
 export async function claimSlot(
   context: Context,

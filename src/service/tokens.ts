@@ -85,7 +85,7 @@ export const tokenOperations: Operations<Tokens> = {
       const old = await findToken(context, input.tokenId);
       refusePast(input.expiresAt, now);
       const expiresAt = input.expiresAt === undefined ? sameTerm(context, old) : input.expiresAt;
-      // The budget of a token is shared with the one that replaces it, so a token may replace itself.
+      // The budget of a token is shared with its replacement, so a token may replace itself.
       const minter = input.tokenId === caller.tokenId ? { ...caller, maxIssues: null } : caller;
       const refusal = mintRefusal(minter, { ...old, expiresAt });
       if (refusal !== null) throw rightsRefusal('token', old.id, refusal, caller);
@@ -102,7 +102,7 @@ export const tokenOperations: Operations<Tokens> = {
   },
 
   /**
-   * Revokes the token in use, or one that may do no more than it; the last admin token only with `force`, since no other
+   * Revokes the token in use, or a token without further rights; the last admin token only with `force`, since no other
    * token could create one.
    */
   revoke: {
@@ -119,7 +119,7 @@ export const tokenOperations: Operations<Tokens> = {
       if (tokenId !== caller.tokenId && !hasRightsOf(caller, token)) throw rightsRefusal('token', token.id);
       const isLive = token.revokedAt === null && (token.expiresAt === null || token.expiresAt > now);
       if (!force && token.kind === 'admin' && isLive) {
-        // Two admins that revoke each other at once take turns, so that one stays.
+        // Two admins that revoke each other at once take turns, so that one of them stays.
         await accounts.lock(accountId);
         if (!(await tokens.hasOtherAdmin(accountId, tokenId, now))) throw apiError('lastAdminToken');
       }

@@ -20,7 +20,7 @@ export async function openDatabase(location: string, options?: OpenOptions): Pro
   return (await import('./engine/postgres/driver.ts')).openPostgresDatabase(location);
 }
 
-/** How long a short-lived command waits for another one on the same file. */
+/** How long a short-lived command waits for another command on the same file. */
 export const LOCK_TIMEOUT_MS = 10_000;
 
 /** Opens a database, runs `work`, and closes it. Rejects with explained errors of the database. */
@@ -75,7 +75,7 @@ async function openForReading(location: string): Promise<OpenForReading | null> 
   return (await import('./engine/postgres/driver.ts')).openForReading(location);
 }
 
-/** An older schema has no table for data keys; a new database has none at all. */
+/** An older schema has no table for data keys; a new database has no tables at all. */
 async function secretsOf({ connection, tables }: OpenForReading): Promise<SecretsKept> {
   const names = await tables();
   return {

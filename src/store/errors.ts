@@ -32,7 +32,7 @@ export class OutcomeUnknown extends Error {
 
 /**
  * The database or the server cannot be opened: another process owns the file, the schema is newer, the port is in use.
- * `hint` says what to do about it.
+ * `hint` is advice for the operator.
  */
 export class StartupError extends Error {
   override readonly name = 'StartupError';
@@ -44,7 +44,7 @@ export class StartupError extends Error {
   }
 }
 
-/** The innermost cause of an error: that of the database or of the system. */
+/** The innermost cause of an error: the error of the database or of the system. */
 export function causeOf(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   return error.cause instanceof Error ? causeOf(error.cause) : error;

@@ -25,7 +25,7 @@ export interface List<T> {
 export interface Filters {
   /** Conditions that each row meets; columns are named with their tables. */
   readonly conditions?: readonly Sql[] | undefined;
-  /** Mutually exclusive conditions, one of which each row meets. Each is read by an index of its own. */
+  /** Mutually exclusive conditions; each row meets one of them. Each condition has its own index. */
   readonly either?: readonly Sql[] | undefined;
   /** A query for the ids of few rows, in a column `id`, possibly with duplicates. */
   readonly found?: Sql | undefined;
@@ -39,8 +39,8 @@ interface Selection {
 }
 
 /**
- * So large a limit, and `is true`, keep planners from joining what a query finds with the rest of the list: they would guess how
- * many rows there are, and may read all that was found for each of the others.
+ * So large a limit, and `is true`, keep planners from joining the found rows with the rest of the list: they would guess the
+ * number of found rows, and may read all found rows for each row of the list.
  */
 const WITHOUT_LIMIT = raw(`limit ${Number.MAX_SAFE_INTEGER}`);
 
@@ -50,7 +50,7 @@ interface ListedTable<T> {
   read(row: Row): T;
 }
 
-/** What stands in other tables for each row `listed`: their columns, and the joins, which leave no row out. */
+/** Columns of other tables for each row `listed`, and the joins, which leave no row out. */
 export interface Beside {
   readonly columns: Sql;
   readonly joins: Sql;
@@ -97,8 +97,8 @@ export function listsOf<T>(
   function rowsOf(db: Connection, scope: Scope, page: Page, filters: Filters): Promise<Row[]> {
     const { from, by, either } = select(scope, filters);
     const isAfter = page.after === undefined ? [] : [sql`${by} ${raw(descending ? '<' : '>')} ${page.after}`];
-    // What an index holds is mostly enough to find rows and to sort them; only those of the page are read whole. They have a
-    // name of their own: a column that the statement within lacks is a mistake there, and not taken from each row out here.
+    // An index is mostly enough to find and to sort rows; only the rows of the page are read whole. These have an alias of
+    // their own: so a column that the inner statement lacks is an error, and is not taken from the outer rows.
     const own = raw(`listed.${orderColumn}`);
     const ids = sql`
       ${join(
@@ -113,7 +113,7 @@ export function listsOf<T>(
 
   function count(db: Connection, scope: Scope, filters: Filters): Promise<number> {
     const { from, by, either } = select(scope, filters);
-    // The bound, which all rows meet, keeps SQLite from looking up each row by an index that has them in another order.
+    // The bound, which all rows meet, keeps SQLite from looking up each row by an index of another order.
     const bound = filters.conditions === undefined ? [] : [sql`${by} > ''`];
     const each = either.map((where) => sql`select 1 from ${from} where ${and([where, ...bound])}`);
     return countOf(db, sql`(${unionOf(each)}) as each_row`);

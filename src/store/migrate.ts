@@ -23,8 +23,8 @@ export async function schemaStatus(database: Migratable): Promise<SchemaStatus> 
 }
 
 /**
- * Makes sure that the schema of a database is that of this version. A new database gets it where `create` is not false,
- * an older one where `migrate` is true: commands migrate nothing, since servers may be running on the schema that there is.
+ * Makes sure that a database has the schema of this version. A new database gets it where `create` is not false, an older
+ * database where `migrate` is true: commands migrate nothing, since servers may be running on the present schema.
  *
  * @param location how a person names the database
  * @throws StartupError when it is missing or older, or was changed by a newer lkm
@@ -79,7 +79,7 @@ export async function migrate(database: Database): Promise<readonly string[]> {
   );
 }
 
-/** Runs all of them in one transaction. */
+/** Runs all pending migrations in one transaction. */
 async function runPending(database: Database): Promise<readonly string[]> {
   const { engine } = database;
   const isNew = !(await database.tables()).has(MIGRATIONS_TABLE);
@@ -97,7 +97,7 @@ async function runPending(database: Database): Promise<readonly string[]> {
 /** The table that marks a database of lkm and lists its migrations. */
 export const MIGRATIONS_TABLE = 'lkm_migrations';
 
-/** The names of the migrations that have run, in order; none on a new database. */
+/** The names of the migrations that have run, in order; empty for a new database. */
 async function listExecuted({ connection, tables }: Migratable): Promise<string[]> {
   if (!(await tables()).has(MIGRATIONS_TABLE)) return [];
   const executed = sql`select name from ${raw(MIGRATIONS_TABLE)} order by name`;

@@ -33,8 +33,8 @@ export interface Rekeyed {
  * Puts the secrets of a database under another master key, or makes them plain with null, in one transaction. From one
  * master key to another the data key stays, so that servers that run go on; else every secret is written anew.
  *
- * @throws StartupError when `from` is not the master key of the database, or when a server is connected whose secrets
- * would be others than those in the database
+ * @throws StartupError when `from` is not the master key of the database, or when a connected server would go on with the
+ * old secrets
  */
 export async function rekey(database: Database, keys: Keys): Promise<Rekeyed> {
   const isSealed = (await findDataKey(database.connection, keys.from)) !== null;

@@ -11,10 +11,13 @@ export interface StoredResponse {
 
 declare const brand: unique symbol;
 
-/** The hash of an idempotency key, by which a record is found: 64 hexadecimal digits. Only {@link deriveKey} makes one. */
+/**
+ * The hash of an idempotency key, by which a record is found: 64 hexadecimal digits. Only {@link deriveKey} makes such a
+ * hash.
+ */
 export type IdempotencyKeyHash = string & { readonly [brand]: 'IdempotencyKeyHash' };
 
-/** A stored response that only its idempotency key opens, as base64url. Only {@link sealResponse} makes one. */
+/** A stored response that only its idempotency key opens, as base64url. Only {@link sealResponse} makes such a response. */
 export type SealedResponse = string & { readonly [brand]: 'SealedResponse' };
 
 /** The hash and the sealing key of an idempotency key. */
@@ -39,8 +42,8 @@ const HASH_BYTES = 32;
 const SEALING_KEY_BYTES = 32;
 
 /**
- * Derives from an idempotency key what its record is found by, and what seals the response: HKDF-SHA-256 (RFC 5869)
- * with the account in the salt, so that a guess must be made again for each account. Decision 0018.
+ * Derives from an idempotency key the hash of its record and the key that seals the response: HKDF-SHA-256 (RFC 5869) with
+ * the account in the salt, so that a guess must be made again for each account. Decision 0018.
  */
 export function deriveKey(accountId: AccountId, idempotencyKey: string): DerivedKey {
   const length = HASH_BYTES + SEALING_KEY_BYTES;
@@ -51,7 +54,7 @@ export function deriveKey(accountId: AccountId, idempotencyKey: string): Derived
   };
 }
 
-/** Seals a response: version, then what {@link sealBytes} makes. */
+/** Seals a response: the version, then the bytes of {@link sealBytes}. */
 export function sealResponse(
   { status, contentType, body }: StoredResponse,
   sealingKey: Uint8Array,

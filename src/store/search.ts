@@ -26,7 +26,7 @@ interface WordsTable<Owner> {
   remove(db: Connection, owner: Owner): Promise<unknown>;
 }
 
-/** Makes an owner findable by {@link wordsOf} its texts, and not any more by those that it had before. */
+/** Makes an owner findable by {@link wordsOf} its texts, and no longer by the texts before. */
 export async function replaceWords<Owner>(
   db: Connection,
   table: WordsTable<Owner>,
@@ -59,20 +59,21 @@ export async function hasIndexOfWords({
   return (await connection.first(index)) !== null;
 }
 
-/** What a search looks in: the words of texts, folded, in each spelling, each text on a line of its own. */
+/** The text that a search looks in: the words of texts, folded, in each spelling, each text on a line of its own. */
 export const wordsOf = (...texts: readonly (string | null)[]): string =>
   [...new Set(texts.flatMap((one) => (one === null ? [] : spellingsOf(one))))]
     .map((words) => `${BETWEEN}${words}`)
     .join('\n');
 
 /**
- * Patterns for `like`, one of which matches {@link wordsOf} a text that has the words of `text` in a row: the first from any
- * character on, the last to any. One or two characters match only the beginning of a word. None without a letter or digit.
+ * Patterns for `like`. One of them matches {@link wordsOf} a text that has the words of `text` in a row; the first word may
+ * lack its beginning, the last word its end. One or two characters match only the beginning of a word. No patterns for a
+ * text without a letter or digit.
  */
 export const patternsOf = (text: string): readonly string[] =>
   spellingsOf(text).map((words) => (Array.from(words).length < INDEXED_LENGTH ? `%${BETWEEN}${words}%` : `%${words}%`));
 
-/** Whether a text is found by another one. */
+/** Whether a search for `other` finds a text. */
 export function isFoundBy(text: string, other: string): boolean {
   const words = wordsOf(text);
   return patternsOf(other).some((pattern) => words.includes(pattern.slice(1, -1)));
@@ -84,7 +85,7 @@ const INDEXED_LENGTH = 3;
 /** Stands in front of each word: so long that an index holds it together with the first character. */
 const BETWEEN = '  ';
 
-/** Longer than what anybody types to find something. */
+/** Longer than any search text that a person types. */
 const MAX_LENGTH = 256;
 
 /** The words of a text, in one or two spellings: `müller` is `muller` and `mueller`. */
@@ -94,7 +95,7 @@ function spellingsOf(text: string): string[] {
     .toWellFormed()
     .normalize('NFKC')
     .toLowerCase()
-    // Of a domain, both of its forms are one text.
+    // Both forms of a domain become one text.
     .replaceAll(/\bxn--[a-z0-9-]+/g, (label) => domainToUnicode(label) || label);
   const spelt = [plain, plain.replaceAll(/[äöüøå]/g, (letter) => twoLetters[letter] ?? letter)];
   return [...new Set(spelt.map(fold))].filter((words) => words !== '');
@@ -102,7 +103,7 @@ function spellingsOf(text: string): string[] {
 
 const twoLetters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
 
-/** Letters that Unicode does not take apart. The sigma at the end of a word has another form, which it has nowhere else. */
+/** Letters that Unicode does not take apart. The sigma has another form at the end of a word. */
 const letters: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', þ: 'th', ł: 'l', ı: 'i', ħ: 'h', ŧ: 't', ς: 'σ' },
 };

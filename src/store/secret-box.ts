@@ -29,9 +29,11 @@ const START = 'lkm1';
 /** Seals secrets that repositories write, and opens secrets that they read. */
 export interface Secrets {
   readonly kept: 'plain' | 'sealed';
-  /** `context` names table and row, as {@link secretContext} does: what is sealed for one place opens nowhere else. */
+  /**
+   * `context` names table and row, as {@link secretContext} does: a secret that is sealed for one place opens nowhere else.
+   */
   sealSecret(secret: string, context: string): string;
-  /** Throws an Error for a secret under another key or of another context, an altered one, and a plain one. */
+  /** Throws an Error for a secret under another key or of another context, an altered secret, and a plain secret. */
   openSecret(kept: string, context: string): string;
 }
 
@@ -89,7 +91,7 @@ export function sealBytes(key: Uint8Array, nonce: Uint8Array, plain: Uint8Array,
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Opens what {@link sealBytes} has made. Throws an Error when it was changed, or sealed for another context. */
+/** Opens the bytes that {@link sealBytes} has made. Throws an Error when it was changed, or sealed for another context. */
 export function openBytes(key: Uint8Array, bytes: Uint8Array, context: string): Buffer {
   if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('the sealed text was cut off');
   const nonce = bytes.subarray(0, NONCE_BYTES);

@@ -14,14 +14,14 @@ import {
 import { accountRepository } from './tables/accounts.ts';
 import { dataKeyRepository } from './tables/data-keys.ts';
 
-/** What sealing needs: the master key, which is not in the database, and unpredictable bytes. */
+/** The dependencies of sealing: the master key, which is not in the database, and unpredictable bytes. */
 export interface Sealing {
   readonly masterKey: MasterKey | null;
   readonly random: Random;
 }
 
 /**
- * Finds out how the secrets of a database are kept. A new one gets a data key if there is a master key.
+ * Finds out how the secrets of a database are kept. A new database gets a data key if there is a master key.
  *
  * @throws StartupError when the master key is missing, wrong, or not used by this database
  */
@@ -43,14 +43,14 @@ export async function findSecrets(
 
 /** How a database keeps its secrets. */
 export interface SecretsKept {
-  /** Its data key; null when it has none. */
+  /** The data key; null for a database without one. */
   readonly wrapped: WrappedKey | null;
   /** Whether it has an account, and so secrets. */
   readonly isUsed: boolean;
 }
 
 /**
- * Opens the data key of a database; null where secrets are plain, and where a new database has yet to get one.
+ * Opens the data key of a database; null where secrets are plain, and where a new database has yet to get a data key.
  *
  * @throws StartupError when the master key is missing, wrong, or not used by this database
  */

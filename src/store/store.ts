@@ -46,7 +46,7 @@ type NumberEntries = (
 /** The whole store of one instance. */
 export interface Store
   extends Pick<Driver, 'isOnlyWriter' | 'file' | 'warnings' | 'explain' | 'settled' | 'publishUrl' | 'close'> {
-  /** The repositories for reads, which see durable rows only. */
+  /** The repositories for reads; they see durable rows only. */
   readonly repositories: Repositories;
   /** How private keys and other secrets are kept. */
   readonly secrets: Secrets['kept'];
@@ -167,7 +167,8 @@ export function repositoriesOn(connection: Connection, secrets: Secrets, onToken
 }
 
 /**
- * Opens the database that `location` names; a new one gets its schema. Without `sealing`, secrets are used as the database has them.
+ * Opens the database that `location` names; a new database gets its schema. Without `sealing`, secrets are used as the
+ * database has them.
  *
  * @param location the path of a SQLite file, or `postgres://…`
  * @throws StartupError when it cannot be used, or its secrets cannot be opened
@@ -191,5 +192,5 @@ async function openDriver(location: string, options: OpenOptions): Promise<Drive
   return (await import('./engine/postgres/driver.ts')).openPostgres(location, options);
 }
 
-/** Whether the location is that of a PostgreSQL database, and not the path of a file. */
+/** Whether the location names a PostgreSQL database, and not a file. */
 export const isPostgres = (location: string): boolean => /^postgres(ql)?:\/\//.test(location);

@@ -2,7 +2,7 @@ import type { Instant } from '../contract/scalars.ts';
 import type { Connection } from './engine/driver.ts';
 import { identity, join, raw, Sql, type SqlValue, sql } from './engine/sql.ts';
 
-/** How a field of a record, of type `T`, is kept in a column: under which name, and as which value `S`. */
+/** The column of a field of type `T`: its name, and the conversion from and to the stored value `S`. */
 export interface Column<T, S extends SqlValue = SqlValue> {
   readonly name: string;
   toSql(value: T): S;
@@ -64,8 +64,8 @@ const MAX_ROWS = 64;
 type Template<T> = (...statement: Parameters<typeof sql>) => Promise<T>;
 
 /**
- * A table of the database: its name, and its columns by field. A `key` names one record, or those that have some fields in
- * common.
+ * A table of the database: its name, and its columns by field. A `key` names one record, or all records with the same values
+ * of some fields.
  */
 export function tableOf<C extends Columns, Hidden extends keyof C = never>(
   name: string,
@@ -154,7 +154,7 @@ function readerOf<T>(fields: Fields): (row: Row) => T {
   };
 }
 
-/** Makes a function that returns what a record has in the columns, in their order. */
+/** Makes a function that returns the values of a record in the order of the columns. */
 const writerOf =
   <T>(fields: Fields) =>
   (record: T): SqlValue[] =>
@@ -166,7 +166,7 @@ export async function countOf(db: Connection, from: Sql): Promise<number> {
   return Number(row?.count);
 }
 
-/** The later of an instant and the one in a column, since clocks of servers differ. */
+/** The later of an instant and the instant in a column, since clocks of servers differ. */
 export const latestOf = (column: string, instant: Instant): Sql => {
   const before = raw(column);
   return sql`case when ${before} < ${instant} then ${instant} else ${before} end`;

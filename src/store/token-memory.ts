@@ -2,12 +2,13 @@ import type { TokenRepository } from './tables/tokens.ts';
 
 type Token = NonNullable<Awaited<ReturnType<TokenRepository['findByHash']>>>;
 
-/** More than are in use at one time, as a rule. When there are more, all are forgotten. */
+/** More tokens than are usually in use at one time. When the memory is full, it forgets all tokens. */
 const MAX_TOKENS = 1_000;
 
 /**
- * Makes a memory of the tokens that were looked up before. Only for a process that is the only one to write to its
- * database, and whose transactions run one after the other. Without it a look-up of a key takes 1.1 times as long. Unknown ones are not remembered: anybody can make them up.
+ * Makes a memory of the tokens that were looked up before. Only for a process that is the only one to write to its database,
+ * and whose transactions run one after the other. Without it a look-up of a key takes 1.1 times as long. Unknown tokens are
+ * not remembered: anybody can make them up.
  */
 export function createTokenMemory() {
   const known = new Map<string, Promise<Token>>();
@@ -20,7 +21,7 @@ export function createTokenMemory() {
       async function lookUp(hash: string): Promise<Token | null> {
         const before = generation;
         const found = await tokens.findByHash(hash);
-        // What was read before a commit must not be remembered after it.
+        // A token that was read before a commit must not be remembered after the commit.
         if (found === null || generation !== before) return found;
         if (known.size === MAX_TOKENS) known.clear();
         known.set(hash, Promise.resolve(found));
@@ -32,8 +33,8 @@ export function createTokenMemory() {
       isChanged = true;
     },
     /**
-     * To be called after each transaction, whatever has become of it: forgets all tokens if one was changed. Those that
-     * share a commit are told of it before the next commit begins, so that each finds the changes of all of them.
+     * To be called after each transaction, also after a failed one: forgets all tokens if a token was changed. Transactions
+     * that share a commit report before the next commit begins, so that each report covers the changes of all of them.
      */
     forgetChanged(): void {
       if (!isChanged) return;

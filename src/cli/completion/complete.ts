@@ -37,8 +37,8 @@ async function candidatesFor(typed: string, line: Line, io: Io): Promise<Complet
 }
 
 /**
- * Prints one line per candidate: the word, a tab, and its description. Others may have chosen the words, so those that a shell would
- * not read as one plain word are left out. Names may have spaces, which the scripts quote.
+ * Prints one line per candidate: the word, a tab, and its description. Words that a shell would not read as one plain word
+ * are left out: people other than the user have chosen them. Names may have spaces, which the scripts quote.
  */
 export function printCompletion(completion: Completion): string {
   if (completion === 'files') return `${FILES}\n`;

@@ -45,7 +45,7 @@ const empty: Config = Config.parse({ version: 1 });
 /** Readable by its owner only, since it contains tokens. */
 export const configFile = (io: Io): string => join(configDir(io), 'config.json');
 
-/** Reads the configuration. Throws `LocalError` for a file that is damaged, newer, or readable by others. */
+/** Reads the configuration. Throws `LocalError` for a file that is damaged, newer, or readable by other users. */
 export async function readConfig(io: Io): Promise<Config> {
   if (findConfigDir(io) === null) return empty;
   const path = configFile(io);

@@ -62,8 +62,8 @@ function noFolder(what: string, names: string): never {
 export type SecretFlags = Pick<GlobalFlags, 'allowReadableSecrets'>;
 
 /**
- * Reads a file that contains a secret, or a pipe such as `<(pass show lkm)`. A file that others can read is accepted with a
- * warning if it is a mounted secret or the flag allows it. Throws `LocalError` as `checkPrivate` does.
+ * Reads a file that contains a secret, or a pipe such as `<(pass show lkm)`. A file that other users can read is accepted
+ * with a warning if it is a mounted secret or the flag allows it. Throws `LocalError` as `checkPrivate` does.
  */
 export const readPrivateFile = (path: string, io: Io, { allowReadableSecrets = false }: SecretFlags = {}): string =>
   readLocalFile(path, io, (file) => {
@@ -91,7 +91,7 @@ export function isPrivateFolder(folder: string, { uid }: Io): boolean {
   return uid === null || (stats.uid === uid && (stats.mode & 0o022) === 0);
 }
 
-/** Throws `LocalError` for a folder into which others can put files. */
+/** Throws `LocalError` for a folder into which other users can put files. */
 export function checkPrivateFolder(folder: string, io: Io): void {
   if (isPrivateFolder(folder, io)) return;
   throw new LocalError(`${folder} is not safe: others can put files into it`, [
@@ -104,7 +104,7 @@ const WRITABLE_BY_OTHERS = 0o022;
 
 type Reader = Pick<Io, 'uid' | 'groups'>;
 
-/** Whether others can read or write it. A file that root gives to a group of this process is not exposed. */
+/** Whether other users can read or write the file. A file that root gives to a group of this process is not exposed. */
 function isExposed({ uid: owner, gid, mode }: Stats, { uid, groups }: Reader): boolean {
   const isOfGroup = owner === 0 && uid !== 0 && groups.includes(gid);
   return (mode & (isOfGroup ? 0o027 : 0o077)) !== 0;
@@ -112,7 +112,7 @@ function isExposed({ uid: owner, gid, mode }: Stats, { uid, groups }: Reader): b
 
 const isTrustedOwner = ({ uid: owner }: Stats, { uid }: Reader): boolean => uid === 0 || owner === uid || owner === 0;
 
-/** Throws `LocalError` for a file that others can read or own. Windows is not checked. */
+/** Throws `LocalError` for a file that other users can read, write or own. Windows is not checked. */
 export function checkPrivate(stats: Stats, path: string, io: Pick<Io, 'uid' | 'groups' | 'cwd'>): void {
   if (io.uid === null || !stats.isFile()) return;
   if (isExposed(stats, io)) {

@@ -16,7 +16,7 @@ export function locate(text: string, { cwd }: Pick<Io, 'cwd'>): string {
   ]);
 }
 
-/** Query parameters that may be shown; others may contain a secret. */
+/** Query parameters that may be shown; other parameters may contain a secret. */
 const shownParameters = ['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert', 'target_session_attrs'];
 
 /** A location without passwords, for output and storage. */

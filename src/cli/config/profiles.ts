@@ -16,7 +16,7 @@ export interface NamedProfile extends Profile {
 /** The profile that `lkm serve` writes. */
 const LOCAL = 'local';
 
-/** The named or the current profile; null for none. Throws `UsageError` for an unknown name. */
+/** The named or the current profile; null without a current profile. Throws `UsageError` for an unknown name. */
 export async function chooseProfile(flags: GlobalFlags, io: Io): Promise<NamedProfile | null> {
   const { profiles, currentProfile } = await readConfig(io);
   const named = namedProfile(flags, io);
@@ -28,7 +28,7 @@ export async function chooseProfile(flags: GlobalFlags, io: Io): Promise<NamedPr
   return { ...stored(name, profiles), name, explicit: flags.profile !== undefined };
 }
 
-/** The name that overrides the current profile; null for none. An empty variable is ignored. */
+/** The name that overrides the current profile; null if neither option nor variable is set. An empty variable is ignored. */
 export const namedProfile = (flags: GlobalFlags, { env }: Pick<Io, 'env'>): string | null =>
   flags.profile ?? (env.LKM_PROFILE || null);
 

@@ -35,7 +35,7 @@ export function readSettings(flags: GlobalFlags, io: Io) {
   const isStill = accessible || flags.progress === false || isSilent;
   return {
     format,
-    /** The format in the file of `-o`, by default the one in the name of the file. */
+    /** The format of the file of `-o`; the default follows from the ending of the file's name. */
     fileFormat: chosen ?? formatNamedBy(output) ?? format,
     /** Whether a record is printed as lines of `name<TAB>value`: in a pipe, unless a format was chosen. */
     hasNamedLines: chosen === undefined && formatNamedBy(output) === undefined && format === 'tsv',

@@ -4,7 +4,7 @@ import type { CommandError, Hint } from './errors.ts';
 import { adviseOnScope } from './scope-advice.ts';
 import { addressIn, type Situation } from './situation.ts';
 
-/** Explains an error of the service, and what to do about it. */
+/** Explains an error of the service and proposes a next step. */
 export function adviseOn(error: ApiError, situation: Situation): Pick<CommandError, 'message' | 'hints'> {
   const { status, reason } = error;
   const { tokenFrom } = situation;
@@ -62,7 +62,7 @@ function waitHint({ retryAfterMs }: ApiError, { now }: Situation): Hint {
   return `The service asks to wait ${wait}: try again after ${time}, or add --max-wait ${wait}.`;
 }
 
-/** What to do about errors of the service. */
+/** Advice for each error of the service. */
 export const hintsByReason: Partial<Record<Reason, readonly Hint[]>> = {
   idempotencyKeyReused: [
     'A time such as --expires 12h counts from now, so it differs each time: give a day or an instant.',

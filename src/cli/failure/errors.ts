@@ -33,7 +33,7 @@ export type Hint = string | readonly [label: string, command: string];
 
 export const hintText = (hint: Hint): string => (typeof hint === 'string' ? hint : hint.filter(Boolean).join(' '));
 
-/** An object that may have been meant: its id, and what it is known by. */
+/** An object that an unclear name may mean: its id, then its name and its other name. */
 export type NearObject = readonly [id: string, ...known: string[]];
 
 interface ErrorInfo extends ErrorOptions {
@@ -49,7 +49,7 @@ export class CommandError extends Error {
   readonly hints: readonly Hint[];
   /** The idempotency key of a change that was made, but whose response could not be written. */
   readonly idempotencyKey: string | null;
-  /** For a name that is not clear: what may have been meant. */
+  /** The objects that an unclear name may mean. */
   readonly near: readonly NearObject[];
 
   constructor(code: string, exitCode: ExitCode, message: string, hints: readonly Hint[], options: ErrorInfo = {}) {
@@ -100,7 +100,7 @@ export function codeOf(error: unknown): string {
   return 'code' in error ? String(error.code) : error.message;
 }
 
-/** What people call the usual errors of files. */
+/** Plain words for the usual errors of files. */
 const fileErrors: Readonly<Record<string, string>> = {
   ENOENT: ': no such file or folder',
   EISDIR: ': it is a folder',
@@ -120,7 +120,7 @@ export function onDisk<T>(doing: string, work: () => T, hints: readonly Hint[] =
   }
 }
 
-/** Reads what has a form of its own. Throws `LocalError` with this message for anything else. */
+/** Parses a text of a fixed format. Throws `LocalError` with this message if that fails. */
 export function ofForm<T>(message: string, hints: readonly Hint[], read: () => T): T {
   try {
     return read();

@@ -97,10 +97,15 @@ function jsonOf({ request: _, hints, ...error }: Report): string {
   return `${sanitiseJson(JSON.stringify({ error: { ...error, hint } }))}\n`;
 }
 
-/** A licence key, which a message repeats where something else is expected. The log of a job must not have it. */
+/**
+ * A licence key that was typed in place of another value, so that a message repeats it. The log of a job must not show keys.
+ */
 const WHOLE_KEY = /(?<![\w-])[0-9A-Z]{5}(?:-[0-9A-Z]{5}){4}(?![\w-])/gi;
 
-/** A name that was looked up in vain. Keys of other systems have any form, and may stand in its place. */
+/**
+ * The unknown name in a message. Somebody may have typed a key of another system in place of a name; such keys have any
+ * form.
+ */
 const UNKNOWN_NAME = /(?<=\b(?:is called|there is no \w+) ').*(?=')/g;
 
 /** Whether a text may be a key of any format: a word or sections with a digit, or sections in capitals; no id, token, end of a key or error code. */

@@ -19,7 +19,7 @@ export interface Report {
   readonly code: string;
   readonly message: string;
   readonly exitCode: ExitCode;
-  /** What happened to the request; null if there was none. */
+  /** The outcome of the request; null if no request was made. */
   readonly request: string | null;
   readonly hints: readonly Hint[];
   readonly status: number | null;

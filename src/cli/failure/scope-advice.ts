@@ -6,7 +6,7 @@ import { firstLower, quote } from '../output/words.ts';
 import type { CommandError } from './errors.ts';
 import type { Situation } from './situation.ts';
 
-/** What to do about a token that lacks a scope. */
+/** Advice for a token that lacks a scope. */
 export function adviseOnScope(
   error: ApiError,
   { tokenFrom, scopes = [], token }: Situation,
@@ -39,7 +39,7 @@ const scopesOfRole = (name: RoleName): readonly Scope[] => {
   return scopes;
 };
 
-/** The role with most of some scopes, and with no other. */
+/** The role that has the most of these scopes and no further scope. */
 const roleWithin = (wanted: readonly Scope[]): RoleName | undefined =>
   roleNames
     .filter((name) => scopesOfRole(name).length > 0 && scopesOfRole(name).every((scope) => wanted.includes(scope)))

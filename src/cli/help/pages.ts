@@ -6,7 +6,7 @@ import { commandEntries, type Group, groups } from '../tree.ts';
 import { type HelpView, heading, optionRow, type Row, section, withoutBrackets } from './section.ts';
 import { topics } from './topics.ts';
 
-/** The page of a command; without one the page of `lkm` or of a group. */
+/** The page of a command; with null the page of `lkm` or of a group. */
 export async function helpPage(path: string, command: Command | null, view: HelpView): Promise<string> {
   if (command !== null) {
     const { neededScopes } = await import('../request/needed-scopes.ts');

@@ -53,7 +53,7 @@ function open(path: string, full: string, force: boolean, io: Io) {
     if (replaced && !force) throw refusal(`${path} exists`, 'Name another file, or overwrite it with --force.');
     // A name of its own: the name of the file may have the maximum length.
     const temporary = join(dirname(full), `.lkm-${io.uuid()}.tmp`);
-    // Whoever has opened a file keeps reading it after it was closed to others.
+    // A process that has opened a file can read it even after its mode is changed.
     return { replaced, temporary, file: openSync(temporary, 'wx', 0o600) };
   } catch (cause) {
     if (cause instanceof LocalError) throw cause;

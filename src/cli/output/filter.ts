@@ -46,9 +46,9 @@ export async function openFilter(expression: string) {
       return failure;
     },
     /**
-     * The resulting values, a line each: texts bare, others as JSON. If the expression fails on the result of a change, or
-     * on a key or token, that is returned unfiltered and `failure` is set. Throws `LocalError` if it fails on anything
-     * else.
+     * The resulting values, a line each: texts bare, other values as JSON. If the expression fails on the result of a
+     * change, or on a key or token, that is returned unfiltered and `failure` is set. Throws `LocalError` if it fails on
+     * anything else.
      */
     apply: (json: string, { idempotencyKey, secret }: CommandResult): string => {
       try {
@@ -73,7 +73,7 @@ function messageOf(stderr: string): string {
   return `--jq: ${line.replace(/^jq: error(?: \(at \S+\))?:? /, '').replaceAll(/<top-level>, |:$/g, '')}`;
 }
 
-/** The message without data, which may be a key or a part of one. */
+/** The message without data, which may be a key or a part of a key. */
 function withoutData(error: Error, expression: string): string {
   if (error instanceof UsageError) return error.message;
   const shown = messageOf(error.message).replace(/["'{[].*["'}\]]/, (data) =>

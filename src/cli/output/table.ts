@@ -153,7 +153,7 @@ function shrink(columns: readonly Column[], least: number, room: number): readon
   let left = room - columns.reduce((total, column) => total + leastOf(column) + GAP, -GAP);
   if (left < 0) return null;
   const widened = new Map<Column, number>();
-  // What wraps loses nothing in a narrow column.
+  // A column that wraps its text loses nothing when it is narrow.
   for (const column of columns.toSorted((one, other) => Number(wraps(one)) - Number(wraps(other)))) {
     const more = Math.min(left, column.width - leastOf(column));
     left -= more;

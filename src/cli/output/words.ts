@@ -59,7 +59,7 @@ export const usageInBrief = (used: unknown, max: unknown): string => `${used}/${
 
 export const yesNo = (value: unknown): string => (value ? 'yes' : 'no');
 
-/** The end of a key, for places that others may read: `…2BBF6`. */
+/** The end of a key, for output that other people may read: `…2BBF6`. */
 export const keyEnd = (key: unknown): string => `…${String(key).slice(-5)}`;
 
 /** `1 device`, `2 devices`. */

@@ -1,2 +1,2 @@
-/** By name, so that the bundle leaves out the other prompts and the character tables of the editor. */
+/** Imported by name, so that the bundle leaves out unused prompts and the character tables of the editor. */
 export { confirm, input, password, search, select } from '@inquirer/prompts';

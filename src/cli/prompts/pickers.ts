@@ -25,7 +25,7 @@ interface Picker {
 /** About a screenful. */
 const MAX_CHOICES = 20;
 
-/** Pickers of what has no name of its own. */
+/** Pickers of keys and devices, which have no names. */
 const pickers: Readonly<Record<Exclude<Pickable, Noun>, Picker>> = {
   key: {
     question: 'which key? type a part of it, or of its customer',
@@ -69,7 +69,7 @@ const pickerOf = (noun: Noun): Picker =>
 
 const asRows = (all: readonly NamedObject[]): Row[] => all.map(({ id, cells }) => [id, ...cells, id]);
 
-/** Lets a person pick an object; null when there is none. */
+/** Lets a person pick an object; null without an object to pick. */
 export async function pickObject(what: Pickable, context: CommandContext, values: Values): Promise<string | null> {
   const { io, settings } = context;
   const { question, open } = what === 'key' || what === 'device' ? pickers[what] : pickerOf(what);

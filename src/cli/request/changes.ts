@@ -54,7 +54,7 @@ export function openChanges(context: ChangesContext) {
   /** Whether a later run has to finish the changes; then it needs the idempotency keys of all entries. */
   let isUnfinished = false;
 
-  /** Writes changes to disk before the first one is sent. Throws `DryRun` instead of sending with `--dry-run`. */
+  /** Writes changes to disk before the first change is sent. Throws `DryRun` instead of sending with `--dry-run`. */
   async function prepare(changes: readonly Change[]): Promise<readonly PreparedChange[]> {
     const target = await context.target();
     const requests = changes.map((change) => requestOf(change, target));

@@ -80,7 +80,7 @@ const LOOPBACK_TIMEOUT_MS = 500;
 
 const isLoopback = (baseUrl: string): boolean => /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(baseUrl);
 
-/** What keeps a database file from being written either passes soon or needs a person. */
+/** An obstacle to writing a database file either passes soon or needs a person. */
 const FILE_TIMEOUT_MS = 5_000;
 
 interface Invocation {

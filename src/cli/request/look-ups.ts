@@ -81,14 +81,17 @@ export async function findCustomer(client: Client, named: string): Promise<strin
   if (named.includes('@')) return (await findCustomerByEmail(client, named)).id;
   const known = await unlessRefused('customerNotFound', client.customers.get({ customerId: named }));
   if (known !== null) return known.id;
-  // All of them: the one of exactly this name, or a second one, may be the last.
+  // Reads all customers: the customer with exactly this name, or a second one, may be the last.
   return only('customer', named, await objects.customer.list(client, { text: named }));
 }
 
 export const findProduct = async (client: Client, name: string): Promise<string> =>
   only('product', name, await objects.product.list(client, {}));
 
-/** Finds the id of an object by its name (a plan among those of the product), or a key by its end. Throws as {@link findCustomer}. */
+/**
+ * Finds the id of an object by its name (a plan among the plans of the product), or a key by its end. Throws as {@link
+ * findCustomer}.
+ */
 export async function findByName(
   client: Client,
   { field = '', pick }: Pick<Parameter, 'field' | 'pick'>,
@@ -105,8 +108,8 @@ export async function findByName(
 const NEAREST = 5;
 
 /**
- * Objects with a name or id; without regard to case only if none matches exactly. Texts that differ in nothing but how Unicode
- * writes their accents look alike, and match.
+ * Objects with a name or id; without regard to case only if no object matches exactly. Texts that differ in nothing but how
+ * Unicode writes their accents look alike, and match.
  */
 export function matching(text: string, all: readonly NamedObject[]): readonly NamedObject[] {
   const having = (form: (text: string) => string) =>
@@ -132,8 +135,8 @@ function only(noun: Noun, name: string, all: readonly NamedObject[]): string {
 }
 
 /**
- * Throws the service's error for a product or customer that does not exist: a script must not mistake it for one without
- * keys. An object that the token must not see counts as existing.
+ * Throws the service's error for a product or customer that does not exist: a script must not mistake it for a product or
+ * customer without keys. An object that the token must not see counts as existing.
  */
 export async function checkFiltersExist(
   client: Client,

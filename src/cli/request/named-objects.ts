@@ -10,18 +10,18 @@ export interface NamedObject {
   readonly other?: string | null | undefined;
   /** One line about it; default: its name. */
   readonly about?: string;
-  /** What a person chooses by, in columns. */
+  /** The columns by which a person recognises the object. */
   readonly cells: readonly string[];
 }
 
 export type Noun = Exclude<Pickable, 'key' | 'device'>;
 
 interface Wanted {
-  /** Of customers only those that have this text. */
+  /** Lists only customers that match this text. */
   readonly text?: string | undefined;
   readonly page?: number;
   readonly limit?: number;
-  /** Of plans only those of this product. */
+  /** Lists only plans of this product. */
   readonly productId?: string | undefined;
 }
 

@@ -36,7 +36,7 @@ const SILENCE_MS = 2_000;
 /** Shorter waits are not reported. */
 const MIN_SHOWN_MS = 500;
 
-/** Adds to `traced` what the command waits for, on a terminal. */
+/** {@link traced}, and a line about each wait: on a terminal with its seconds. */
 export function observe(settings: Settings, io: Io): RequestHooks & { readonly replayed: boolean; end(): void } {
   const trace = traced(settings, io);
   let replayed = false;

@@ -20,8 +20,8 @@ const MAX_AGE_MS = 30 * 86_400_000;
 const MAX_UNREACHABLE_MS = 2_000;
 
 /**
- * Fetches public keys and revocation list. If the service cannot be reached, returns the kept ones with its host and the
- * time when they were fetched. An error response of the service is not replaced.
+ * Fetches public keys and revocation list. If the service cannot be reached, returns the kept copy with the host and the
+ * time when it was fetched. An error response of the service is not replaced.
  */
 export async function publishedKeys({ io, target, client }: CommandContext) {
   const service = await target();
@@ -45,8 +45,8 @@ export async function publishedKeys({ io, target, client }: CommandContext) {
 const fileOf = (origin: string, io: Io): string => join(stateDir(io), `keys-${encodeURIComponent(origin)}.json`);
 
 /**
- * Reads the kept keys; null for none, for a file that is too old or dated in the future, and for a folder that others can
- * write to.
+ * Reads the kept keys; null without a file, for a file that is too old or dated in the future, and for a folder that other
+ * users can write to.
  */
 function readKept(origin: string, io: Io): Published | null {
   try {

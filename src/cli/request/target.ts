@@ -19,7 +19,10 @@ export function placeOf(target: Target): string {
   return profile === null ? baseUrl : `${baseUrl}, profile ${profile.name}`;
 }
 
-/** Chooses the service by flags, then variables, then the profile. Throws `UsageError` if none names a service. */
+/**
+ * Chooses the service by flags, then variables, then the profile. Throws `UsageError` if no flag, variable or profile names
+ * a service.
+ */
 export async function chooseTarget(flags: GlobalFlags, io: Io): Promise<Target> {
   const db = namedDatabase(flags, io);
   if (db !== null) return { kind: 'database', db };

@@ -10,7 +10,7 @@ export interface Entry {
   readonly idempotencyKey: string;
   /** Whether an earlier process may have sent the request under this key. */
   readonly repeats: boolean;
-  /** The files to remove with the entry; none for a given key that no file has. */
+  /** The files to remove with the entry; empty for a given key that no file has. */
   readonly files: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export function openPending(io: Io) {
     folder: files.path,
     /**
      * Writes requests to disk before they are sent. A request that an ended process left without a response keeps its key;
-     * others get a new one. Throws `LocalError`.
+     * other requests get a new key. Throws `LocalError`.
      */
     begin: (requests: readonly RequestIdentity[]): Begun =>
       files.exclusively(() => {

@@ -99,7 +99,7 @@ function inOptions(text: string, command: Declaration): string {
 const meaningOf = (spec: Parameter, isOn: unknown): unknown =>
   isOn === true ? ('means' in spec ? spec.means : true) : undefined;
 
-/** The field that a value fills. `limit` is no field: it limits what is shown. */
+/** The field that a value fills. `limit` is no field: it limits the output. */
 export function fieldOf(
   { operation = '' }: Pick<Declaration, 'operation'>,
   name: string,

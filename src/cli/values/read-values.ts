@@ -71,7 +71,7 @@ export async function readValues(command: Command, written: Written, context: Co
     return spec.kind === 'required' && isNeeded(spec, given) && isAbsent(given[name]) && !isPicked ? [spec] : [];
   });
   if (missing.length > 0) throw missingOptions(missing);
-  // An argument is picked among what fits the options, and a device among those of the key.
+  // An argument is picked among objects that fit the options, and a device among the devices of the key.
   const turn = ({ kind, pick }: Parameter): number => (kind === 'argument' ? 1 : pick === 'device' ? 2 : 0);
   for (const [name, spec] of all.toSorted(([, a], [, b]) => turn(a) - turn(b))) values[name] = await read(name, spec);
   return { values, pickedWords };

@@ -10,7 +10,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /**
  * Replaces names of products, plans, tokens and customers by their ids, and ends of keys by the keys. The command line that
- * repeats a change has the ids too, since a name may be gone with what it named.
+ * repeats a change has the ids too, since the object may be deleted by then, and its name with it.
  */
 export async function resolveObjects(
   command: Command,
@@ -24,7 +24,7 @@ export async function resolveObjects(
   const { findByName } = await import('../request/look-ups.ts');
   const client = await context.client();
   const resolved: Record<string, unknown> = { ...values };
-  // The product first: a plan is looked up among those of the product.
+  // The product first: a plan is looked up among the plans of the product.
   for (const [name, spec] of named.toSorted(([, a], [, b]) => Number(isOfProduct(b)) - Number(isOfProduct(a)))) {
     const found: unknown[] = [];
     for (const value of [values[name]].flat()) {
@@ -41,7 +41,7 @@ export async function resolveObjects(
   return resolved;
 }
 
-/** Handles a failed look-up: returns the text itself where it may be the id of what was removed. */
+/** Handles a failed look-up: returns the text itself where it may be the id of a removed object. */
 const orId = (spec: Parameter, text: string) => (error: unknown) => {
   if (spec.takesName === 'orId' && error instanceof NotFoundError) return text;
   throw error;

@@ -28,7 +28,7 @@ import {
 import { License, licenseAddress, licenseSettings } from './licenses.ts';
 import { MetadataChanges } from './metadata.ts';
 
-/** What can be changed of a licence. Absent is unchanged; null clears what may be null. */
+/** The fields of a licence that can be changed. An absent field stays unchanged; null clears a field. */
 const changes = {
   maxActivations: Limit.nullish().describe('How many devices may use it; null means unlimited'),
   expirationDate: Instant.nullish().describe('When it expires; null: never. Takes the place of expiresAfter'),
@@ -156,7 +156,7 @@ export const keyChanges = {
     errors: ['licenseNotFound', 'licenseRevoked', 'stale'],
   }),
 
-  /** Disables a licence; one that is disabled stays so. Source: decision 0049. */
+  /** Disables a licence; a disabled licence stays disabled. Source: decision 0049. */
   block: endpoint('POST /key/block', 'license:write', {
     summary: 'Block a licence key',
     description: 'Disables a licence: it cannot be activated, signed or checked out. Devices keep their slots.',

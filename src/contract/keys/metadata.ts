@@ -70,7 +70,7 @@ const withoutOwn = (metadata: Members): Members =>
 
 const sizeOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
-/** Adds what is wrong with the free entries. */
+/** Adds the issues of the free entries. */
 const checkEntries: z.core.CheckFn<Members> = ({ value, issues }) => {
   const { error } = FreeEntries.safeParse(withoutOwn(value));
   for (const { path, message } of error?.issues ?? []) issues.push({ code: 'custom', path, message, input: value });
@@ -85,7 +85,7 @@ const entriesShown = (maxProperties: number) => ({
 
 const is_trial = z.boolean().optional().describe('Whether it is a trial; default false');
 
-/** What a new licence carries beside its limits: features, the trial mark and free entries. */
+/** The metadata of a new licence: features, the trial mark and free entries. */
 export const NewMetadata = withAtMost(
   MAX_MEMBERS,
   z
@@ -146,7 +146,7 @@ export const Features = z.record(FeatureName, Feature).meta({
   examples: [{ sso: true, seats: 5 }],
 });
 
-/** What a licence carries beside its limits. Source: API description, "License". */
+/** The metadata of a licence. Source: API description, "License". */
 export const Metadata = z
   .object({ features: Features, is_trial: z.boolean().describe('Whether it is a trial') })
   .catchall(z.custom<JsonValue | z.output<typeof Features>>())

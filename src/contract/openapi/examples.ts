@@ -4,12 +4,14 @@ import { type Json, type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 /** A request and its reply, as they are on the wire. */
 export interface Example {
   readonly query: Readonly<Record<string, string>>;
-  /** Undefined where the endpoint takes none. */
+  /** Undefined where the endpoint takes no such part. */
   readonly body: Json | undefined;
   readonly reply: unknown;
 }
 
-/** The example of an endpoint, made from the examples of its fields: the required ones, and those that the endpoint names. */
+/**
+ * The example of an endpoint, made from the examples of its fields: the required fields, and fields that the endpoint names.
+ */
 export function exampleOf({ query, body, reply, example = {}, exampleLacks = [] }: AnyEndpoint): Example {
   const components: Record<string, JsonSchema> = {};
   const fieldsOf = (schema: JsonSchema): Json => {

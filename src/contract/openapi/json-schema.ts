@@ -36,7 +36,7 @@ export function jsonSchemaOf(schema: z.ZodType, components: Record<string, JsonS
   return own;
 }
 
-/** Converts a schema; those with an id go to `definitions`. */
+/** Converts a schema; a schema with an id goes to `definitions`. */
 function convert(schema: z.ZodType, definitions: Record<string, Json>): Json {
   const { $defs, ...own } = z.toJSONSchema(schema, {
     io: 'input',

@@ -6,7 +6,7 @@ import type { Json, JsonSchema } from './json-schema.ts';
 import { aliasOperation, operation, sharedParameters, sharedResponses } from './operations.ts';
 import { webhookOperations } from './webhooks.ts';
 
-/** The OpenAPI 3.1 document of the service, made from the contract. It shows what is on the wire. */
+/** The OpenAPI 3.1 document of the service, made from the contract. It describes the data on the wire. */
 export function toOpenApi(): Json {
   const schemas: Record<string, JsonSchema> = {};
   const paths: Record<string, Json> = {};

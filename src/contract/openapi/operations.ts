@@ -61,7 +61,7 @@ export function operation(name: string, endpoint: AnyEndpoint, schemas: Record<s
   };
 }
 
-/** Lists other names of fields in the schema of a body, each with the name that is preferred. */
+/** Lists other names of fields in the schema of a body, each with the preferred name. */
 function describeOtherNames(
   { otherNames = {} }: AnyEndpoint,
   { $ref }: JsonSchema,
@@ -76,7 +76,7 @@ function describeOtherNames(
   schemas[id] = { ...schema, properties: { ...properties, ...Object.fromEntries(others) } };
 }
 
-/** An operation under another method and path, described by the one that is preferred. */
+/** An operation under another method and path, described by the preferred operation. */
 export function aliasOperation(
   name: string,
   { method, path, query }: AnyEndpoint,

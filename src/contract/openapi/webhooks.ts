@@ -13,7 +13,7 @@ export const payloadSchema = (type: EventType) =>
 const payloadName = (type: EventType): string =>
   `${type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
 
-/** The section `webhooks` of the document: what is sent to the addresses of an account, for each type of event. */
+/** The section `webhooks` of the document: the requests to the addresses of an account, for each type of event. */
 export const webhookOperations = (schemas: Record<string, JsonSchema>): Json =>
   Object.fromEntries(eventTypes.map((type) => [type, { post: operation(type, schemas) }]));
 

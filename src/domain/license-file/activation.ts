@@ -51,7 +51,7 @@ export type ActivationVerdict =
   | 'product_mismatch'
   | 'ok';
 
-/** What the proof of an activation is checked against. */
+/** The expected values that the proof of an activation is checked against. */
 export interface ActivationOptions {
   /** The public keys to trust, from the service's `/.well-known/jwks.json`, shipped with the application. */
   readonly keys: readonly PublicKey[];

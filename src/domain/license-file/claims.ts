@@ -28,7 +28,7 @@ export interface LicenseClaims {
   readonly is_trial: boolean;
   readonly licenseType: License['licenseType'];
   readonly customer: { readonly id: string; readonly name: string } | null;
-  /** The nonce of the application's request; absent without one. */
+  /** The nonce of the application's request; absent if the request has no nonce. */
   readonly nonce?: string | undefined;
   readonly v: 1;
 }

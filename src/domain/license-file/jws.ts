@@ -12,7 +12,7 @@ export interface PublicKey {
 export interface Jws {
   readonly kid: string;
   readonly claims: unknown;
-  /** What the signature covers: header and claims as they stand in the token. */
+  /** The signed text: header and claims as they stand in the token. */
   readonly signed: string;
   readonly signature: Buffer;
 }
@@ -31,7 +31,7 @@ export function signJws(signer: Signer, typ: string, claims: object): string {
   return `${signed}.${sign(null, Buffer.from(signed), signer.privateKey).toString('base64url')}`;
 }
 
-/** Takes a compact JWS apart; null when it is not an EdDSA one of this `typ`, or has a `crit` header. */
+/** Takes a compact JWS apart; null when it is no EdDSA signature, has another `typ`, or has a `crit` header. */
 export function readJws(token: string, typ: string): Jws | null {
   const parts = token.split('.');
   const [head = '', body = '', tail = ''] = parts;
@@ -47,7 +47,7 @@ export function isSignedBy(key: PublicKey, { signed, signature }: Jws): boolean 
   return verify(null, Buffer.from(signed), publicKey, signature);
 }
 
-/** The value of a JSON text; undefined when it is none. */
+/** The value of a JSON text; undefined for other text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -8,7 +8,7 @@ const REQUEST_FORMAT = 'lkm-req/1';
 /** The `typ` in the header of a proof that a device was deactivated. */
 const PROOF_TYPE = 'lkm-deactivation+jwt';
 
-/** What a device without a network asks for: a licence file. Source: decision 0007. */
+/** The request of a device without a network for a licence file. Source: decision 0007. */
 export interface OfflineRequest {
   readonly licenseKey: string;
   readonly hostId: string;
@@ -18,7 +18,7 @@ export interface OfflineRequest {
   readonly productId?: string | undefined;
 }
 
-/** What a device states when it has given up its licence. */
+/** The statement of a device that has given up its licence. */
 export interface DeactivationClaims {
   /** The licence file that it has removed. */
   readonly jti: string;
@@ -36,7 +36,7 @@ export interface DeactivationClaims {
 export const writeOfflineRequest = (request: OfflineRequest): string =>
   `${JSON.stringify({ format: REQUEST_FORMAT, ...request })}\n`;
 
-/** Takes a request apart; null when it is none. Its values are checked where they are used. */
+/** Takes a request apart; null for other text. Its values are checked where they are used. */
 export function readOfflineRequest(text: string): OfflineRequest | null {
   const request = parseJson(text);
   if (!isRecord(request) || request.format !== REQUEST_FORMAT) return null;
@@ -57,7 +57,7 @@ export function signDeactivation(privateKey: string, licenseFile: string, now: n
   return signJws(createSigner(privateKey), PROOF_TYPE, stated);
 }
 
-/** Takes a proof apart; null when it is none. Nothing of it can be trusted before `isSignedBy` has said so. */
+/** Takes a proof apart; null for other text. The proof cannot be trusted before `isSignedBy` has checked it. */
 export function readDeactivation(proof: string) {
   const jws = readJws(proof.trim(), PROOF_TYPE);
   if (jws === null || !isClaims(jws.claims)) return null;

@@ -26,7 +26,7 @@ export interface RevocationClaims {
   readonly licenses: readonly string[];
 }
 
-/** What a revocation list is made from; times are seconds since 1970. */
+/** The input of a revocation list; times are seconds since 1970. */
 export interface RevocationFacts extends Omit<RevocationClaims, 'iat' | 'exp'> {
   readonly now: number;
   /** The time of the last change; null before the first. */

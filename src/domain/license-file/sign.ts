@@ -38,7 +38,7 @@ export function describePublicKey(key: string | KeyObject): Omit<Signer, 'privat
 /** The public JWK of a public key in SPKI PEM. Throws `TypeError` when it is not an Ed25519 key. */
 export const toJwk = (publicPem: string): Jwk => describePublicKey(publicPem).jwk;
 
-/** What a licence file is made from. */
+/** The input of a licence file. */
 export interface FileFacts {
   /** The file's own id, its `jti`. */
   readonly id: string;
@@ -48,7 +48,7 @@ export interface FileFacts {
   readonly now: Instant;
   /** When the file expires; the end of the licence, or of its grace period once it has expired, counts if it is earlier. */
   readonly expiresAt: Instant;
-  /** What the application has sent with its request. */
+  /** The values that the application has sent with its request. */
   readonly nonce?: string | undefined;
 }
 

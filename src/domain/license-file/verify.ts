@@ -24,7 +24,7 @@ export type Verdict =
   | 'nonce_mismatch'
   | 'ok';
 
-/** What a licence file is checked against. */
+/** The expected values that a licence file is checked against. */
 export interface VerifyOptions {
   /** The public keys to trust, from the service's `/.well-known/jwks.json`; never from the file. */
   readonly keys: readonly PublicKey[];
@@ -47,11 +47,14 @@ export interface VerifyOptions {
 /** The result of a check. */
 export interface Verification {
   readonly verdict: Verdict;
-  /** What the file states; null unless one of the keys signed it. */
+  /** The claims of the file; null unless one of the keys signed it. */
   readonly claims: LicenseClaims | null;
   /** The latest known time, in seconds since 1970. The application gives it to the next check, so that setting the clock back gains nothing. */
   readonly watermark: number;
-  /** The revocation list that was read; null without one, or when it does not count. A list with a lower `seq` is older. */
+  /**
+   * The revocation list that was read; null without a list, or when the list does not count. A list with a lower `seq` is
+   * older.
+   */
   readonly revocations: { readonly seq: number; readonly issuedAt: number } | null;
 }
 
@@ -101,7 +104,10 @@ export interface LicenseEnvelope extends Jws {
   readonly signedKey: string;
 }
 
-/** Takes the text of a licence file apart; null when it is over 64 KiB or not one of ours, or its `keyId` is not the token's. */
+/**
+ * Takes the text of a licence file apart; null when it is over 64 KiB or not a licence file of lkm, or when its `keyId` is
+ * not the token's.
+ */
 export function readLicenseEnvelope(text: string): LicenseEnvelope | null {
   if (Buffer.byteLength(text) > MAX_BYTES) return null;
   const file = parseJson(text);

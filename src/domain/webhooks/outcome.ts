@@ -25,13 +25,13 @@ const GONE = 410;
 /** How a receiver has answered an attempt. */
 export interface Outcome {
   readonly accepted: boolean;
-  /** The status of the response; null without one. */
+  /** The status of the response; null without a response. */
   readonly status: number | null;
-  /** The `Retry-After` of the response, in seconds; null without one. */
+  /** The `Retry-After` of the response, in seconds; null without that header. */
   readonly retryAfterSeconds: number | null;
 }
 
-/** What the next attempt depends on besides the outcome of this one. */
+/** The attempt whose outcome decides about the next attempt. */
 interface Attempt {
   /** How often it was sent, this time included. */
   readonly attempts: number;
@@ -40,7 +40,9 @@ interface Attempt {
   readonly random: number;
 }
 
-/** Where an event stands after an attempt: it is delivered, or waits for the next one, at the last interval for ever. */
+/**
+ * The state of a delivery after an attempt: delivered, or waiting for the next attempt; the last interval repeats for ever.
+ */
 export function progressAfter(
   { accepted, retryAfterSeconds }: Outcome,
   { attempts, now, random }: Attempt,

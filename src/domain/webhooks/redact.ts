@@ -5,7 +5,7 @@ const HIDDEN = '[hidden]';
 
 /** Texts that look like secrets or personal data. */
 const SECRETS: readonly RegExp[] = [
-  // Secrets of webhooks, and tokens of this service and of others.
+  // Secrets of webhooks, and tokens of this service and of other services.
   /\b(whsec|lkm|sk|pk|ghp|xox[abprs])[-_][\w+/=-]{8,}/gi,
   /\b(bearer|basic)\s+[\w+/=.~-]{6,}/gi,
   /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,

@@ -16,7 +16,7 @@ export function mintWebhookSecret(random: Uint8Array): string {
   return SECRET_PREFIX + Buffer.from(random).toString('base64');
 }
 
-/** What one signature covers. */
+/** The content that a signature covers. */
 export interface SignedMessage {
   /** The event: `webhook-id`, the same at each attempt. */
   readonly id: string;
@@ -26,7 +26,7 @@ export interface SignedMessage {
   readonly body: string | Uint8Array;
 }
 
-/** In which forms a request is signed. */
+/** The forms in which a request is signed. */
 export interface Signing {
   readonly signatures?: readonly SignatureForm[] | undefined;
   /** The header of timestamped signatures. */
@@ -66,14 +66,14 @@ export function signatureHeaderProblem(name: string): string | null {
   return TAKEN_HEADERS.test(name) ? 'is a header that means something else' : null;
 }
 
-/** Whether one of the signatures, with spaces between them, was made with one of the secrets. */
+/** Whether any of the signatures, which spaces separate, was made with any of the secrets. */
 export function isSignedBy(message: SignedMessage, signatures: string, secrets: readonly string[]): boolean {
   const given = signatures.split(' ').flatMap((part) => (part.startsWith('v1,') ? [fromBase64(part.slice(3))] : []));
   const expected = secrets.map((secret) => signatureOf(message, secret));
   return hasCommon(given, expected);
 }
 
-/** Whether one of the timestamped signatures, in hexadecimal digits, was made with one of the secrets. */
+/** Whether any of the timestamped signatures, in hexadecimal digits, was made with any of the secrets. */
 export function isTimestampedBy(
   message: Omit<SignedMessage, 'id'>,
   signatures: readonly string[],

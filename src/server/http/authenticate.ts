@@ -47,8 +47,9 @@ const TRUSTED_MS = 1_000;
 const NO_BYTES = new Uint8Array();
 
 /**
- * Reads the body of a request, waits until one more request may run, and runs `work`. A request whose body comes slowly does not
- * count as running, so that it delays no other. Throws ApiError `invalidToken` for a token that was revoked meanwhile.
+ * Reads the body of a request, waits until one more request may run, and runs `work`. A request whose body comes slowly does
+ * not count as running, so that it delays no other request. Throws ApiError `invalidToken` for a token that was revoked
+ * meanwhile.
  */
 export async function withBody<T>(
   parts: Validating & Pick<AppParts, 'monotonic' | 'places'>,

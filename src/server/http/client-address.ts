@@ -4,9 +4,9 @@ import { canonicalAddress, type IpAddress, readNetworks } from '../../domain/ip-
 export type AddressOf = (peer: string, forwardedFor: string | null) => IpAddress;
 
 /**
- * Takes the peer's own address, or behind a proxy of these networks the last hop in `X-Forwarded-For` that is not in
- * them: what stands before it was written by the caller and proves nothing. One that cannot be read is `0.0.0.0`.
- * Throws TypeError when one of them is not in CIDR notation.
+ * Takes the peer's own address, or behind a proxy of these networks the last hop in `X-Forwarded-For` that is not in these
+ * networks: the caller can have written all hops before it. An unreadable hop is `0.0.0.0`. Throws TypeError for a network
+ * that is not in CIDR notation.
  */
 export function trustProxies(proxies: readonly string[]): AddressOf {
   const isTrusted = readNetworks(proxies);
@@ -32,7 +32,7 @@ function readHop(hop: string): IpAddress | null {
   return canonicalAddress(bracketed ?? plain ?? hop) as IpAddress | null;
 }
 
-/** The plain form of IPv4 for an address that a dual-stack socket shows as IPv6; all others as they are written. */
+/** The plain form of IPv4 for an address that a dual-stack socket shows as IPv6; other addresses unchanged. */
 function show(address: string): IpAddress {
   if (!address.startsWith('::')) return address as IpAddress;
   const canonical = canonicalAddress(address) ?? ':';

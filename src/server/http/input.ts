@@ -12,7 +12,7 @@ const MAX_FIELDS = 10;
 const MAX_FIELD_LENGTH = 100;
 
 /**
- * Parses what an endpoint receives: its query, its JSON body, or both.
+ * Parses the input of an endpoint: its query, its JSON body, or both.
  *
  * @throws ApiError `invalidParams` for any invalid input
  */

@@ -9,7 +9,7 @@ export interface HttpRequest {
   /**
    * Reads the exact bytes of the body, once.
    *
-   * @throws ApiError `bodyTooLarge` as soon as that is known, `unsupportedMediaType` for an encoding other than plain
+   * @throws ApiError `bodyTooLarge` as soon as the size is known, `unsupportedMediaType` for an encoding other than plain
    * UTF-8, `invalidParams` when the connection is closed before the end of the body
    */
   readBody(): Promise<Uint8Array>;

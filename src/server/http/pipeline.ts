@@ -137,10 +137,10 @@ function apply(allowance: Allowance | null | undefined, headers: Record<string, 
 
 const traceparentShape = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
 
-/** The trace and the span of the sender in a `traceparent` header (W3C Trace Context §3.2); null without a valid one. */
+/** The trace and the span of the sender in a `traceparent` header (W3C Trace Context §3.2); null without a valid header. */
 export function readTraceparent(header: string | null): { traceId: string; parentId: string } | null {
   const [, version, traceId, parentId, rest] = traceparentShape.exec(header ?? '') ?? [];
-  // Version 00 has these four parts; later ones may have more.
+  // Version 00 has these four parts; later versions may have more.
   if (traceId === undefined || parentId === undefined || (version === '00' && rest !== undefined)) return null;
   return { traceId, parentId };
 }

@@ -37,9 +37,7 @@ interface Limits {
   readonly publicCounter?: RateCounter;
 }
 
-/**
- * Headers are those of draft-ietf-httpapi-ratelimit-headers; `Retry-After` is in whole seconds (RFC 9110 §10.2.3).
- */
+/** Headers follow draft-ietf-httpapi-ratelimit-headers; `Retry-After` is in whole seconds (RFC 9110 §10.2.3). */
 export function createRateLimiter(
   counter: RateCounter,
   {
@@ -54,7 +52,7 @@ export function createRateLimiter(
   const missesOf = (tokenId: string, address: string) => `lookups ${tokenId} ${subscriberOf(address)}`;
 
   return {
-    /** `rateLimit` is the token's own number of requests per minute; null is that of the service. */
+    /** `rateLimit` is the token's own number of requests per minute; null is the service's number. */
     async takeRequest(caller: { tokenId: string | null; rateLimit: number | null }): Promise<Allowance | null> {
       const perMinute = caller.rateLimit ?? requestsPerMinute;
       if (perMinute === null) return null;

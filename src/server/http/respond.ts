@@ -49,7 +49,7 @@ export const errorBody = ({ message, code }: ApiError) => ({ message, code });
 export const invalidFieldsHeader = (fields: readonly string[] = []): Headers =>
   fields.length === 0 ? {} : { 'LKM-Invalid-Fields': fields.map(encodeField).join(', ') };
 
-/** Names that a client has chosen, such as those of metadata, can hold anything. */
+/** Names that a client has chosen, such as names of metadata, may have any characters. */
 const encodeField = (field: string): string => encodeURIComponent(field.toWellFormed());
 
 /** The header with the number of keys that the token may still issue, if keys were counted. */

@@ -26,7 +26,7 @@ export interface IdempotencyClaim {
   authorizeReplay(repositories: Repositories, response: StoredResponse, tokenId: TokenId | null): Promise<void>;
 }
 
-/** The response to a request, and whether it was stored by an earlier one. */
+/** The response to a request, and whether an earlier request has stored it. */
 export type ExecutionResult = StoredResponse & { readonly replayed: boolean };
 
 export type ExactlyOnce = (
@@ -36,11 +36,11 @@ export type ExactlyOnce = (
 
 /**
  * Returns a function that runs a mutation once per idempotency key. The claim, the mutation and the stored response are one
- * transaction: they all happen, or none of them.
+ * transaction: all three happen, or none does.
  *
- * The function throws ApiError `idempotencyKeyReused`, `legacyRecord`, `requestInProgress`,
- * `storedResponseMissing` or `unavailable`, and passes on what `perform`, the claim and the store throw. A key whose
- * commit has an unknown outcome stays in progress until the database answers again; then the record in it decides.
+ * The function throws ApiError `idempotencyKeyReused`, `legacyRecord`, `requestInProgress`, `storedResponseMissing` or
+ * `unavailable`, and passes on what `perform`, the claim and the store throw. A key whose commit has an unknown outcome
+ * stays in progress until the database answers again; then the record in it decides.
  *
  * @param random gives unpredictable bytes
  */

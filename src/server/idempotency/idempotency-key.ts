@@ -10,7 +10,7 @@ const MAX_KEY_LENGTH = 255;
 const wellFormed = /^[!-~]+(?: +[!-~]+)*$/;
 
 /**
- * The idempotency key of a request, or null when it carries none.
+ * The idempotency key of a request, or null for a request without a key.
  *
  * A key may contain a comma, so the lines of a repeated header are read one by one.
  *

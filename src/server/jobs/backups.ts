@@ -27,13 +27,13 @@ const nameAt = (at: Instant): string => `lkm-${fileStamp(at)}Z.db`;
 const takenAt = (name: string): number => Date.parse(name.replace(nameShape, '$1$2:$3:$4Z'));
 
 /**
- * The job that backs the database up. A backup is due by the age of the newest one in the folder, so that restarts of the server
- * make backups neither more nor less frequent.
+ * The job that backs the database up. A backup is due by the age of the newest backup in the folder, so that restarts of the
+ * server make backups neither more nor less frequent.
  */
 export function backupJob(location: string, schedule: BackupSchedule, { now }: { now(): Instant }): Job {
   const folder = resolve(schedule.folder);
   openFolder(folder);
-  // A name with a date in the future, or an impossible one, comes from a wrong clock: it neither counts nor is removed.
+  // A name with a future or impossible date comes from a wrong clock: such a backup neither counts nor is removed.
   const takenBy = (at: Instant) => listBackups(folder).filter((name) => takenAt(name) <= Date.parse(at));
   return {
     name: 'backups',
@@ -61,7 +61,7 @@ export function backupJob(location: string, schedule: BackupSchedule, { now }: {
   };
 }
 
-/** Makes the folder if it does not exist. Throws StartupError if others may write to it, or this user may not. */
+/** Makes the folder if it does not exist. Throws StartupError if other users may write to it, or this user may not. */
 function openFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

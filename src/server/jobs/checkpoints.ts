@@ -5,8 +5,8 @@ import type { Job } from './job.ts';
 const SIGN_EVERY_MS = 1_000;
 
 /**
- * Signs a checkpoint for each account that is due for one. An account whose signing key is damaged does not keep the
- * others from theirs; its error is thrown in the end.
+ * Signs a checkpoint for each account whose checkpoint is due. A damaged signing key of one account does not keep other
+ * accounts from their checkpoints; its error is thrown in the end.
  */
 export async function signCheckpoints(
   { repositories }: Store,

@@ -41,9 +41,9 @@ interface CleanupParts {
 }
 
 /**
- * Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. Each
- * batch records how many it removed of each account. The first run after a start removes what is older than a week. A daily
- * run also ends leases whose end is impossibly late, set while the clock was wrong. Returns how many it removed.
+ * Removes idempotency records older than 24 hours, and licence files that ended 24 hours ago, in small batches. Each batch
+ * records how many it removed of each account. The first run after a start removes only records that are older than a week.
+ * A daily run also ends leases whose end is impossibly late, set while the clock was wrong. Returns how many it removed.
  */
 export async function cleanUp(store: Transactions, nowMs: number, parts: CleanupParts) {
   const at = toInstant(nowMs);
@@ -61,7 +61,10 @@ export async function cleanUp(store: Transactions, nowMs: number, parts: Cleanup
   return { idempotencyRecords, licenseFiles };
 }
 
-/** The instant before which the first run removes records; null if there are none. A clock ahead of the newest record is not trusted. */
+/**
+ * The instant before which the first run removes records; null without records. A clock ahead of the newest record is not
+ * trusted.
+ */
 async function beforeFirst(store: Transactions, now: Instant): Promise<Instant | null> {
   const newest = await store.transaction(({ idempotency }) => idempotency.newest());
   return newest === null ? null : addSeconds(newest < now ? newest : now, -FIRST_KEEP_SECONDS);
@@ -90,7 +93,7 @@ async function removeAll(
 
 /**
  * Decides when to clean up: once a day, and not within a day after the wall clock has jumped. The returned function claims
- * the run that is due; null if none is.
+ * the due run; null if no run is due.
  */
 export function createCleanupSchedule({ wall, steady }: Clocks): () => DueRun | null {
   let offset = wall() - steady();

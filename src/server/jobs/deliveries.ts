@@ -10,7 +10,7 @@ export const DELIVERIES = 'deliveries';
 /** How often it looks for due retries without being woken. */
 const LOOK_EVERY_MS = 500;
 
-/** The same where other replicas number events, or leave some to be sent. */
+/** The interval where other replicas number events, or leave deliveries to be sent. */
 const LOOK_AT_OTHERS_EVERY_MS = 100;
 
 const CLEAN_EVERY_MS = 10 * 60 * 1_000;
@@ -45,8 +45,8 @@ export const webhookHealthJob = (parts: Pick<DeliveryParts, 'now' | 'record' | '
 });
 
 /**
- * The job that removes deliveries that were accepted long ago; they are a log, so it is not recorded. It also makes due what waits
- * for longer than the longest wait: the clock was wrong when that was scheduled.
+ * The job that removes deliveries that were accepted long ago; they are a log, so it is not recorded. It also makes
+ * deliveries due that wait for longer than the longest wait: the clock was wrong when they were scheduled.
  */
 export const deliveryCleanupJob = ({ now }: Pick<DeliveryParts, 'now'>): Job => ({
   name: 'delivery-cleanup',

@@ -11,8 +11,8 @@ export interface Job {
 }
 
 /**
- * What a run of a job may use. A job uses the network only between its transactions: work in a transaction gets nothing but
- * repositories.
+ * The dependencies of a run of a job. A job uses the network only between its transactions: work in a transaction gets
+ * nothing but repositories.
  */
 export interface JobContext {
   readonly log: Logger;
@@ -37,7 +37,7 @@ interface JobParts {
   readonly testClock?: TestClock | undefined;
 }
 
-/** Runs jobs, none of them twice at one time. A failed run is logged. */
+/** Runs jobs; no job runs twice at one time. A failed run is logged. */
 export function createJobs(parts: JobParts) {
   const runners = new Map<string, ReturnType<typeof startJob>>();
   const stopListening = parts.testClock?.onMoved(async () => {

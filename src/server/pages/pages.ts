@@ -29,7 +29,7 @@ async function printOpenApi(): Promise<string> {
   return JSON.stringify(toOpenApi());
 }
 
-/** The reference page: the viewer, and what it shows without scripts. */
+/** The reference page: the viewer, and the content for browsers without scripts. */
 const referencePage = `<!doctype html>
 <html lang="en">
 <head>

@@ -33,7 +33,7 @@ export interface Part {
   readonly isLast: boolean;
 }
 
-/** The answer of the thread: a part, or why there is none. */
+/** The answer of the thread: a part or an error. */
 export type Answer = { readonly id: number } & ({ readonly part: Part } | ErrorData);
 
 /** An error as data: a refusal by the service, or any other failure. */
@@ -41,7 +41,7 @@ type ErrorData =
   | { readonly refusal: { readonly reason: Reason; readonly message: string; readonly fields: readonly string[] } }
   | { readonly failure: Failure };
 
-/** The codes of a database error decide what the operator is told to do. */
+/** The codes of a database error decide about the advice for the operator. */
 interface Failure {
   readonly isOfDatabase: boolean;
   readonly message: string;

@@ -11,7 +11,7 @@ import type { AuthorizedRead, ReadResult } from '../http/authorized-request.ts';
 import { createPlaces } from '../places.ts';
 import { type Answer, type Message, type Part, partOf, type ReadJob, type ThreadData } from './job.ts';
 
-/** The name in lists of the system, which shows 15 characters. */
+/** The name of the thread in lists of the system, which show 15 characters. */
 const THREAD_NAME = 'lkm-reader';
 
 /** Limits how many parts of responses are read at one time, in all and per token. */
@@ -25,11 +25,11 @@ const MAX_PAUSE_MS = 100;
 const PAUSE_MS = 5;
 
 /**
- * Reads lists, numbers and exports of a SQLite database in one thread, so that neither queries nor the writing of JSON delay other
- * requests. The thread also copies the log when it is nearly full; it starts with the first of either.
+ * Reads lists, numbers and exports of a SQLite database in one thread, so that neither queries nor the writing of JSON delay
+ * other requests. The thread also copies the log when it is nearly full; it starts at the first read or copy.
  *
- * SQLite restarts its log only at a moment without readers of an older state. So while the log is too long, each read first waits a
- * moment, in which a writer can restart the log.
+ * SQLite restarts its log only at a moment without readers of an older state. So while the log is too long, each read first
+ * waits a moment, in which a writer can restart the log.
  */
 export function createReadingThread(file: SqliteFileInUse, masterKey: MasterKey | null) {
   const places = createPlacesOfReads();
@@ -79,7 +79,7 @@ export function createReadingThread(file: SqliteFileInUse, masterKey: MasterKey 
   file.copyLogBy(() => tell('copyLog'));
 
   return {
-    /** Performs a read. The next part is read when the caller has taken the one before it. */
+    /** Performs a read. The next part is read when the caller has taken the part before it. */
     async read({ httpRequest, route, ...request }: AuthorizedRead, input: unknown): Promise<ReadResult> {
       const { caller, now, ipAddress } = request;
       const id = reads++;

@@ -26,7 +26,7 @@ parentPort?.on('message', async (message: Message) => {
 
 async function begin(id: number, job: ReadJob): Promise<Part> {
   const { repositories } = await database;
-  // Loaded with the first read: a thread that only copies the log needs none of the service.
+  // Loaded with the first read: a thread that only copies the log does not need the service.
   const { createPerformer } = await import('./perform.ts');
   begun.set(id, createPerformer(repositories)(job));
   return nextPart(id);

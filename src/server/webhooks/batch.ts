@@ -16,7 +16,7 @@ export interface Batch {
   readonly until: number;
 }
 
-/** The number up to which events were taken, and the events in flight: those whose outcome is not saved yet. */
+/** The number up to which events were taken, and the events in flight, whose outcome is not saved yet. */
 interface Position {
   readonly cursor: number;
   readonly sending: ReadonlyMap<number, unknown>;
@@ -46,7 +46,7 @@ export async function nextBatch(
     if (event === undefined) throw new Error(`event ${before.seq} of ${accountId} is gone`);
     due.push({ event, before });
   }
-  // With `ordered`, a failed event holds up new ones.
+  // With `ordered`, a failed event holds up new events.
   const limit = ordered && retryAt !== null ? 0 : free - due.length;
   const head = (await recordHeads.find(accountId))?.eventSeq ?? cursor;
   const last = Math.min(head, cursor + MAX_SCANNED);

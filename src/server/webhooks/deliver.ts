@@ -27,7 +27,9 @@ export interface DeliveryParts extends Pick<Base['parts'], 'store' | 'record' | 
   readonly sender: Pick<Sender, 'send'>;
   /** The header of timestamped signatures; `LKM-Signature` unless given. */
   readonly signatureHeader?: string | undefined;
-  /** The waits after failed attempts, in seconds, the last one again and again; those of Standard Webhooks unless given. */
+  /**
+   * The waits after failed attempts, in seconds, the last wait again and again; the waits of Standard Webhooks unless given.
+   */
   readonly schedule?: readonly number[] | undefined;
   /** How long a lease lasts that a server no longer prolongs; 15 s unless given. */
   readonly leaseSeconds?: number | undefined;
@@ -35,7 +37,7 @@ export interface DeliveryParts extends Pick<Base['parts'], 'store' | 'record' | 
   onRecorded(): void;
 }
 
-/** How long a finished attempt waits for others, so that one transaction saves them all. */
+/** How long a finished attempt waits for other attempts, so that one transaction saves them all. */
 const GATHER_MS = 5;
 
 /** An event that is being sent. `before` is set once its waiting delivery is saved. */
@@ -61,8 +63,8 @@ interface Run {
 }
 
 /**
- * Sends the due events of one webhook while this server holds the lease. A limited number is in flight; the next event starts
- * once the outcome of another is saved. So a server that dies sends at most that many events twice.
+ * Sends the due events of one webhook while this server holds the lease. A limited number is in flight; the next event
+ * starts once the outcome of another event is saved. So a server that dies sends at most that many events twice.
  */
 export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, run: Run): Promise<void> {
   const { repositories } = parts.store;

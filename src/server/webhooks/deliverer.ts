@@ -21,7 +21,7 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
   const runs = new Set<Promise<void>>();
   let dispatches = 0;
 
-  /** Leases are short, so that those of a dead server end soon: a working server prolongs them. */
+  /** Leases are short, so that the leases of a dead server end soon; a working server prolongs its leases. */
   const prolonging = setInterval(() => {
     if (runs.size === 0) return;
     const prolonged = store.transaction(({ webhooks }) => webhooks.prolong(lease, leaseEnd()));
@@ -75,7 +75,7 @@ export function createDeliverer(parts: DeliveryParts, newLease: () => string) {
   return {
     dispatch,
     idle,
-    /** Ends all runs, and releases their leases for other servers. */
+    /** Ends all runs and releases their leases, for other servers to take. */
     async stop(): Promise<void> {
       clearInterval(prolonging);
       stopping.abort();

@@ -22,7 +22,7 @@ export interface SendResult extends Outcome {
 
 export type Sender = ReturnType<typeof createSender>;
 
-/** All addresses of a name. Rejects when there is none. */
+/** All addresses of a name. Rejects for a name without an address. */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
 
 export interface SenderOptions {
@@ -31,7 +31,7 @@ export interface SenderOptions {
   /** How names are looked up where addresses are checked. */
   readonly resolve?: Resolve;
   readonly timeoutMs?: number;
-  /** Certificates (PEM) that are trusted in place of those of the system. */
+  /** Certificates (PEM) that are trusted in place of the system's certificates. */
   readonly ca?: string;
 }
 
@@ -45,8 +45,8 @@ const NAME_SERVERS = { timeout: 3_000, tries: 2 };
 const MAX_ANSWER_BYTES = 4_096;
 
 /**
- * How long an idle connection is kept, in milliseconds. Receivers keep connections for longer, so that none closes a connection
- * just when an attempt uses it.
+ * How long an idle connection is kept, in milliseconds. Receivers keep connections for longer, so that a receiver does not
+ * close a connection just when an attempt uses it.
  */
 const KEEP_MS = 1_000;
 
@@ -94,8 +94,8 @@ export function createSender({ allowPrivate, timeoutMs = TIMEOUT_MS, ca, ...opti
 class AddressRefused extends Error {}
 
 /**
- * Looks up names for connections and refuses a name if any of its addresses is not public. The connection goes to an address that
- * was checked here, so it does not matter what the name resolves to later.
+ * Looks up names for connections and refuses a name if any of its addresses is not public. The connection goes to an address
+ * that was checked here, so a later change of the name's addresses does not matter.
  */
 function guardedLookup(resolve: Resolve): LookupFunction {
   return (name, options, callback) => {

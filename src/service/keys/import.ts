@@ -107,7 +107,7 @@ async function namedPlan({ repositories, caller }: Context, { productId, plan }:
   return orThrow(await repositories.plans.findByName(caller.accountId, productId, plan), 'planNotFound');
 }
 
-/** The features that differ from those of the plan. Equal features are left out, so that they follow the plan. */
+/** The features that differ from the features of the plan. Equal features are left out, so that they follow the plan. */
 const ownFeatures = ({ metadata }: Input, plan: Plan | null): Features =>
   Object.fromEntries(Object.entries(metadata?.features ?? {}).filter(([name, set]) => plan?.features[name] !== set));
 

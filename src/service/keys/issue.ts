@@ -66,8 +66,8 @@ export async function issueUnlessThere(context: Context, input: CreateInput) {
 }
 
 /**
- * The existing key of the product with the reference; null if there is none. It counts against the `maxIssues` of a token that
- * did not issue it. Source: decision 0004.
+ * The existing key of the product with the reference; null if the product has no such key. The key counts against the
+ * `maxIssues` of a token that did not issue it. Source: decision 0004.
  */
 export async function revealExisting(context: Context, input: CreateInput) {
   const { repositories, caller, record } = context;

@@ -21,8 +21,8 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
   },
 
   get: {
-    // Without a product, that of the key is looked at once it is known. A reference is the vendor's: whoever has the
-    // application must not try others.
+    // Without a product, `perform` checks access to the product of the key. A reference is the vendor's: users of the
+    // application must not try references.
     authorize: (caller, input) =>
       onProduct('licenseNotFound', anyone)(caller, input) ??
       (input.reference === undefined || seesWholeLicense(caller) ? null : 'scopeMissing'),
@@ -42,7 +42,7 @@ export const keyOperations: Operations<typeof keys & typeof keyWhy> = {
         licenseKey === undefined
           ? orThrow(await find({ reference }), 'licenseNotFound')
           : foundByKey(await byKey(at, licenseKey, (key) => find({ licenseKey: key })), licenseKey, 'licenseNotFound');
-      // Most requested keys have neither devices nor files: one statement is then enough.
+      // Most requested keys have neither devices nor files: then a single statement is enough.
       const devices = license.activations === 0 ? [] : await repositories.devices.list(license);
       const shown = {
         ...showLicense(license, devices, caller, await linksOf(context, license)),

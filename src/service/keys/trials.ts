@@ -45,7 +45,7 @@ const addressOf = ({ caller }: Context, { productId, hostId }: Input) => ({
   hostId,
 });
 
-/** Issues the key of a trial; false when another request has started one for the device meanwhile. */
+/** Issues the key of a trial; false when another request has started a trial for the device meanwhile. */
 async function start(context: Context, input: Input): Promise<boolean> {
   const { repositories, caller, now } = context;
   const { productId, planId, hostId } = input;

@@ -158,7 +158,7 @@ export async function patchAndEndLease(
 /** How long events wait for a webhook that is not active, in seconds. */
 const KEPT_SECONDS = 30 * 24 * 60 * 60;
 
-/** The number of the last event that is too old to wait for a webhook that is not active; 0 for an active one. */
+/** The number of the last event that is too old to wait for a webhook that is not active; 0 for an active webhook. */
 const forgottenUntil = async (context: Context, { active }: WebhookRecord): Promise<number> =>
   active ? 0 : seqBefore(context, addSeconds(context.now, -KEPT_SECONDS));
 

@@ -34,9 +34,9 @@ export async function withWorkFolder<T>(path: string, work: (folder: string) => 
 }
 
 /**
- * Moves a finished file to its place: after a crash it stands there whole, or not at all. A file that stands there is
- * replaced, and kept under the name `previous` if there is one. It has both names for no longer than the move takes: a
- * database with two names is not opened.
+ * Moves a finished file to its place: after a crash it stands there whole, or not at all. A file at that place is replaced,
+ * and kept under the name `previous` if that is given. It has both names for no longer than the move takes: a database with
+ * two names is not opened.
  */
 export function publish(from: string, to: string, previous: string | null = null): void {
   makeDurable(from);
@@ -107,7 +107,7 @@ export function refusePostgres(location: string): void {
   }
 }
 
-/** Throws StartupError when others than its owner may read a file: it holds private keys. */
+/** Throws StartupError when other users than its owner may read a file: it holds private keys. */
 export function requirePrivateFile(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) throw new StartupError(`${path} does not exist`, 'check the path of the backup');

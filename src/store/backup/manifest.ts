@@ -26,9 +26,9 @@ export const describeBackup = async (file: string, takenAt: Instant): Promise<Ma
 });
 
 /**
- * Compares the copy of a backup with the manifest beside the backup, and returns it; null where there is none.
+ * Compares the copy of a backup with the manifest beside the backup, and returns it; null for a backup without a manifest.
  *
- * @throws StartupError when they differ, or the file beside is no manifest
+ * @throws StartupError when they differ, or the file beside the backup is no manifest
  */
 export async function checkManifest(backup: string, copy: string): Promise<Manifest | null> {
   const path = manifestOf(backup);

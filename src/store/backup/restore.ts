@@ -15,10 +15,10 @@ import { checkManifest, type Manifest } from './manifest.ts';
 export const isTaken = (target: string): boolean => (statSync(target, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /**
- * Replaces the database at `target` by a copy of a backup. After a crash the target is the old database or the new one, whole.
- * The old database is kept beside it, under a name with `stamp` in it. Returns the paths of both.
+ * Replaces the database at `target` by a copy of a backup. After a crash the target is the old database or the new one,
+ * whole. The old database is kept beside it, under a name with `stamp` in it. Returns the paths of both.
  *
- * @throws StartupError when the backup is damaged or open to others, or the target is in use, or is not to be replaced
+ * @throws StartupError when the backup is damaged or open to other users, or the target is in use, or is not to be replaced
  */
 export async function restoreBackup(
   file: string,
@@ -38,7 +38,7 @@ export async function restoreBackup(
     const old = await openSqliteFile(path, { waitMs: LOCK_TIMEOUT_MS });
     const previous = isReplaced ? `${path}${REPLACED_SUFFIX}${stamp}` : null;
     try {
-      // Another restore may have put its file there while this one checked its copy.
+      // Another restore may have put its file there while this process checked its copy.
       const isUsed = old.writer.prepare('SELECT 1 FROM sqlite_master').get() !== undefined;
       if (isUsed && !isReplaced) throw new StartupError(`${path} is there already`, 'give another path');
       if (previous !== null && existsSync(previous)) {
@@ -58,15 +58,15 @@ export async function restoreBackup(
   });
 }
 
-/** Whether a database has a log with changes that are not in its file yet, or an open process that may write one. */
+/** Whether a database has a log with changes that are not in its file yet, or an open process that may write to a log. */
 function hasLog(path: string): boolean {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   return log !== undefined && (log.size > 0 || (existsSync(path) && findOwner(locateFile(path, false)) !== null));
 }
 
 /**
- * Checks a backup as `restoreBackup` does, and opens a copy of it with the master key as a server would. The copy is made
- * in a folder beside `workPath`, and removed. Returns the manifest of the backup; null where there is none.
+ * Checks a backup as `restoreBackup` does, and opens a copy of it with the master key as a server would. The copy is made in
+ * a folder beside `workPath`, and removed. Returns the manifest of the backup; null for a backup without a manifest.
  *
  * @throws StartupError when it could not be restored, or its secrets are sealed under another key
  */
@@ -88,7 +88,7 @@ export const tryBackup = (
  * Runs `work` with a copy of a backup in a folder of its own beside `workPath`; the copy was compared with the manifest, and
  * checked page by page.
  *
- * @throws StartupError when the backup is damaged, is no backup, or is open to others
+ * @throws StartupError when the backup is damaged, is no backup, or is open to other users
  */
 function withCopy<T>(
   file: string,

@@ -59,8 +59,8 @@ const isThere = (path: string): StartupError =>
   new StartupError(`${path} is there already`, 'give another name, or --force to replace it');
 
 /**
- * Reads the file on a connection of its own, inside one read transaction: it sees one state while others write, and takes no
- * lock of the owner. Steps run on another thread.
+ * Reads the file on a connection of its own, inside one read transaction: it sees a single state while other processes
+ * write, and takes no lock of the owner. Steps run on another thread.
  */
 async function copyFile(location: string, copy: string, signal: AbortSignal | undefined): Promise<void> {
   const { path, isEmpty } = locateFile(location, false);
@@ -83,7 +83,7 @@ async function copyFile(location: string, copy: string, signal: AbortSignal | un
   }
   if (hadLog) return;
   // The read-only connection leaves -wal and -shm behind if no other process has the file open; a connection that may write
-  // removes them. If this user may not open one, they stay and do no harm.
+  // removes them. If this user may not open such a connection, they stay and do no harm.
   const file = await openSqliteFile(path, { create: false }).catch(() => null);
   await file?.close();
 }

@@ -6,7 +6,7 @@ import type { Sql } from './sql.ts';
 export interface Connection {
   /** The rows of a statement, each converted by `read` if that is given. */
   all<R, T = R>(statement: Sql, read?: (row: R) => T): Promise<T[]>;
-  /** The first row of a statement, converted in the same way; null when there is none. */
+  /** The first row of a statement, converted in the same way; null without rows. */
   first<R, T = R>(statement: Sql, read?: (row: R) => T): Promise<T | null>;
   /** Runs a change and counts the rows it touched. */
   run(statement: Sql): Promise<number>;
@@ -15,11 +15,11 @@ export interface Connection {
    * from the commit.
    */
   send(statement: Sql): Promise<unknown>;
-  /** Runs `work` so that, when it throws, what it wrote is undone while the transaction goes on. */
+  /** Runs `work`. When `work` throws, its writes are undone and the transaction goes on. */
   nested<T>(work: () => Promise<T>): Promise<T>;
   /** Tries to take a named transaction lock; false at once if another transaction of any replica holds it. */
   tryLock(name: string): Promise<boolean>;
-  /** Makes the commit of this transaction wait for the standby also for what the transaction has only read. */
+  /** Makes the commit of this transaction wait for the standby, also for data that the transaction has only read. */
   confirm(): Promise<unknown>;
   /** Stages an entry for {@link AtCommit}; false if the engine has no such step and the entry must be written to a table. */
   stage(entry: OutboxRecord): boolean;
@@ -46,7 +46,7 @@ export interface Database {
   tables(): Promise<ReadonlySet<string>>;
   transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` while nobody else works on the database. Waits for others that do the same as long as they take.
+   * Runs `work` while nobody else works on the database. Waits for other processes that do the same, without a time limit.
    *
    * @param findDone called while waiting: the result, if another process has done the work; else null
    * @throws StartupError when servers or commands keep using the database for seconds
@@ -57,7 +57,10 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The process that uses a database file, as it describes itself to others; with `url`, where it serves it. */
+/**
+ * The process that uses a database file, as it describes itself to other processes; `url` is the address at which it serves
+ * the database.
+ */
 export interface Owner {
   readonly pid?: number;
   readonly url?: string;
@@ -65,9 +68,9 @@ export interface Owner {
 
 /** A database that is only inspected, with any schema, also while another process has it open. */
 export interface OpenForReading extends Omit<Database, 'transaction' | 'alone'> {
-  /** The process that owns the database; null if none does, or if the engine has no owner. */
+  /** The process that owns the database; null if no process does, or if the engine has no owner. */
   readonly owner: Owner | null;
-  /** What an operator should know about it, one sentence each. */
+  /** Warnings about the database for the operator, one sentence each. */
   readonly warnings: readonly string[];
   /** Throws StorageError when PostgreSQL says that a change would fail. */
   check(): Promise<void>;
@@ -89,10 +92,10 @@ export interface SqliteFileInUse {
 export type AtCommit = (connection: Connection, staged: readonly OutboxRecord[]) => Promise<void>;
 
 /**
- * One database engine. Everything that differs between engines is behind this interface.
+ * One database engine. All differences between engines are behind this interface.
  *
- * `reader` shows only what is durable, and all that was acknowledged before the read. `transaction` resolves after a
- * durable commit; when `work` throws, what it wrote is undone and the error is passed on. It may call `work` again after a
+ * `reader` shows only durable rows, and every change that was acknowledged before the read. `transaction` resolves after a
+ * durable commit; when `work` throws, its writes are undone and the error is passed on. It may call `work` again after a
  * conflict with another transaction, so that `work` must change nothing but the database. It throws StorageError when
  * nothing has happened for certain, and OutcomeUnknown when that cannot be told.
  */
@@ -106,9 +109,12 @@ export interface Driver extends Pick<Database, 'transaction' | 'explain'>, Pick<
   readonly atCommit?: (work: AtCommit) => void;
   /** Resolves once no commit has an unknown outcome, as soon as the database answers again. */
   settled(): Promise<void>;
-  /** Throws StorageError if a change would fail, as far as can be told without one. Asks PostgreSQL at most once a second. */
+  /**
+   * Throws StorageError if a change would fail, as far as can be told without a change. Asks PostgreSQL at most once a
+   * second.
+   */
   check(): Promise<void>;
-  /** Tells other processes where this database is served. */
+  /** Tells other processes the address at which this database is served. */
   publishUrl(url: string): void;
   /** Lets the transactions that are under way finish, then closes. */
   close(): Promise<void>;

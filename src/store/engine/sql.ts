@@ -4,7 +4,7 @@ export const identity = <From, To>(value: From): To => value as unknown as To;
 /** A value that a column can hold on both engines. */
 export type SqlValue = string | number | null;
 
-/** An SQL statement, or a part of one: texts, with a value or another part between each two of them. */
+/** An SQL statement, or a part of a statement: texts, with a value or another part between each two of them. */
 export class Sql {
   readonly texts: readonly string[];
   readonly parts: readonly (SqlValue | Sql)[];
@@ -34,7 +34,7 @@ export const unionOf = (queries: readonly Sql[], columns: readonly string[] = ['
     ? raw(`select ${columns.map((column) => `'' as ${column}`).join(', ')} where 1 = 0`)
     : join(queries, ' union all ');
 
-/** The condition that a column has one of some values; false without values. */
+/** The condition that a column has any of the values; false without values. */
 export const isAmong = (column: Sql, values: readonly SqlValue[]): Sql =>
   values.length === 0 ? raw('1 = 0') : sql`${column} in (${join(values)})`;
 

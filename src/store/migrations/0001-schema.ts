@@ -80,14 +80,15 @@ export const schema = (dialect: Dialect): readonly string[] => [
   // key, since keys are random.
   `create unique index licenses_key on licenses
     (account_id, lower(substr(license_key, length(license_key) - 3)), license_key)`,
-  // The licences with an event of their expiry still to be recorded: first those not announced, then the announced ones.
+  // The licences with an event of their expiry still to be recorded: first the licences without an announcement, then the
+  // announced licences.
   `create index licenses_to_record on licenses
     (account_id, (case when soon_recorded_for is distinct from expires_at then 0 else 1 end), expires_at, id)
     where expires_at is not null and expired_recorded_for is distinct from expires_at`,
   `create unique index licenses_reference on licenses (account_id, reference) where reference is not null`,
-  // The indexes for lists of keys: first the columns of the filter, then the id for the order, then what counting reads. SQLite
-  // uses a partial index only if the statement repeats its condition word for word, and prefers the primary key unless the
-  // compared expression comes before the id. Decision 0052.
+  // The indexes for lists of keys: first the columns of the filter, then the id for the order, then the columns for
+  // counting. SQLite uses a partial index only if the statement repeats its condition word for word, and prefers the primary
+  // key unless the compared expression comes before the id. Decision 0052.
   `create index licenses_by_customer on licenses (account_id, customer_id, id) where customer_id is not null`,
   `create index licenses_by_product on licenses (account_id, product_id, id)`,
   `create index licenses_by_end on licenses
@@ -95,8 +96,8 @@ export const schema = (dialect: Dialect): readonly string[] => [
   // Licences that expire, in the order of the list.
   `create index licenses_with_end on licenses
     (account_id, id, expires_at, vendor_disabled) where expires_at is not null`,
-  // Licences whose expiry was recorded. The list shows new keys first, so it would read all valid keys before the expired ones.
-  // Creating a key writes nothing to this index.
+  // Licences whose expiry was recorded. The list shows new keys first, so it would read all valid keys before the expired
+  // keys. Creating a key writes nothing to this index.
   `create index licenses_ended on licenses
     (account_id, (case when expired_recorded_for = expires_at then 1 end), id, expires_at, vendor_disabled, product_id)
     where expired_recorded_for = expires_at`,
@@ -116,7 +117,7 @@ export const schema = (dialect: Dialect): readonly string[] => [
   `create index licenses_revoked on licenses
     (account_id, (case when revoked_at is not null then 1 end), id) where revoked_at is not null`,
   `create index licenses_by_plan on licenses (account_id, plan_id, id) where plan_id is not null`,
-  // No reference to the licence: the keys of a revoked one stay when it is deleted.
+  // No reference to the licence: the keys of a revoked licence stay when it is deleted.
   `create table previous_keys (
     account_id text not null references accounts (id), license_key text not null, license_id text not null,
     valid_until text not null,
@@ -239,7 +240,7 @@ export const schema = (dialect: Dialect): readonly string[] => [
     constraint webhook_deliveries_pk primary key (account_id, webhook_id, seq),
     constraint webhook_deliveries_webhook foreign key (account_id, webhook_id) references webhooks (account_id, id) on delete cascade
   )`,
-  // Most rows are of delivered events, which only the cleanup reads, by age.
+  // Most rows belong to delivered events, which only the cleanup reads, by age.
   `create index webhook_deliveries_open on webhook_deliveries
     (account_id, webhook_id, seq) where state = 'waiting'`,
   `create index webhook_deliveries_due on webhook_deliveries

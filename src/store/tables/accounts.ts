@@ -9,7 +9,7 @@ const accounts = tableOf('accounts', {
   createdAt: text<Instant>('created_at'),
 });
 
-/** A vendor: everything else belongs to one, and no statement crosses accounts. */
+/** A vendor. Every other record belongs to one account, and no statement crosses accounts. */
 export type Account = RecordOf<typeof accounts.columns>;
 
 export const accountRepository = (db: Connection) => ({

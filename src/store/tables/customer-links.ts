@@ -17,7 +17,7 @@ export type CustomerLink = RecordOf<typeof columns>;
 
 /** The links that customers were given to their page. */
 export const customerLinkRepository = (db: Connection) => ({
-  /** Adds a link, and removes those of the account that have ended. */
+  /** Adds a link, and removes expired links of the account. */
   async insert(link: CustomerLink, now: Instant): Promise<void> {
     await db.run(sql`delete from customer_links where account_id = ${link.accountId} and expires_at <= ${now}`);
     await links.add(db, link);

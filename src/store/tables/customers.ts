@@ -22,14 +22,14 @@ const columns = {
 const customers = tableOf('customers', columns, ['emailKey']);
 const lists = listsOf(customers, 'id');
 
-/** Which customers a list holds. */
+/** The filters of a list of customers. */
 export interface CustomerFilters {
   /** Part of the e-mail address, without case. */
   readonly email?: string | undefined;
   /** Words in a row, or parts of them, in the name or the e-mail address, without case and accents. */
   readonly text?: string | undefined;
   readonly active?: boolean | undefined;
-  /** Only customers that have a licence of one of these. */
+  /** Only customers that have a licence of any of these products. */
   readonly productIds?: ReadonlySet<string> | undefined;
 }
 
@@ -95,8 +95,8 @@ export const customerRepository = (db: Connection) => ({
   findByEmail: (accountId: AccountId, email: string) => idOfEmail(db, accountId, email),
 
   /**
-   * Removes a customer and leaves its licences without one; those of an inactive customer are disabled. Returns how many
-   * they are, or null when there is no such customer.
+   * Removes a customer and leaves its licences without a customer; licences of an inactive customer are disabled. Returns
+   * the number of the licences, or null for an unknown customer.
    */
   async remove(accountId: AccountId, id: string, now: Instant): Promise<number | null> {
     // The lock waits for transactions that hold the customer, so that the licences they add are seen below.
@@ -128,7 +128,9 @@ const toCustomer = ({ accountId, ...customer }: CustomerRecord): Customer => ({ 
 
 const toCustomerOrNull = (found: CustomerRecord | null) => found && toCustomer(found);
 
-/** Whether a licence is of one of the products. In an expression, so that no planner reads all licences of a product. */
+/**
+ * Whether a licence belongs to any of the products. In an expression, so that no planner reads all licences of a product.
+ */
 const isOf = (productIds: ReadonlySet<string>): Sql => isAmong(sql`(l.product_id || '')`, [...productIds]);
 
 async function hasLicense(db: Connection, accountId: AccountId, id: string, condition: Sql): Promise<boolean> {

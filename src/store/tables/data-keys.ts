@@ -18,7 +18,7 @@ export const dataKeyRepository = (db: Connection) => ({
   /** Null where secrets are kept plain. */
   find: () => dataKeys.find(db, { slot }),
 
-  /** Keeps a key unless there is one; false when there is. */
+  /** Keeps a key unless the database has a key; false when it has. */
   insert: (key: WrappedKey) => dataKeys.insert(db, { slot, ...key }, unlessTaken),
 
   remove: () => dataKeys.remove(db, { slot }),

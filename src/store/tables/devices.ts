@@ -31,7 +31,7 @@ type NewDevice = Omit<Device, 'fingerprint' | 'publicKey' | 'lastSeenOn'> &
 /** The host that gets the slot of a device. With a null `deviceTag` the tag of the device stays. */
 type Rebinding = Pick<Device, 'deviceTag' | 'ipAddress'> & { readonly newHostId: HostId; readonly now: Instant };
 
-/** Which devices of an account are listed. */
+/** The filters of a list of devices. */
 export interface DeviceFilters {
   /** Null means of any product. */
   readonly productIds: readonly string[] | null;
@@ -42,7 +42,7 @@ export interface DeviceFilters {
 
 /** The devices of licences. */
 export const deviceRepository = (db: Connection) => ({
-  /** Adds a device; false when the host already is one of this licence. */
+  /** Adds a device; false when the host already is a device of this licence. */
   async insert(license: License, device: NewDevice): Promise<boolean> {
     const conflict = sql`on conflict (account_id, license_id, host_id) do nothing`;
     const added = { ...idsOf(license), fingerprint: null, publicKey: null, lastSeenOn: null, ...device };
@@ -66,7 +66,7 @@ export const deviceRepository = (db: Connection) => ({
 
   find: (license: License, hostId: HostId): Promise<Device | null> => devices.find(db, { ...idsOf(license), hostId }),
 
-  /** Gives the slot of a device to a host without one; null when `hostId` is no device of this licence. */
+  /** Gives the slot of a device to a host without a slot; null when `hostId` is no device of this licence. */
   async rebind(license: License, hostId: HostId, rebinding: Rebinding): Promise<Device | null> {
     const key = { ...idsOf(license), hostId };
     const before = await devices.find(db, key);

@@ -33,7 +33,7 @@ export const idempotencyRepository = (db: Connection) => ({
 
   insert: (record: IdempotencyRecord) => idempotency.add(db, record),
 
-  /** When the newest record of all accounts was made; null when there is none. */
+  /** When the newest record of all accounts was made; null without records. */
   async newest(): Promise<Instant | null> {
     const newest = await idempotency.first(db)`select * from idempotency order by created_at desc limit 1`;
     return newest?.createdAt ?? null;

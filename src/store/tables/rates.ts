@@ -26,7 +26,8 @@ export type RateRepository = ReturnType<typeof rateRepository>;
 
 /**
  * How much of each rate limit is used up, for replicas that share a database. Each method is a transaction of its own; the
- * table is unlogged, so none waits for the disk. A copy of a database leaves the table out: its rows are void in a minute.
+ * table is unlogged, so no method waits for the disk. A copy of a database leaves the table out: its rows are void in a
+ * minute.
  */
 export const rateRepository = (db: Connection) => ({
   /** Counts a request if it is allowed; concurrent requests are counted together. */
@@ -39,7 +40,7 @@ export const rateRepository = (db: Connection) => ({
   removeEmpty: () => db.run(sql`delete from rates where empty_at < ${now}`),
 });
 
-/** Counts several requests: together if all are allowed, else one by one until one is refused. */
+/** Counts several requests: together if all are allowed, else one after another until a request is refused. */
 async function takeMany(db: Connection, limit: Limit, count: number): Promise<Taken[]> {
   const { interval, tolerance } = limit;
   if (count > 1 && interval * count <= tolerance) {

@@ -8,7 +8,7 @@ import type { Row } from '../table.ts';
 import { besideLicense, isOfProducts, type LicenseCustomer, type NamedLicense, readNamed } from './keys/licenses.ts';
 import { idsByKey } from './keys/lists.ts';
 
-/** What is looked for, and where. */
+/** The text to find, and the places to search. */
 export interface Wanted extends Findable {
   readonly text: string;
   /** The text as a key is stored. */
@@ -21,7 +21,7 @@ export interface Wanted extends Findable {
 /** A licence that is found, with the names that it is shown with. */
 export interface FoundLicense extends Pick<NamedLicense, 'productName' | 'customerName' | 'customerEmail'> {
   readonly license: License;
-  /** What of it has the words that are looked for; null where it is found by a key or an id. */
+  /** The text of the licence that has the words; null for a licence that is found by a key or an id. */
   readonly words: { readonly by: 'reference' | 'metadata' | 'device'; readonly matched: string } | null;
 }
 
@@ -30,12 +30,12 @@ export interface FoundCustomer extends LicenseCustomer {
   readonly by: 'name' | 'email' | 'id';
 }
 
-/** So many of what a text finds are read at most; the newest of these are shown. */
+/** At most this many results are read; the newest of them are shown. */
 const MAX_READ = 1_000;
 
-/** What a text finds, newest first. */
+/** The results for a text, newest first. */
 export const searchRepository = (db: Connection) => ({
-  /** Licences by a key, by the end of one, or by their id. */
+  /** Licences by a key, by the end of a key, or by their id. */
   byKey: (accountId: AccountId, wanted: Wanted): Promise<FoundLicense[]> =>
     licensesOf(
       db,
@@ -83,7 +83,7 @@ export const searchRepository = (db: Connection) => ({
   },
 });
 
-/** A query for what may be an id. */
+/** A query for a text that may be an id. */
 const itself = (text: string): Sql => sql`select cast(${text} as text) as id`;
 
 /** The licences whose ids a query finds, with the host of a device, or nothing, beside each. A cross join is not turned round. */

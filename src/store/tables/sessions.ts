@@ -16,9 +16,9 @@ const sessions = tableOf('sessions', {
   userIdentifier: optional(text('user_identifier')),
   /** The key of the HMAC that signs heartbeats. */
   secret: text('secret'),
-  /** What the next heartbeat signs. */
+  /** The nonce that the next heartbeat signs. */
   nonce: text('nonce'),
-  /** What the last heartbeat signed, unless it was accepted twice. */
+  /** The nonce that the last heartbeat signed, unless it was accepted twice. */
   previousNonce: optional(text('previous_nonce')),
   /** The end of the lease. */
   expiresAt: text<Instant>('expires_at'),
@@ -41,7 +41,7 @@ export interface SessionFilters {
   readonly licenseKey?: string | undefined;
 }
 
-/** What a heartbeat changes. */
+/** The fields that a heartbeat changes. */
 type Prolongation = Pick<Session, 'nonce' | 'previousNonce' | 'expiresAt'>;
 
 /** The sessions of floating licences. A caller that counts and then inserts holds the licence's lock. */
@@ -52,8 +52,8 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
       sessions.add(db, { ...session, secret: sealSecret(session.secret, contextOf(session)) }),
 
     /**
-     * Removes sessions whose lease has ended, and returns them, in the order of their ends: all of one licence, or at
-     * most `most` of all accounts. Whoever calls it records `session.expired` for each.
+     * Removes sessions whose lease has ended, and returns them, in the order of their ends: all sessions of a licence, or at
+     * most `most` of all accounts. The caller records `session.expired` for each.
      */
     async removeLapsed(now: Instant, of: { license: License } | { most: number }): Promise<Session[]> {
       const which =

@@ -18,7 +18,7 @@ const promises = tableOf('slot_promises', columns, ['accountId', 'licenseId', 'c
 
 /** The slots that are promised to hosts. The caller has locked the licence and keeps its `promisedSlots`. */
 export const slotPromiseRepository = (db: Connection) => ({
-  /** Adds a promise of this year, and removes those of earlier years, which are void. */
+  /** Adds a promise of this year, and removes promises of earlier years, which are void. */
   async add({ accountId, id }: License, calendarYear: number, promise: SlotPromise): Promise<void> {
     await db.run(sql`
       delete from slot_promises

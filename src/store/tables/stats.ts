@@ -22,7 +22,7 @@ export interface StatsScope {
   readonly productIds: readonly string[] | null;
 }
 
-/** How many rows there are of one product, or of one day (UTC, as `2026-11-21`). */
+/** The number of rows of a product, or of a day (UTC, as `2026-11-21`). */
 type Counted<By extends string> = Readonly<Record<By, string>> & { readonly count: number };
 
 /** Statistics of keys, devices and sessions. */
@@ -90,7 +90,7 @@ export const statsRepository = (db: Connection) => ({
       sql`listed.activations * 100 / listed.max_activations desc, listed.id desc`,
     ),
 
-  /** Active keys with an end, those that expire next first. */
+  /** Active keys with an end, in the order of their ends. */
   nextToExpire: (scope: StatsScope, now: Instant, limit: number): Promise<NamedLicense[]> =>
     named(
       db,
@@ -128,7 +128,7 @@ const isHeldIn = ({ accountId, productIds }: StatsScope): Sql =>
 const isIn = ({ accountId, productIds }: StatsScope): Sql =>
   sql`licenses.account_id = ${accountId} and ${isOfProducts(productIds)}`;
 
-/** The product is in an expression, so that planners do not read all keys of a product to find the first ones. */
+/** The product is in an expression, so that planners do not read all keys of a product to find the first keys. */
 const isOfProducts = (productIds: StatsScope['productIds']): Sql =>
   productIds === null ? raw('1 = 1') : isAmong(raw(`(licenses.product_id || '')`), productIds);
 

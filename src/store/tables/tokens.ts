@@ -18,7 +18,7 @@ const columns = {
   networks: optional(json<string[]>('networks')),
   maxIssues: optional(integer('max_issues')),
   issued: integer('issued'),
-  /** The replaced token whose `issued` counts for this one. */
+  /** The replaced token whose `issued` counts for this token. */
   budgetOf: optional(text('budget_of')),
   rateLimit: optional(integer('rate_limit')),
   expiresAt: optional(text<Instant>('expires_at')),
@@ -57,7 +57,7 @@ export type TokenRepository = ReturnType<typeof tokenRepository>;
  * @param onChange called before each change of a token, to clear cached tokens
  */
 export const tokenRepository = (db: Connection, onChange: () => void = () => {}) => ({
-  /** Adds a token; false when another one has its secret. */
+  /** Adds a token; false when another token has its secret. */
   insert({ now, networks = null, budgetOf = null, rateLimit = null, ...token }: NewToken): Promise<boolean> {
     const scopes = [...token.scopes];
     const productIds = token.productIds && [...token.productIds];
@@ -77,7 +77,7 @@ export const tokenRepository = (db: Connection, onChange: () => void = () => {})
     return found && withBudget(db, found);
   },
 
-  /** The token whose `maxIssues` this one counts against: itself, or the first token that it replaced. */
+  /** The token whose `maxIssues` this token counts against: itself, or the first token that it replaced. */
   async budgetOf(accountId: AccountId, id: string): Promise<string> {
     return (await tokens.find(db, { accountId, id }))?.budgetOf ?? id;
   },

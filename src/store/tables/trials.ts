@@ -14,9 +14,9 @@ const trials = tableOf('trials', {
 
 type Trial = Parameters<typeof trials.insert>[1];
 
-/** Which devices have had a trial of which product, also of licences that were deleted. */
+/** The trials of devices, by product; also trials whose licences were deleted. */
 export const trialRepository = (db: Connection) => ({
-  /** Notes a trial; false when the device has had one of this product. */
+  /** Notes a trial; false when the device has had a trial of this product. */
   insert: (trial: Trial): Promise<boolean> => trials.insert(db, trial, unlessTaken),
 
   find: (key: Pick<Trial, 'accountId' | 'productId' | 'hostId'>): Promise<Trial | null> => trials.find(db, key),

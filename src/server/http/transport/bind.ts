@@ -5,7 +5,7 @@ import type { Logger } from '../../log.ts';
 
 export interface Address {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
 }
 

@@ -5,7 +5,10 @@ export interface ConnectionLimits {
   readonly maxConnections: number;
   /** The most connections of one address, unless it is a trusted proxy. */
   readonly maxConnectionsPerAddress: number;
-  /** A connection that takes none of its waiting bytes is closed after one to two times this time, in milliseconds. */
+  /**
+   * A connection that takes none of its waiting bytes is closed after this time, in milliseconds, or at most twice this
+   * time.
+   */
   readonly stallMs: number;
 }
 
@@ -31,7 +34,7 @@ interface Connection {
   readonly turns: Turn[];
   /** Whether reading stopped for too many requests; null if it never did. */
   isFull: boolean | null;
-  /** How many bytes the client had taken at the last sweep; null when none waited then. */
+  /** How many bytes the client had taken at the last sweep; null when no bytes waited then. */
   takenBytes: number | null;
 }
 
@@ -113,7 +116,7 @@ export function createConnections(
       if (connection.turns.length === 1) start(connection);
       else pace(connection, socket);
     },
-    /** Closes idle connections; the others close after their request. */
+    /** Closes idle connections; busy connections close after their request. */
     drain(): void {
       isDraining = true;
       for (const { socket, turns } of connections.values()) {

@@ -22,7 +22,7 @@ export interface ListenOptions extends Address {
   readonly tls?: Tls;
   readonly drainMs?: number;
   readonly limits?: Partial<ConnectionLimits> | undefined;
-  /** Whether the address is a proxy's, which many callers share: it has no limit of its own. */
+  /** Whether the address belongs to a proxy, which many callers share and which has no limit of its own. */
   readonly isProxy?: (address: string) => boolean;
   /** Whether requests may name this host; default: any. Keeps out pages of other sites by DNS rebinding. */
   readonly isHostAllowed?: ((host: string) => boolean) | undefined;

@@ -38,7 +38,9 @@ export function createNodeListener(
   };
 }
 
-/** A valid Host header (RFC 3986 §3.2.2, §3.2.3), at most as long as a name; others must be refused (RFC 9112 §3.2). */
+/**
+ * A valid Host header (RFC 3986 §3.2.2, §3.2.3), at most as long as a name; other values must be refused (RFC 9112 §3.2).
+ */
 const hostShape = /^[\w.~!$&'()*+,;=%:[\]-]{0,255}$/;
 
 /** Several times the longest query that the contract accepts. */

@@ -15,7 +15,7 @@ import type { PageSettings } from './settings.ts';
 /** The token of a link follows in the path. */
 export const CUSTOMER_PATH = '/my/';
 
-/** Logged in place of the path, which holds the token. */
+/** Logged in place of the path, which contains the token. */
 const ROUTE = '/my/{token}';
 
 type Outcome = 'freed' | 'gone' | 'refused';
@@ -133,7 +133,7 @@ type PageRequest = Pick<Parameters<typeof contextOf>[1], 'now' | 'ipAddress'> & 
   readonly requestId: string;
 };
 
-/** The fields of a form; none where the body is too large, or is no text. */
+/** The fields of a form; empty where the body is too large, or is no text. */
 async function readForm({ readBody }: HttpRequest): Promise<URLSearchParams> {
   try {
     return new URLSearchParams(Buffer.from(await readBody()).toString());

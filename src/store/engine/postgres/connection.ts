@@ -15,7 +15,7 @@ interface Prepared {
 
 export type Prepare = (statement: Sql) => readonly [prepared: Prepared, values: readonly SqlValue[]];
 
-/** Prepares statements for all connections of a process. The first ones have names. */
+/** Prepares statements for all connections of a process. The first statements have names. */
 export function createPrepare(): Prepare {
   const names = new Map<string, string>();
   return prepareOnce((statement) => {
@@ -32,13 +32,13 @@ export type Sent = string | { readonly text: string; readonly name?: string; rea
 interface Pipeline {
   /** Sends a statement, and waits for its answer. */
   query(statement: Sent): Promise<QueryResult>;
-  /** Sends a statement together with the next awaited one, which then throws this one's error. */
+  /** Sends a statement together with the next awaited statement, which then throws the errors of both. */
   send(statement: Sent): Promise<unknown>;
 }
 
 /**
- * Writes a record to the log of PostgreSQL, so that the commit waits for the synchronous standby, where there is one: a commit
- * that has written nothing, or has only a transaction id, does not wait.
+ * Writes a record to the log of PostgreSQL, so that the commit waits for a synchronous standby: a commit that has written
+ * nothing, or has only a transaction id, does not wait.
  */
 const CONFIRM =
   "select pg_logical_emit_message(true, 'lkm', '') where current_setting('synchronous_standby_names') <> ''";
@@ -46,7 +46,7 @@ const CONFIRM =
 const LOCK = `
   select pg_try_advisory_xact_lock($1) as taken, current_setting('synchronous_standby_names') as standbys`;
 
-/** Runs statements on whatever client of the pool is free, or in one transaction. */
+/** Runs statements on any free client of the pool, or in one transaction. */
 export function connect(client: Pool | ClientBase | Pipeline, prepare: Prepare): Connection {
   const { query, send } = 'send' in client ? client : pipelineOf(client);
   const toSent = (sql: Sql): Sent => {
@@ -116,7 +116,7 @@ export function toStorageError(error: unknown): Error {
   return isFromServer(error) && error.code === QUERY_CANCELED ? new ReadTooBroad(error) : new StorageError(error);
 }
 
-/** The SQLSTATE of an error of PostgreSQL (`40001`), or the code of one of the system (`ECONNREFUSED`). */
+/** The SQLSTATE of an error of PostgreSQL (`40001`), or the code of a system error (`ECONNREFUSED`). */
 export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }

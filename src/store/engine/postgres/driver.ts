@@ -14,10 +14,10 @@ import { newCommits, transact } from './transaction.ts';
 const SETTLE_RETRY_MS = 100;
 
 /**
- * Opens a PostgreSQL database, which any number of processes may share. An empty one gets its schema.
+ * Opens a PostgreSQL database, which any number of processes may share. An empty database gets its schema.
  *
- * @throws StartupError when the server cannot be reached, refuses the user, cannot be written to, or the schema is not that
- * of this version
+ * @throws StartupError when the server cannot be reached, refuses the user, cannot be written to, or the schema is of
+ * another version
  */
 export async function openPostgres(url: string, options: OpenOptions = {}): Promise<Driver> {
   const { forTransactions, forReads } = shareConnections(options.connections);

@@ -2,7 +2,10 @@ import { causeOf, StartupError } from '../../errors.ts';
 import { codeOf } from './connection.ts';
 import { nameOf } from './hosts.ts';
 
-/** Converts a known error of PostgreSQL to a StartupError, whose message never holds the password; returns others unchanged. */
+/**
+ * Converts a known error of PostgreSQL to a StartupError, whose message never holds the password; returns other errors
+ * unchanged.
+ */
 export function explain(error: unknown, url: string): unknown {
   if (error instanceof StartupError) return error;
   const cause = causeOf(error);
@@ -26,8 +29,9 @@ export const READ_ONLY = [
 ] as const;
 
 /**
- * What is refused (`%`: in the words of the error), and what to do: by SQLSTATE (postgresql.org/docs/current,
- * errcodes-appendix.html), by a code of the system or of OpenSSL, or by the message of the driver, whose errors have no code.
+ * The message (`%` stands for the words of the error) and the advice: by SQLSTATE (postgresql.org/docs/current,
+ * errcodes-appendix.html), by a code of the system or of OpenSSL, or by the message of the driver, whose errors have no
+ * code.
  */
 const explanations: readonly (readonly [pattern: RegExp, problem: string, hint: string])[] = [
   [/^(28P01|28000) /, 'refused the user or the password', 'check both in the address'],

@@ -7,13 +7,16 @@ import { hostsOf, nameOf, wantsPrimary } from './hosts.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Settings of a session, whatever the user or the database has; versions of PostgreSQL that lack one leave it out. */
+/**
+ * Settings of a session, which override settings of the user and of the database; versions of PostgreSQL that lack one leave
+ * it out.
+ */
 const settingsOf = (statement: number, lock: number, idle: number) => `
   select set_config(name, value, false) from pg_settings join (values ('statement_timeout', '${statement}'),
     ('lock_timeout', '${lock}'), ('idle_in_transaction_session_timeout', '${idle}'), ('transaction_timeout', '0'),
     ('idle_session_timeout', '0')) as wanted (name, value) using (name)`;
 
-/** Bounds on what a request may wait for, in milliseconds. */
+/** Bounds on the waits of a request, in milliseconds. */
 const REQUEST_SETTINGS = settingsOf(10_000, 5_000, 15_000);
 
 /** Settings for operators: no time limits. */
@@ -25,7 +28,7 @@ export const SILENCE_TIMEOUT_MS = 12_000;
 /** TCP keep-alive, in milliseconds: after this silence the system sends probes. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** The most connections of one process, with the one for locks. */
+/** The most connections of one process, with the connection for locks. */
 const CONNECTIONS = 17;
 
 /** Reads have connections of their own, so that transactions that wait for locks do not make them wait. */
@@ -61,7 +64,8 @@ export const createRequestPool = (url: string, max: number): pg.Pool =>
 /**
  * Makes a pool that connects when it is first used.
  *
- * @param first what each connection runs first. A setting comes so, since poolers refuse a connection that begins with it
+ * @param first the first statement of each connection. It carries the settings, since poolers refuse a connection that
+ * begins with it
  */
 export function createPool(url: string, config: pg.PoolConfig, first: string): pg.Pool {
   const pool = new PatientPool(hostsOf(verifying(url)), {
@@ -204,8 +208,8 @@ const PID = 'select pg_backend_pid() as pid';
 const LOOKS = 3;
 
 /**
- * Whether a pooler gives the server's connection to another client after each transaction: while one has begun a
- * transaction, another that was there before has to have the same server process as ever, and none that it shares.
+ * Whether a pooler gives the server's connection to another client after each transaction. Without such a pooler, a client
+ * keeps its server process while another client has begun a transaction, and the two processes differ.
  */
 async function isHandedOn(client: pg.PoolClient, pool: pg.Pool): Promise<boolean> {
   const other = await pool.connect();

@@ -6,7 +6,7 @@ import { createPool } from './pool.ts';
 
 /**
  * The advisory lock of a PostgreSQL database: every lkm shares it while it works on the tables, and takes it alone to change
- * what the others rely on, the schema or the data key. Two numbers of our own.
+ * the schema or the data key, on which the other processes rely. The two numbers are arbitrary.
  */
 const LOCK_NUMBERS = '1818979700, 1';
 
@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 1_000;
 export interface Presence {
   /** Runs a statement with a time limit of a second. */
   query(text: string): Promise<QueryResult>;
-  /** Replaces the connection: a new one has the settings of today. */
+  /** Replaces the connection: a new connection has the current settings of the server. */
   renew(): void;
   leave(): Promise<void>;
 }

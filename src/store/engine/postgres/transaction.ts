@@ -22,7 +22,7 @@ export interface Commits {
 
 export const newCommits = (): Commits => ({ isInDoubt: false, abandoned: new Set() });
 
-/** Runs a transaction on a pool, and again when it conflicts with others. */
+/** Runs a transaction on a pool, and again when it conflicts with other transactions. */
 export async function transact<T>(
   pool: Pool,
   prepare: Prepare,
@@ -114,7 +114,7 @@ async function commit(transaction: Pick<ReturnType<typeof openTransaction>, 'com
   if (warning !== null) throw new OutcomeUnknown(warning);
 }
 
-/** The statements of one transaction. BEGIN goes out with the first of them. */
+/** The statements of one transaction. BEGIN is sent with the first statement. */
 function openTransaction(client: PoolClient) {
   const { stream } = client.connection;
   const unanswered: Promise<unknown>[] = [];
@@ -127,7 +127,7 @@ function openTransaction(client: PoolClient) {
     return answer;
   }
 
-  /** Collects what is sent until {@link uncork}, which writes it at once. */
+  /** Collects the statements until {@link uncork}, which sends them at once. */
   function cork(): void {
     if (!isCorked) stream.cork();
     isCorked = true;
@@ -138,7 +138,7 @@ function openTransaction(client: PoolClient) {
     isCorked = false;
   }
 
-  /** Waits for the answers so far. Throws what the first statement to fail throws: those after it fail because of it. */
+  /** Waits for the answers so far. Throws the error of the first failed statement: later statements fail because of it. */
   async function awaitAnswers(): Promise<void> {
     uncork();
     for (const answer of unanswered.splice(0)) await answer;

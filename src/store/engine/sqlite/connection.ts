@@ -49,8 +49,8 @@ export function connect(database: DatabaseSync, { before, undo }: ConnectOptions
 }
 
 /**
- * Removes the clauses that lock rows, which SQLite does not have: it has one writer at a time. Adds 0 to bound limits: SQLite
- * plans a statement again for each value of a bare `limit ?`, which for a merged list takes longer than reading it.
+ * Removes the clauses that lock rows: SQLite lacks them, and has one writer at a time. Adds 0 to bound limits: SQLite plans
+ * a statement again for each value of a bare `limit ?`, which for a merged list takes longer than reading it.
  */
 const forSqlite = (text: string): string =>
   text.replace(/ for (?:update|key share)$/, '').replaceAll(/\blimit \?/g, 'limit ? + 0');

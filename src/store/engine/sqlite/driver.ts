@@ -26,11 +26,11 @@ import { watchLog } from './log-length.ts';
 import { prepareReader } from './reader.ts';
 
 /**
- * Opens a SQLite file, new or known, for this process alone. A new one gets its schema.
+ * Opens a SQLite file, new or known, for this process alone. A new file gets its schema.
  *
- * What it makes is readable by its owner only. Commits are durable (`synchronous=FULL`).
+ * New files are readable by their owner only. Commits are durable (`synchronous=FULL`).
  *
- * @throws StartupError when the file is in use, is not a database of lkm, or has not the schema of this version
+ * @throws StartupError when the file is in use, is not a database of lkm, or has a schema of another version
  */
 export async function openSqlite(location: string, options: OpenOptions = {}): Promise<Driver> {
   const file = await openSqliteFile(location, options);
@@ -137,7 +137,7 @@ export async function openSqliteFile(
 }
 
 /**
- * Opens a SQLite file to look at it, beside a process that may have it for itself. Null when there is none, or an empty one.
+ * Opens a SQLite file to look at it, also while another process owns it. Null for a missing or empty file.
  *
  * @throws StartupError when it is no database of lkm, or cannot be read
  */
@@ -150,7 +150,7 @@ export async function openForReading(location: string): Promise<OpenForReading |
   const owner = findOwner(file);
   try {
     const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
-    // Where nobody writes and nothing stands in a log, the file is whole by itself, and none is made beside it.
+    // Without a writer and without changes in a log, the file is complete by itself, and no file is made beside it.
     const isWhole = owner === null && (log?.size ?? 0) === 0;
     const url = isWhole ? immutable(path) : pathToFileURL(path);
     const database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
@@ -196,7 +196,7 @@ function refuseForeign(path: string): void {
   }
 }
 
-/** Refuses a database that has tables, and not those of lkm. */
+/** Refuses a database with tables of another program. */
 export function refuseOtherSchemas(database: DatabaseSync, path: string): void {
   const tables = database.prepare('select name from sqlite_master').all();
   if (tables.length > 0 && !tables.some(({ name }) => name === MIGRATIONS_TABLE)) {
@@ -213,8 +213,9 @@ function openWriter(file: LocatedFile): DatabaseSync {
     const log = database.prepare('PRAGMA journal_mode=WAL').get();
     if (log?.journal_mode !== 'wal')
       throw new StartupError(`${path} cannot have a log beside it`, 'put it on a local disk');
-    // The first read opens the log for several connections; only then is the lock asked for. A transaction in exclusive
-    // mode takes it alone, one in normal mode gives back all but the share, which lasts as long as the connection.
+    // The first read opens the log for several connections; only then is the lock asked for. A transaction in exclusive mode
+    // takes the lock alone; a transaction in normal mode gives back all but a shared lock, which lasts as long as the
+    // connection.
     database.exec('SELECT 1 FROM sqlite_master');
     try {
       database.exec('PRAGMA locking_mode=EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
@@ -230,8 +231,8 @@ function openWriter(file: LocatedFile): DatabaseSync {
 }
 
 /**
- * Durable commits. Undo pages of savepoints stay in memory, not in temporary files. What is deleted is overwritten: keys,
- * tokens and addresses of customers would else stay readable in the free pages of the file.
+ * Durable commits. Undo pages of savepoints stay in memory, not in temporary files. Deleted data is overwritten: otherwise
+ * keys, tokens and addresses of customers would stay readable in the free pages of the file.
  */
 const SETTINGS = `
   PRAGMA busy_timeout=${BUSY_TIMEOUT_MS}; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;

@@ -29,8 +29,8 @@ export interface LocatedFile {
 }
 
 /**
- * Finds a database file, or makes an empty one (mode 0600, new folders 0700), and opens nothing that exists: closing
- * a file of one's own drops the locks that SQLite holds on it in this process (fcntl(2)).
+ * Finds a database file, or makes an empty file (mode 0600, new folders 0700), and opens nothing that exists: closing the
+ * process's own handle drops the locks that SQLite holds on it in this process (fcntl(2)).
  *
  * @throws StartupError when it does not exist and must not be made, or is no regular file with one name
  */
@@ -101,8 +101,8 @@ export function isMountedAlone(path: string, mounts: string): boolean {
 }
 
 /**
- * Remembers the files of an open database. Returns a function that throws StorageError when one of them was removed, renamed or
- * replaced: later writes would be lost when the last process closes it.
+ * Remembers the files of an open database. Returns a function that throws StorageError when such a file was removed, renamed
+ * or replaced: later writes would be lost when the last process closes it.
  */
 export function rememberFiles({ path, id }: LocatedFile): () => void {
   const log = `${path}-wal`;
@@ -193,7 +193,7 @@ function primaryCode(error: unknown): number {
   return code === 'ENOSPC' || code === 'EDQUOT' ? FULL : errcode & 0xff;
 }
 
-/** The codes of the innermost cause: of the system (`EEXIST`), and of SQLite (0 without one). */
+/** The codes of the innermost cause: of the system (`EEXIST`), and of SQLite (0 without a code). */
 export function codesOf(error: unknown): { readonly code: unknown; readonly errcode: number } {
   const cause = causeOf(error);
   const code = 'code' in cause ? cause.code : undefined;

@@ -14,7 +14,7 @@ interface Waiting {
 /** Reads wait while a batch runs. */
 const MAX_BATCH_SIZE = 256;
 
-/** For how many turns of the event loop without a new transaction a batch waits, if it is smaller than the one before. */
+/** For how many turns of the event loop without a new transaction a batch waits, if it is smaller than the batch before. */
 const MAX_QUIET_TURNS = 2;
 
 /** How long a batch waits for more, in milliseconds: about as long as a commit takes. */
@@ -26,12 +26,13 @@ const SETTLE_RETRY_MS = 100;
 const CERTAIN_REFUSALS: readonly number[] = [5, 13, 19];
 
 /**
- * Runs all transactions that wait in one turn of the event loop under one durable commit; none resolves before it.
+ * Runs all transactions that wait in one turn of the event loop under one durable commit; no transaction resolves before the
+ * commit.
  *
- * Fewer commits mean fewer syncs to disk. So a batch waits for more transactions as long as each turn brings some, and a little
- * longer while it is smaller than the last batch: clients that were answered together do not all send again in the same turn,
- * and the first one would be committed alone. After a batch of one, the next transaction does not wait. No batch waits when
- * reads make turns long.
+ * Fewer commits mean fewer syncs to disk. So a batch waits for more transactions as long as each turn brings some, and a
+ * little longer while it is smaller than the last batch: clients that got their responses together do not all send again in
+ * the same turn, and the first request would be committed alone. After a batch of one, the next transaction does not wait.
+ * No batch waits when reads make turns long.
  *
  * A failed transaction is undone alone, by its savepoint.
  *
@@ -79,7 +80,7 @@ export function groupCommit(
         if (!busy) trySettle();
       }
     },
-    /** Refuses new transactions, and resolves once all others are finished. */
+    /** Refuses new transactions, and resolves once all earlier transactions are finished. */
     async finish(): Promise<void> {
       finishing = true;
       while (busy) await nextTurn();
@@ -162,7 +163,7 @@ export function groupCommit(
 
   function tryRollBack(): void {
     try {
-      // The failure may have ended the transaction; a closed database has none.
+      // The failure may have ended the transaction; a closed database has no transaction.
       if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
     } catch {
       // The transaction is still open: the next batch fails to begin, with a known outcome, and tries again.

@@ -14,11 +14,11 @@ const OTHER_PROGRAMS_TIMEOUT_MS = 1_000;
  * Opens a database file for this process alone, waiting up to `waitMs` for an owner that is not a server (decision 0013).
  *
  * It takes two locks of SQLite, which the system releases when the process ends in any way. An exclusive transaction on
- * `<file>-lock` makes the processes of lkm wait in a queue. The lock of the database file itself decides: a new process
- * must hold it exclusively for a moment and shares it from then on. Other programs can then read, but no other lkm can
- * open the file, under whatever name, even when the files beside it were removed.
+ * `<file>-lock` makes the processes of lkm wait in a queue. The lock of the database file itself decides: a new process must
+ * hold it exclusively for a moment and shares it from then on. Other programs can then read, but no other lkm can open the
+ * file, under whatever name, even when the files beside it were removed.
  *
- * @param open opens the file and takes its lock; throws `SQLITE_BUSY` while others have the file open
+ * @param open opens the file and takes its lock; throws `SQLITE_BUSY` while other programs have the file open
  * @throws StartupError when another process keeps the file
  */
 export async function openAlone(file: LocatedFile, waitMs: number, open: () => DatabaseSync) {
@@ -41,7 +41,7 @@ export async function openAlone(file: LocatedFile, waitMs: number, open: () => D
     try {
       rmSync(`${path}-owner`, { force: true });
     } catch {
-      // The file only informs others; the lock decides.
+      // The file only informs other processes; the lock decides.
     }
     queue.close();
   };
@@ -151,7 +151,7 @@ const LOCK = /^\d+: (?:POSIX|OFDLCK) +\S+ +(READ|WRITE) (-?\d+) [0-9a-f]+:[0-9a-
 /** Where an exclusive transaction of SQLite locks a file (sqlite.org/src/file/src/os_unix.c, PENDING_BYTE). */
 const EXCLUSIVE_START = '1073741824';
 
-/** The locks of all processes as Linux lists them (proc_locks(5)); none elsewhere. */
+/** The locks of all processes as Linux lists them (proc_locks(5)); empty on other systems. */
 function listLocks() {
   const text = existsSync('/proc/locks') ? readFileSync('/proc/locks', 'utf8') : '';
   return [...text.matchAll(LOCK)].map(([, type, pid = '', inode = '', start]) => ({
@@ -161,16 +161,16 @@ function listLocks() {
   }));
 }
 
-/** The namespace in which a process sees the locks of all others (PROC_PID_INIT_INO of the kernel). */
+/** The namespace in which a process sees the locks of all processes (PROC_PID_INIT_INO of the kernel). */
 const INITIAL_NAMESPACE = 'pid:[4026531836]';
 
-/** The kernel gives the list in parts, and it may miss a lock while others change: so it is read this often. */
+/** The kernel gives the list in parts, and it may miss a lock while other locks change: so it is read this often. */
 const READS = 3;
 
 /**
- * Whether the programs that have the file open are all known, and none is lkm: tools that read it. Every lkm holds an
- * exclusive lock on a `-lock` file, even one that was removed, from before it opens a database until after it has
- * closed it. False where the system does not tell, so that the file has to be free.
+ * Whether only tools that read the file have it open: all such programs are known, and none of them is lkm. Every lkm holds
+ * an exclusive lock on a `-lock` file, even on a removed file, from before it opens a database until after it has closed it.
+ * False where the system does not tell, so that the file has to be free.
  */
 export function isHeldOnlyByOtherTools({ path, inode }: LocatedFile): boolean {
   try {

@@ -13,7 +13,7 @@ export function openSqliteReading(path: string) {
   return {
     connection: connect(reader),
     /**
-     * Copies the log into the file while others read and write: a passive checkpoint
+     * Copies the log into the file while other connections read and write: a passive checkpoint
      * (sqlite.org/pragma.html#pragma_wal_checkpoint). When it fails, the log stays for the next try; a failing disk shows at
      * the next commit.
      */

@@ -15,7 +15,7 @@ const isDue = (stage: 0 | 1, until: Instant) => sql`
   expires_at is not null and expired_recorded_for is distinct from expires_at and expires_at <= ${until}
   and (case when soon_recorded_for is distinct from expires_at then 0 else 1 end) = ${raw(String(stage))}`;
 
-/** For which expiry of a licence its events were recorded. A changed expiry gets events of its own. */
+/** The expiry of a licence for which its events were recorded. A changed expiry gets events of its own. */
 export const licenseExpiryRepository = (db: Connection) => {
   /** Notes in a column that the event for the present expiry is recorded, for a batch of licences. */
   async function mark(column: string, stage: 0 | 1, accountId: AccountId, until: Instant): Promise<License[]> {

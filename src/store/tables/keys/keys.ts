@@ -48,7 +48,7 @@ export const keyRepository = (db: Connection) => ({
   findByReference: (accountId: AccountId, reference: string): Promise<License | null> =>
     licenses.find(db, { accountId, reference }),
 
-  /** The product of a licence; null when there is none. */
+  /** The product of a licence; null for an unknown licence. */
   findProduct(accountId: AccountId, address: KeyAddress): Promise<ProductId | null> {
     const product = sql`select l.product_id from licenses as l where l.account_id = ${accountId} and ${isAt(address)}`;
     return db.first(product, (row: { product_id: ProductId }) => row.product_id);
@@ -86,8 +86,9 @@ export const keyRepository = (db: Connection) => ({
   },
 
   /**
-   * Takes one activation slot; false when none is free, some are promised in the year, or the key is disabled. One statement,
-   * so no two callers get the last one. Where the first use sets the end of the licence, the first slot sets it to `first`.
+   * Takes one activation slot; false when no slot is free, when slots are promised in the year, or when the key is disabled.
+   * One statement, so no two callers get the last slot. Where the first use sets the end of the licence, the first slot sets
+   * it to `first`.
    */
   async takeSlot(license: License, now: Instant, first: First): Promise<boolean> {
     const year = Number(now.slice(0, 4));
@@ -100,7 +101,7 @@ export const keyRepository = (db: Connection) => ({
     return taken === 1;
   },
 
-  /** Sets the end of a licence that waits for its first use; one that has an end keeps it. */
+  /** Sets the end of a licence that waits for its first use; a licence with an end keeps it. */
   setEndAtFirstUse: (license: License, now: Instant, { expirationDate, renewalDay }: First) =>
     db.run(sql`
       update licenses set expires_at = ${expirationDate}, renewal_day = ${renewalDay},
@@ -162,8 +163,8 @@ function findableOf(metadata: License['metadata']): ReadonlyMap<string, string> 
 type Findable = Pick<License, 'accountId' | 'id' | 'metadata' | 'reference'>;
 
 /**
- * Makes a licence findable by its free metadata and its reference. Called with every change of them: `before` is what it was
- * findable by.
+ * Makes a licence findable by its free metadata and its reference. Called with every change of them: `before` has the former
+ * texts.
  */
 async function writeMetadata(
   db: Connection,

@@ -34,20 +34,20 @@ export const licenseFileRepository = (db: Connection) => {
   return {
     insert: (file: LicenseFile) => files.add(db, file),
 
-    /** A file of a licence that has not ended; null when there is none. */
+    /** A file of a licence that has not ended; null for other files. */
     findOutstanding: ({ accountId, id: licenseId }: License, id: string, now: Instant) =>
       files.first(db)`
         select * from license_files where account_id = ${accountId} and id = ${id} and license_id = ${licenseId}
           and ends_at > ${now}`,
 
-    /** The files of a licence that have not ended, the one that lasts longest first. */
+    /** The files of a licence that have not ended, the file with the latest end first. */
     listOutstanding: (license: License, now: Instant) => files.all(db)`
       select * from license_files where ${isOf(license)} and ends_at > ${now}
       order by ends_at desc, id desc limit ${MAX_LIST_ROWS}`,
 
     /**
-     * Revokes the files of one host that have not ended, or with null those of every host, and returns them. To be called
-     * by whatever frees a device or deletes a licence.
+     * Revokes the files of one host that have not ended, or with null the files of every host, and returns them. To be
+     * called when a device is freed or a licence deleted.
      */
     async revoke(license: License, hostId: HostId | null, now: Instant): Promise<LicenseFile[]> {
       const which = hostId === null ? isOf(license) : sql`${isOf(license)} and host_id = ${hostId}`;

@@ -51,8 +51,8 @@ export const licenses = tableOf('licenses', columns);
 export const tailOf = (key: Sql | string): Sql => sql`lower(substr(${key}, length(${key}) - 3))`;
 
 /**
- * How many characters a masked key shows: the last section of one of ours (`domain/license-key.ts`, of the symbols of
- * `domain/crockford.ts`), else the last four, or fewer of a key below 12 characters.
+ * How many characters a masked key shows: the last section of a key of lkm (`domain/license-key.ts`, with the symbols of
+ * `domain/crockford.ts`), else the last four characters, or fewer of a key below 12 characters.
  */
 export const shownLength = (key: Sql | string): Sql => sql`case
   when ${key} like '_____-_____-_____-_____-_____'
@@ -87,8 +87,8 @@ export const isExpiring = (now: Instant, until: Instant) =>
 export const isExpired = (now: Instant) => sql`licenses.vendor_disabled = 0 and licenses.expires_at <= ${now}`;
 
 /**
- * Keys that fit by their end and their id, in two parts with an index each: those whose end was recorded, which has passed then,
- * in the order of lists; and the others, by their ends.
+ * Keys that fit by their end and their id, in two parts with an index each: keys whose expiry was recorded, so that their
+ * end has passed, in the order of lists; and other keys, by their ends.
  *
  * @param fits takes both columns, as an expression where SQLite must not use an index for it
  */
@@ -146,7 +146,7 @@ export const readHeld = (row: Row) => ({
   ...namesOf(row),
 });
 
-/** Whether the licence that a column names is of one of the products; null means any. */
+/** Whether the licence that a column names belongs to any of the products; null means every product. */
 export const isOfProducts = (accountId: AccountId, licenseId: string, productIds: readonly string[] | null): Sql =>
   productIds === null
     ? raw('1 = 1')

@@ -91,11 +91,11 @@ const partsOfActive = ['unused', 'full', 'expiring'] as const satisfies KeyStatu
 const isPartOfActive = (status: KeyStatus): status is (typeof partsOfActive)[number] =>
   partsOfActive.some((part) => part === status);
 
-/** Statuses without those that are parts of another one among them. */
+/** Statuses without any status that is a part of another status in the list. */
 const withoutParts = (statuses: readonly KeyStatus[]): readonly KeyStatus[] =>
   statuses.includes('active') ? statuses.filter((status) => !isPartOfActive(status)) : statuses;
 
-/** The filters for keys with one status, or with any. */
+/** The filters for keys with one status, or with any status. */
 function filtersOf(accountId: AccountId, wanted: KeyFilters, is: KeyStatus | undefined) {
   const { productIds, customerId, planId, status, trial, licenseTypes = [], fromId, beforeId } = wanted;
   const { unseenSince, expiresFrom, expiresBefore, metadata = [] } = wanted;
@@ -136,7 +136,7 @@ function filtersOf(accountId: AccountId, wanted: KeyFilters, is: KeyStatus | und
 /** The end of a key that an index holds, and that a masked key of any format shows. */
 const TAIL_LENGTH = 4;
 
-/** Searches by a whole key, the last characters of one, or parts of words of a key's data. Text without either finds nothing. */
+/** Searches by a whole key, the last characters of a key, or parts of words of a key's data. Other text finds nothing. */
 function idsFoundBy(accountId: AccountId, wanted: NonNullable<KeyFilters['text']>): Sql {
   const queries = [idsByKey(accountId, wanted)];
   for (const pattern of patternsOf(wanted.text)) {

@@ -5,7 +5,7 @@ import { sql } from '../../engine/sql.ts';
 
 /** Keys that no licence may get: earlier keys of licences, and all keys of revoked and deleted licences. */
 export const previousKeyRepository = (db: Connection) => ({
-  /** Makes the present key of a licence an earlier one that works until the given instant; older keys end by then. */
+  /** Makes the present key of a licence an earlier key that works until the given instant; older keys end by then. */
   async add({ accountId, id, key }: License, until: Instant): Promise<void> {
     await db.run(sql`
       update previous_keys set valid_until = ${until}
@@ -20,7 +20,7 @@ export const previousKeyRepository = (db: Connection) => ({
     await db.run(sql`delete from previous_keys where account_id = ${accountId} and license_id = ${id}`);
   },
 
-  /** The present key for an earlier key that still works; null if there is none. */
+  /** The present key for an earlier key that still works; null for other keys. */
   replacement(accountId: AccountId, key: LicenseKey, at: Instant): Promise<LicenseKey | null> {
     const current = sql`
       select l.license_key from previous_keys as p join licenses as l on l.account_id = p.account_id and l.id = p.license_id

@@ -18,14 +18,17 @@ const audit = tableOf('audit', {
 /** A row of the audit log. Rows are added and never changed. */
 export type AuditRecord = RecordOf<typeof audit.columns>;
 
-/** Which part of a numbered list is wanted: after `after`, up to `until`, at most `limit` rows. */
+/** A part of a numbered list: after `after`, up to `until`, at most `limit` rows. */
 export interface SeqRange {
   readonly after: number;
   readonly until: number;
   readonly limit: number;
 }
 
-/** The names of the token, product and customer that a row of a numbered list has the id of; null for none that exists. */
+/**
+ * The names of the token, product and customer whose ids a row of a numbered list has; null for a missing id or a removed
+ * object.
+ */
 export interface RecordNames {
   readonly tokenName: string | null;
   readonly productName: string | null;

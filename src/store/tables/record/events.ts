@@ -19,7 +19,7 @@ const events = tableOf('events', {
 /** A numbered event. Events are added and never changed. */
 export type EventRecord = RecordOf<typeof events.columns>;
 
-/** Which events a list holds. */
+/** The filters of a list of events. */
 export interface EventFilters {
   readonly types?: readonly EventType[] | undefined;
   readonly subjectId?: string | undefined;

@@ -21,7 +21,7 @@ export const recordHeadRepository = (db: Connection) => ({
   /** Locks and returns the head of an account; null before the first row. */
   lock: (accountId: AccountId) => heads.lock(db, { accountId }),
 
-  /** Adds a head; false when the account has one. */
+  /** Adds a head; false when the account has a head. */
   insert: (head: RecordHead) => heads.insert(db, head, unlessTaken),
 
   move: ({ accountId, ...head }: RecordHead) => heads.set(db, { accountId }, head),

@@ -22,7 +22,7 @@ export const outboxRepository = (db: Connection) => ({
   /** How many entries of all accounts wait for their numbers. */
   count: () => countOf(db, sql`outbox`),
 
-  /** The first account after `after` that has entries; null when none has. */
+  /** The first account after `after` that has entries; null without such an account. */
   async nextAccount(after: AccountId | ''): Promise<AccountId | null> {
     const next = await outbox.first(db)`
       select * from outbox where account_id > ${after} order by account_id limit 1`;

@@ -57,14 +57,14 @@ export const deliveryRepository = (db: Connection) => ({
     select * from webhook_deliveries where ${isOf(of)} and state = 'waiting' and next_attempt_at <= ${now}
     order by next_attempt_at, seq limit ${limit}`,
 
-  /** When the next attempt of any delivery is due; null when none waits. */
+  /** When the next attempt of any delivery is due; null when no delivery waits. */
   async nextRetry(of: OfWebhook): Promise<Instant | null> {
     const next = await deliveries.first(db)`
       select * from webhook_deliveries where ${isOf(of)} and state = 'waiting' order by next_attempt_at limit 1`;
     return next?.nextAttemptAt ?? null;
   },
 
-  /** How many events after a number wait: for another attempt, or after `lastSeq` for the first one. */
+  /** How many events after a number wait: for another attempt, or after `lastSeq` for the first attempt. */
   async countWaiting(of: OfWebhook, after: number, { lastSeq, types }: Pick<WebhookRecord, 'lastSeq' | 'types'>) {
     const isWanted = types === null ? sql`type <> 'ping'` : isAmong(sql`type`, types);
     const first = Math.max(after, lastSeq);

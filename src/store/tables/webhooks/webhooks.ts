@@ -99,7 +99,7 @@ export function webhookRepository(db: Connection, { sealSecret, openSecret }: Se
       return open(changed);
     },
 
-    /** Removes a webhook with its deliveries; false when there is none. */
+    /** Removes a webhook with its deliveries; false for an unknown webhook. */
     remove: async (accountId: AccountId, id: string): Promise<boolean> =>
       (await webhooks.remove(db, { accountId, id })) === 1,
 
