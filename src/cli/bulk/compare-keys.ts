@@ -39,7 +39,7 @@ export async function compareKeys(
   const { warningsOf: _, ...operation } = importKeys;
   const read = await readRows(context, operation, {
     ...request,
-    // Keys with more devices than slots are compared as others are.
+    // Without it, keys with more devices than slots would be refused.
     defaults: { productId: productId ?? ANY_PRODUCT, force: true },
     // A missing product is a difference.
     mode: { createProducts: true },

@@ -5,7 +5,7 @@ import type { bulkOptions, systemOptions } from './options.ts';
 
 export type ForeignFiles = ValuesOf<typeof systemOptions>;
 
-/** What a bulk command asks for: its options, and what holds for all rows. */
+/** The options of a bulk command, and the values for all rows. */
 export interface BulkRequest extends Partial<Omit<ValuesOf<typeof bulkOptions>, 'file'>> {
   readonly file: string | readonly string[] | undefined;
   readonly count?: number | undefined;

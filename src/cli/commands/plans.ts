@@ -41,7 +41,7 @@ const planArgument = argument('<ID|NAME>', 'the plan, by its id or name', {
   takesName: true,
 });
 
-/** What a plan says of its keys. */
+/** The terms of keys with the plan. */
 const terms = {
   maxActivations: option('--max-activations <N|unlimited>', 'how many devices may use a key', parseLimit),
   duration: option('--lasts <DUR|forever>', 'how long a key lasts, as 1y or 14d: to the end of that day, UTC', {

@@ -70,7 +70,7 @@ export const productsCreate = changeCommand({
   outcome: (product) => created(product, product.name),
 });
 
-/** Asks before a second product of a name: no command can be told by the name then which of them is meant. */
+/** Asks before creating a second product with a name: commands could then take neither by its name. */
 async function askForSameName(name: string, context: CommandContext): Promise<void> {
   const client = await context.client();
   const products = await unlessRefused('scopeMissing', objects.product.list(client, {}));
@@ -84,7 +84,7 @@ async function askForSameName(name: string, context: CommandContext): Promise<vo
   });
 }
 
-/** Whether an earlier request may have made the product: then it is that one which has the name. */
+/** Whether this repeats a request that may have created the product with the name. */
 async function isRepeated(name: string, { written, pending }: CommandContext): Promise<boolean> {
   if (written.idempotencyKey !== undefined) return true;
   const changes = (await pending()).list().map(({ value }) => value);

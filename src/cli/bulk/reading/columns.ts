@@ -30,7 +30,7 @@ export interface Columns {
   readonly families: readonly (Pick<Column, 'path' | 'read'> & { readonly prefix: string })[];
 }
 
-/** All columns; the default path is the name. Of several columns with one name, {@link columnsOf} keeps the one whose field the operation has. */
+/** All columns; the default path is the name. For a repeated name, {@link columnsOf} keeps the column whose field the operation has. */
 const columns: readonly (Omit<Column, 'path'> & { readonly path?: Column['path'] })[] = [
   { name: 'productId', aliases: ['product'], read: trimmedText },
   { name: 'reference', unique: 'exact' },

@@ -1,4 +1,4 @@
-/** What headers call the fields of rows besides their names: in German, French and Spanish, and order numbers. */
+/** Other names of fields in headers: in German, French and Spanish, and for order numbers. */
 export const headerWords: Readonly<Record<string, readonly string[]>> = {
   productId: ['Produkt', 'Produktname', 'Artikel', 'Produit', 'Producto'],
   reference: [

@@ -8,7 +8,7 @@ interface IncludedResource {
   readonly fields: Resource;
 }
 
-/** What a page includes: each resource by its name, and those that belong to another resource by the name of that one. */
+/** The included resources of a page, by their own names and by the names of the resources that they belong to. */
 export interface Included {
   readonly byName: ReadonlyMap<string, IncludedResource>;
   readonly byOwner: ReadonlyMap<string, readonly { readonly resource: IncludedResource }[]>;
@@ -16,7 +16,7 @@ export interface Included {
 
 const nameOf = ({ type, id }: Resource): string => `${type} ${id}`;
 
-/** What stands under `included` in a page. */
+/** Indexes the member `included` of a page. */
 export function readIncluded(included: unknown): Included {
   const named = (Array.isArray(included) ? included.filter(isObject) : []).map((one) => {
     return { one, resource: { type: String(one.type), fields: { ...Object(one.attributes), id: one.id } } };
@@ -28,7 +28,7 @@ export function readIncluded(included: unknown): Included {
   };
 }
 
-/** What a resource belongs to: by a relationship to one resource, or by an attribute with the id of a licence. */
+/** The resources that a resource belongs to: by a relationship to one resource, or by an attribute with the id of a licence. */
 const ownersOf = (resource: Resource): string[] => [
   ...relationsOf(resource).flatMap(([, to]) => (isObject(to) ? nameOf(to) : [])),
   ...Object.entries(Object(resource.attributes)).flatMap(([name, id]) =>
@@ -42,8 +42,8 @@ const relationsOf = ({ relationships }: Resource): (readonly [name: string, to: 
   Object.entries(Object(relationships)).map(([name, relation]) => [name, Object(relation).data]);
 
 /**
- * A resource of JSON:API as one object: its attributes, what it is related to, with an `id`, and under their type the included
- * resources that belong to it.
+ * A resource of JSON:API as one object: its attributes, each related resource with its `id`, and lists of included resources
+ * that belong to it, under their type.
  */
 export function flatten(resource: Resource, { byName, byOwner }: Included = readIncluded([])): Resource {
   const { id, attributes } = resource;

@@ -8,15 +8,15 @@ import { LINES_PER_FILE, type Report } from './raw-row.ts';
 /** How many problems of one kind are shown. */
 const SHOWN_OF_A_KIND = 10;
 
-/** Problems that differ in their values only are of one kind. */
+/** Problems of one kind differ only in their values. */
 const kindOf = (text: string): string => text.replaceAll(/'[^']*'|\S+@\S+|\d+/g, '…');
 
-/** The problems of files: all are counted by their kinds, the first ones of each are kept. */
+/** The problems of files: counted by kind; the first problems of each kind are kept. */
 export class Problems {
   count = 0;
-  /** Whether a name was none of a column: then all of them are shown. */
+  /** Whether the error lists the known fields, because a column has an unknown name. */
   showsFields = false;
-  /** What would help: shown before the problems. */
+  /** Advice, shown before the problems. */
   readonly hints: string[] = [];
   readonly #files: readonly string[];
   readonly #kinds = new Map<
@@ -24,7 +24,7 @@ export class Problems {
     { count: number; readonly kept: { readonly line: number | null; readonly text: string }[] }
   >();
 
-  /** Whether a row that has a problem is left out, with what is wrong with it; else it stops the file. */
+  /** Whether rows with problems are left out; otherwise a problem refuses the whole file. */
   skipsRows = false;
   readonly skipped = new Map<number, string[]>();
 
@@ -44,7 +44,7 @@ export class Problems {
     if (kind.kept.length < SHOWN_OF_A_KIND) kind.kept.push({ line, text });
   };
 
-  /** A line as people find it: with the name of its file where there are several. */
+  /** A line, with the name of its file if there are several files. */
   readonly place = (line: number): string => {
     const file = this.#files.length > 1 ? `${this.#files[Math.floor(line / LINES_PER_FILE)]} ` : '';
     return `${file}line ${line % LINES_PER_FILE}`;
@@ -81,19 +81,19 @@ export class Problems {
   }
 }
 
-/** How programs write that there is no date, where a column must hold one. */
+/** How programs write that there is no date in a column that must have one. */
 const standsForNone =
   /^(?:0000-00-00|0001-01-01|1899-12-30|1899-12-31|1900-01-01|1970-01-01)(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|\+00(?::?00)?)?)?$/;
 
 const hasZone = /(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)$/i;
 
-/** Collects what is to be said of the dates of a file that can all be read. */
+/** Collects notes on the dates of a file. */
 export function createDateNotes({ now }: Pick<Io, 'now'>) {
   const none = new Map<string, number>();
   let ended = 0;
   let local: string | null = null;
   return {
-    /** Takes a cell, as it was written, as a date of ISO 8601 (null where it was no other form), and as it is sent. */
+    /** Takes a date as written, as ISO 8601 (null if it was written so), and as sent. */
     see(text: string, iso: string | null, sent: unknown, { nullWord }: Column): void {
       if (iso?.includes('T') && /\d:\d\d/.test(text) && !hasZone.test(text)) local ??= text;
       // A column with a word for no date holds ends.

@@ -1,36 +1,36 @@
 export interface RawRow {
-  /** The line it begins on, from 1; the place in a JSON array. */
+  /** The first line of the row, from 1; in a JSON array the position. */
   readonly line: number;
   /** Names and values; all values of a CSV file are texts. */
   readonly cells: Cells;
-  /** The same as the file has them, for the results: with blanks, apostrophes and objects. */
+  /** The cells as the file has them, for the results: with blanks, apostrophes and objects. */
   readonly written: Cells;
 }
 
 type Cells = readonly (readonly [name: string, value: unknown])[];
 
-/** How the rows of a file are written, for results that are written in the same way. */
+/** How the rows of a file are written: the results are written in the same way. */
 export interface Layout {
   readonly names: readonly string[];
   /** Whether the values of a row stand in the order of the names; else each has its own name. */
   readonly isByPlace: boolean;
   readonly delimiter: string;
-  /** A byte order mark, where the file has one or is not UTF-8: the program that wrote it looks for one. */
+  /** A byte order mark, if the file has one or is not UTF-8: the program that wrote it expects one. */
   readonly mark: '' | '\ufeff';
 }
 
 /** How results are written when no file was read. */
 export const OWN_LAYOUT: Layout = { names: ['row'], isByPlace: true, delimiter: ',', mark: '' };
 
-/** Of several files the second one has lines from here on, and so on. */
+/** The lines of the second file are counted from here, the lines of the third from twice this number. */
 export const LINES_PER_FILE = 1e9;
 
-/** A layout while it is found out. */
+/** The parts of a layout that are detected while the file is read. */
 export interface Form {
   readonly names: string[];
   isByPlace: boolean;
   delimiter: string;
 }
 
-/** Takes one thing that is wrong with a file; `line` is null for the file as a whole. */
+/** Reports a problem of a file; `line` is null for a problem of the whole file. */
 export type Report = (line: number | null, text: string) => void;

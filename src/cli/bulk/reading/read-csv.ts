@@ -3,10 +3,10 @@ import { readCell } from '../../values/spreadsheet.ts';
 import { trimmed } from '../../values/text.ts';
 import type { Form, RawRow, Report } from './raw-row.ts';
 
-/** Where two of them fit, the first counts: a comma also stands in numbers and in names. */
+/** In order of preference: a comma may also be part of a number or a name. */
 export const delimiters = { tab: '\t', semicolon: ';', pipe: '|', comma: ',' } as const;
 
-/** The delimiter that most rows have as often as the header, else the one that the header has most of. */
+/** The delimiter that most rows have as often as the header; otherwise the most frequent one in the header. */
 export function guessDelimiter(text: string): string {
   const lines = text.replaceAll(/"[^"]*"/g, 'x').split(/[\r\n]+/);
   const [header = '', ...rows] = lines.filter((line) => line.trim() !== '').slice(0, 20);
@@ -19,7 +19,7 @@ export function guessDelimiter(text: string): string {
   return fitOf(best) === 0 ? ',' : best;
 }
 
-/** Reads RFC 4180 with a header, whose lines end as they like. The text begins in line `firstLine` of the file. */
+/** Reads RFC 4180 with a header and any line ends. The text begins in line `firstLine` of the file. */
 export async function* readCsv(
   texts: AsyncIterable<string>,
   form: Form,
@@ -27,10 +27,10 @@ export async function* readCsv(
   report: Report,
 ): AsyncGenerator<RawRow> {
   const { parse } = await import('csv-parse');
-  /** What the parser adds to a line number: breaks of two characters inside cells are two lines to it. */
+  /** Corrects the parser's line numbers: it counts a line break of two characters inside a cell as two lines. */
   let shift = 1 - firstLine;
   let lastLine = firstLine - 1;
-  /** Behind some errors, the parser leaves out a part of the text. */
+  /** After some errors, the parser leaves out a part of the text. */
   let isLost = false;
   const parser = parse({
     delimiter: form.delimiter,

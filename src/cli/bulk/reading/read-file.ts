@@ -8,15 +8,15 @@ import { type Form, type Layout, LINES_PER_FILE, OWN_LAYOUT, type RawRow, type R
 import { delimiters, guessDelimiter, readCsv } from './read-csv.ts';
 import { readJsonArray, readJsonLines, readJsonPages } from './read-json.ts';
 
-/** How a file is written, as far as that is said. */
+/** The form of a file, as far as options name it. */
 export interface Writing {
   readonly delimiter?: keyof typeof delimiters | undefined;
   readonly encoding?: string | undefined;
 }
 
 /**
- * Streams the rows of a file of CSV, JSON lines or a JSON array, and reports what is wrong with its form. The rows reject
- * with `UsageError` for a file that is empty or not text, and with `LocalError` for one that cannot be read.
+ * Streams the rows of a file (CSV, JSON lines or a JSON array) and reports problems of its form. The rows reject with
+ * `UsageError` for an empty file or one without text, and with `LocalError` for an unreadable file.
  */
 export function readFile(path: string, { delimiter, encoding }: Writing, report: Report, io: Io) {
   const hash = createHash('sha256');
@@ -55,7 +55,7 @@ export function readFiles(paths: readonly string[], writing: Writing, report: Re
     names: files.map(({ name }) => name),
     rows: rows(),
     digests: () => files.map(({ digest }) => digest()),
-    /** That of one file; several have all of their columns. */
+    /** The layout of the first file, with the columns of all. */
     layout(): Layout {
       const [first, ...others] = files.map(({ layout }) => layout());
       if (first === undefined || others.length === 0) return first ?? OWN_LAYOUT;
@@ -97,7 +97,7 @@ async function* readTexts(
   yield decode(new Uint8Array(), true);
 }
 
-/** The characters that are read to tell the form of a file. */
+/** Characters that are read to recognise the form of a file. */
 const START_LENGTH = 65_536;
 
 async function* readRows(
@@ -132,7 +132,7 @@ async function* readRows(
   }
 }
 
-/** What Excel takes from the first line: `sep=;`. */
+/** Excel reads the delimiter from a first line such as `sep=;`. */
 const separatorLine = /^"?sep=(\\t|[^\r\n"])"?[\t ,;|]*(?:\r\n?|\n)/i;
 
 function kindOf(path: string, start: string): 'csv' | 'json' | 'jsonl' | 'pages' {

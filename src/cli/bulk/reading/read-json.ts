@@ -4,7 +4,7 @@ import { isObject } from './columns.ts';
 import { flatten, type Included, readIncluded } from './json-api.ts';
 import type { RawRow, Report } from './raw-row.ts';
 
-/** Reads an object per line; one that is a page of rows gives these. */
+/** Reads an object per line: a row, or a page with several rows. */
 export async function* readJsonLines(texts: AsyncIterable<string>, report: Report): AsyncGenerator<RawRow> {
   let line = 0;
   let last = 0;
@@ -27,7 +27,7 @@ export async function* readJsonLines(texts: AsyncIterable<string>, report: Repor
 async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const text of texts) {
-    // A carriage return at the end of what came may be half of a line end.
+    // A carriage return at the end of a part may be half of a line end.
     const lines = (rest + text).split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? '';
     yield* lines;
@@ -41,7 +41,7 @@ export async function* readJsonArray(texts: AsyncIterable<string>, report: Repor
   yield* readStream(streamArray.withParserAsStream(), texts, 'it is not a JSON array', report);
 }
 
-/** Reads one JSON object, or several one after the other, which are pages of rows. */
+/** Reads one or several JSON objects, each a page with rows. */
 export async function* readJsonPages(texts: AsyncIterable<string>, report: Report): AsyncGenerator<RawRow> {
   const { default: streamValues } = await import('stream-json/streamers/stream-values.js');
   yield* readStream(streamValues.withParserAsStream(), texts, 'it is not JSON', report);
@@ -70,7 +70,7 @@ async function* readStream(
   }
 }
 
-/** The rows in a value: an object is one, unless it is a page of them. */
+/** The rows in a value. An object is a row, or a page with rows. */
 function* rowsIn(value: unknown, line: number, report: Report, included?: Included): Generator<RawRow> {
   if (Array.isArray(value)) {
     for (const one of value) yield* rowsIn(one, line, report, included);
@@ -92,7 +92,7 @@ const isRow = (value: Readonly<Record<string, unknown>>): boolean =>
   'attributes' in value ||
   Object.entries(value).some(([name, key]) => /^(?:licen[cs]e)*[-_ ]*key$/i.test(name) && !isObject(key));
 
-/** The rows of a page: its list of objects beside what says how it was asked for, or what the one object has that wraps it. */
+/** The rows of a page: its only list of objects, or the object that a known name wraps. Null for an object that is no page. */
 function innerOf({ included: _, ...page }: Readonly<Record<string, unknown>>): unknown {
   const isList = ([name, value]: readonly [string, unknown]) =>
     Array.isArray(value) && value.every(isObject) && (value.length > 0 || ['data', 'items'].includes(name));
@@ -103,7 +103,7 @@ function innerOf({ included: _, ...page }: Readonly<Record<string, unknown>>): u
 
 const wrappers = ['data', 'licenseKey', 'license_key', 'license', 'result', 'response'];
 
-/** Members as cells. What is inside of an object has a name of its own, as `customer.name`; metadata stays whole. */
+/** Members as cells. The members of an inner object become cells such as `customer.name`; metadata stays whole. */
 const cellsOf = (object: Readonly<Record<string, unknown>>): RawRow['cells'] =>
   Object.entries(object).flatMap(([name, value]) =>
     isObject(value) && name !== 'metadata' && name !== 'features'

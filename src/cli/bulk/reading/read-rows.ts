@@ -137,7 +137,7 @@ async function readRowsOfFiles(
   return { rows, file: name, identity: identified, dependencies, problems, layout: source.layout(), warnings };
 }
 
-/** Turns rows of another system into rows of lkm, with the devices of a file of their own. */
+/** Turns rows of another system into rows of lkm, with devices from other files. */
 async function openForeign(request: FilesRequest, problems: Problems, io: CommandContext['io']) {
   const { foreign, map = [] } = request;
   const { from, deviceFiles = [], productMap = [], testKeys = false } = foreign ?? {};

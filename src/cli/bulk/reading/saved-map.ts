@@ -9,7 +9,7 @@ import { readLocalFile } from '../../values/files.ts';
 import { delimiterNames, parseMapping } from '../options.ts';
 import type { BulkRequest } from '../request.ts';
 
-/** How a file is read, as it was written on the command line. */
+/** The options about reading a file, as typed. */
 const SavedMap = z.object({
   map: z.array(z.string()).default([]),
   noDate: z.array(z.string()).optional(),
@@ -19,8 +19,8 @@ const SavedMap = z.object({
 });
 
 /**
- * The request with the options that `--map-from` has kept; those of the command line go before them. `written` is what makes it the
- * same run, with a name for them or without. `--save-map` keeps them. Throws `UsageError`, or `LocalError`.
+ * Adds the options that `--map-from` names, which the command line overrides, and keeps them under the name of `--save-map`. The
+ * returned `written` identifies the run: the same with saved and with typed options. Throws `UsageError`, or `LocalError`.
  */
 export function withSavedMap(given: BulkRequest, { io, written }: CommandContext) {
   const { mapFrom, saveMap } = given;

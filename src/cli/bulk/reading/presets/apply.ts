@@ -6,26 +6,26 @@ import type { Preset } from './preset.ts';
 import { type SystemName, systems } from './systems.ts';
 import { firstOf, isEmpty, isTrue, plain, type Values, valuesOf, wordOf } from './values.ts';
 
-/** The system whose files have these columns; null where none is recognised. */
+/** The system whose files have these columns; null for an unknown one. */
 export function recognise(names: readonly string[]): SystemName | null {
   const there = new Set(names.map(plain));
   return systems.find((name) => presets[name].recognisedBy.every((column) => there.has(plain(column)))) ?? null;
 }
 
-/** How systems write that there is no limit, and no end. */
+/** How systems write that there is no limit, and no expiry. */
 const noLimit = /^(?:0|-\d+|unlimited|none|∞)$/;
 const noEnd =
   /^(?:0|-62135596800(?:000)?|253402300799(?:999)?|0000-00-00.*|0001-01-01.*|never|none|lifetime|unlimited)$/;
 
 interface Options {
-  /** By the value of a product in the files, an id or a name. */
+  /** Products of lkm by the ids or names in the files. */
   readonly productMap: ReadonlyMap<string, string>;
   readonly takesTests: boolean;
   /** Columns that the command line names; they go before the columns of the preset. */
   readonly mapping: ReadonlyMap<string, string>;
 }
 
-/** Reads the rows of a system as rows of lkm, and counts what is left out. */
+/** Turns rows of a system into rows of lkm, and counts the rows and values that are left out. */
 export function openPreset(name: SystemName, { productMap, takesTests, mapping }: Options) {
   const preset = presets[name];
   const used = new Set(columnsOf(preset).map(plain));

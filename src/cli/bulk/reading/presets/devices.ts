@@ -6,7 +6,7 @@ import type { DeviceColumns, Source } from './preset.ts';
 import type { SystemName } from './systems.ts';
 import { firstOf, plain, type Values, valuesOf } from './values.ts';
 
-/** The devices that a row has in a column. */
+/** The devices in a column of a row. */
 export function inlineDevices(values: Values, columns: DeviceColumns | undefined): readonly ReadDevice[] {
   const listed = columns?.inColumn === undefined ? undefined : values.get(plain(columns.inColumn));
   const devices: unknown = typeof listed === 'string' ? parsed(listed) : listed;
@@ -27,7 +27,7 @@ export const distinct = (devices: readonly ReadDevice[]): readonly ReadDevice[] 
   ...new Map(devices.map((device) => [device.hostId, device])).values(),
 ];
 
-/** What the service takes at most. Source: API description, "Limits". */
+/** The limits of the service. Source: API description, "Limits". */
 export const MAX_HOST = 64;
 const MAX_TAG = 64;
 
@@ -48,7 +48,7 @@ function deviceOf(values: Values, { hostId, deviceTag, ipAddress, activationTime
   return { ...device, ...(isIP(address) && { ipAddress: address }), activationTime: at };
 }
 
-/** How files of devices are read where no system is named. */
+/** The columns of a file of devices without a known system. */
 const ownDevices: DeviceColumns = {
   keyId: ['key', 'licenseKey', 'licenseId', 'licenseKeyId'],
   hostId: ['hostId', 'host', 'fingerprint', 'identifier'],
@@ -70,7 +70,7 @@ export function joinDevices(rows: readonly RawRow[], system: SystemName | undefi
         open.delete(String(id));
         return (byKey.get(String(id)) ?? []).map((values) => deviceOf(values, columns));
       }),
-    /** How many belong to no key that was read. */
+    /** The number of devices whose keys were not read. */
     unmatched: (): number => [...open].reduce((sum, id) => sum + (byKey.get(id)?.length ?? 0), 0),
   };
 }

@@ -1,24 +1,25 @@
-/** A column, or several of which the first with a value counts. The texts of two are joined by `first + last`. */
+/** A column, or the first of several that has a value. `first + last` joins the texts of two columns. */
 export type Source = string | readonly string[];
 
-/** How the files of another system are read: its columns by the fields of lkm. Names are compared without case and punctuation. */
+/** How files of another system are read. Names of columns are compared without case and punctuation. */
 export interface Preset {
   /** Columns that no other system has together. */
   readonly recognisedBy: readonly string[];
+  /** The columns by the fields of lkm. */
   readonly fields: Readonly<Record<string, Source>>;
-  /** Columns of days that a key lasts from its first use, where it has no end. */
+  /** The column with the days that a key without an expiry lasts from its first use. */
   readonly daysFromFirstUse?: string;
-  /** Values of columns with which a key is blocked; true: any word for yes. */
+  /** Columns with the values that block a key; `true` stands for any word for yes. */
   readonly blocked?: Readonly<Record<string, readonly string[] | true>>;
-  /** The same the other way round: with any other value it is. */
+  /** Columns with the values that do not block a key: any other value blocks it. */
   readonly blockedUnless?: Readonly<Record<string, readonly string[]>>;
   /** A column that is true for keys of tests. */
   readonly test?: string;
-  /** Columns of which each that is true is a feature. */
+  /** Columns that become features of a key where they are true. */
   readonly features?: readonly string[];
-  /** What cannot be kept, by the columns that say so. */
+  /** Names of properties that lkm does not keep, by their columns. */
   readonly lost?: Readonly<Record<string, string>>;
-  /** Devices: the column of an array in the row, and the columns of a device, there and in a file of devices. */
+  /** The columns of a device, in a file of devices or in an array in the column `inColumn` of a key. */
   readonly devices?: {
     readonly inColumn?: string;
     /** The column of a file of devices that names the key by its id. */

@@ -1,7 +1,7 @@
 import type { RawRow } from '../raw-row.ts';
 import type { Source } from './preset.ts';
 
-/** Names that people and programs write in several ways are the same: `Fully Refunded?`, `fully_refunded`. */
+/** A name without case and punctuation: `Fully Refunded?` and `fully_refunded` are the same. */
 export const plain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 
 /** The values of a row by the plain names of their columns. */
@@ -10,7 +10,7 @@ export type Values = ReadonlyMap<string, unknown>;
 export const valuesOf = ({ cells }: Pick<RawRow, 'cells'>): Values =>
   new Map(cells.map(([name, value]) => [plain(name), value] as const).toReversed());
 
-/** Whether there is no value, also as databases and spreadsheets write that. */
+/** Whether there is no value; databases and spreadsheets write words for it. */
 export const isEmpty = (value: unknown): boolean =>
   Array.isArray(value) ? value.length === 0 : noValue.test(String(value ?? '').trim());
 
