@@ -27,16 +27,15 @@ export function describeCommand(command: Command) {
 
 type Effect = 'reads' | 'changes' | 'destroys';
 
-/** The same value for several commands. */
-const forEach = <T>(value: T, paths: string): Readonly<Record<string, T>> =>
+const forAll = <T>(value: T, paths: string): Readonly<Record<string, T>> =>
   Object.fromEntries(paths.split(', ').map((path) => [path, value]));
 
 /** Effects that do not follow from the operation. */
 const effects: Readonly<Record<string, Effect>> = {
-  ...forEach('reads', 'offline request, offline release, webhooks listen'),
-  ...forEach('changes', 'serve, auth login, auth switch, auth logout, config set, config unset, db migrate, db copy'),
-  ...forEach('changes', 'db rekey, keys import, keys transfer, customers unlink'),
-  ...forEach('destroys', 'devices release, db restore, api'),
+  ...forAll('reads', 'offline request, offline release, webhooks listen'),
+  ...forAll('changes', 'serve, auth login, auth switch, auth logout, config set, config unset, db migrate, db copy'),
+  ...forAll('changes', 'db rekey, keys import, keys transfer, customers unlink'),
+  ...forAll('destroys', 'devices release, db restore, api'),
 };
 
 const changedLicense = z.object({ license: License, idempotencyKey: z.string() });
@@ -54,14 +53,14 @@ const explained = z.union([z.array(z.looseObject({})), z.looseObject({})]);
 
 /** The output of `--json` where it differs from the response: the fields of the command, rows of them, or a schema. */
 const results: Readonly<Record<string, 'fields' | 'rows' | z.ZodType>> = {
-  ...forEach('fields', 'keys create, keys sign, keys heartbeat, keys checkin, keys checkout, sessions release'),
-  ...forEach('fields', 'tokens revoke, signing-keys export, revocations export, webhooks delete, webhooks replay'),
-  ...forEach('fields', 'audit verify, audit export, offline request, offline answer, offline release'),
-  ...forEach('fields', 'auth status'),
-  ...forEach('rows', 'keys block, keys unblock, keys revoke, keys delete, keys compare, keys import'),
-  ...forEach('rows', 'devices release, customers delete, products versions, tokens check, auth list'),
-  ...forEach('rows', 'config list, db migrate, db copy, commands'),
-  ...forEach(changedLicense, 'keys update, keys renew, keys transfer'),
+  ...forAll('fields', 'keys create, keys sign, keys heartbeat, keys checkin, keys checkout, sessions release'),
+  ...forAll('fields', 'tokens revoke, signing-keys export, revocations export, webhooks delete, webhooks replay'),
+  ...forAll('fields', 'audit verify, audit export, offline request, offline answer, offline release'),
+  ...forAll('fields', 'auth status'),
+  ...forAll('rows', 'keys block, keys unblock, keys revoke, keys delete, keys compare, keys import'),
+  ...forAll('rows', 'devices release, customers delete, products versions, tokens check, auth list'),
+  ...forAll('rows', 'config list, db migrate, db copy, commands'),
+  ...forAll(changedLicense, 'keys update, keys renew, keys transfer'),
   'keys verify': verification,
   'keys history': z.array(Event),
   explain: explained,

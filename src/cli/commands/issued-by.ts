@@ -9,8 +9,6 @@ import { listOf } from './results.ts';
 export const kinds = ['token', 'product', 'plan'] as const;
 type Kind = (typeof kinds)[number];
 
-export const issuedFields: readonly Field[] = [{ name: 'name' }, { name: 'issued', isNumber: true }];
-
 /** Counts keys issued since an instant by token, product or plan, the largest number first. */
 export async function countIssued(
   client: Client,
@@ -21,7 +19,10 @@ export async function countIssued(
   const names = kind === 'token' ? byToken(client, since, productId) : byTerms(client, kind, since, productId);
   for await (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   const rows = [...counts].map(([name, issued]) => ({ name, issued })).toSorted((a, b) => b.issued - a.issued);
-  const fields = issuedFields.map((field) => (field.name === 'name' ? { ...field, label: kind } : field));
+  const fields: readonly Field[] = [
+    { name: 'name', label: kind },
+    { name: 'issued', isNumber: true },
+  ];
   return { ...listOf(rows, `no key was issued since ${moment(since)}`, { name: 'name' }), fields };
 }
 

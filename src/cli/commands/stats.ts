@@ -6,7 +6,7 @@ import { count } from '../output/words.ts';
 import { checkFiltersExist } from '../request/look-ups.ts';
 import { parseSince } from '../values/instant.ts';
 import { readCommand } from './forms.ts';
-import { countIssued, issuedFields, kinds } from './issued-by.ts';
+import { countIssued, kinds } from './issued-by.ts';
 import { listedFields } from './keys/list.ts';
 import { fieldsShown } from './results.ts';
 
@@ -40,11 +40,7 @@ export const stats = readCommand({
     by: option('--by <WHAT>', 'count issued keys by this', { choices: kinds }),
     since: option('--since <WHEN>', 'with --by: since when, as a day or how long ago; 7d unless given', parseSince),
   },
-  fields: [
-    ...countFields,
-    ...fieldsShown('data', 'productName'),
-    ...fieldsShown('chosen', ...issuedFields.map(({ name }) => name)),
-  ],
+  fields: [...countFields, ...fieldsShown('data', 'productName'), ...fieldsShown('chosen', 'name', 'issued')],
   examples: [
     ['lkm stats', 'the whole account'],
     ['lkm stats -P "$ID"', 'one product'],
