@@ -8,10 +8,10 @@ import { moment, relative, yesNo } from '../output/words.ts';
 import { unlessRefused } from '../request/look-ups.ts';
 import { parseSeconds } from '../values/duration.ts';
 import { parseBoolean } from '../values/scalars.ts';
+import { changeEach, type Description } from './change-each.ts';
 import { changeCommand, customerArgument, ifUpdatedAt, limit, readCommand } from './forms.ts';
 import { listedFields, listOfKeys } from './keys/list.ts';
 import { created, doneTo, fieldsShown, firstOf, issued, listOf, recordOf, updated } from './results.ts';
-import { changeEach, type Description } from './several.ts';
 
 const customerFields: readonly Field[] = [
   { name: 'id' },

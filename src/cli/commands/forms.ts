@@ -22,8 +22,8 @@ import { confirm } from '../prompts/questions.ts';
 import { placeOf } from '../request/target.ts';
 import { parseInstant } from '../values/instant.ts';
 import { parsePositive } from '../values/scalars.ts';
+import { changeKeys, type Description } from './change-each.ts';
 import type { Fields, Outcome } from './results.ts';
-import { changeKeys, type Description } from './several.ts';
 
 interface ReadSpec<A, O> extends Omit<CommandSpec<A, O>, 'run'> {
   read(client: Client, values: ValuesOf<A> & ValuesOf<O>, context: CommandContext): Promise<CommandResult>;
@@ -141,10 +141,7 @@ export function changeCommand<
         if (inBulk) return inBulk(values, context);
         const { changeKeysInBulk } = await import('../bulk/operations/changes.ts');
         const operation = { operation: spec.operation, done: doneToEach, ...rows };
-        return changeKeysInBulk(context, operation, values as RowValues, {
-          input: prepared,
-          asks: asksEach,
-        });
+        return changeKeysInBulk(context, operation, values as RowValues, { input: prepared, asks: asksEach });
       }
       const named = [given ?? []].flat().map(String);
       const found = named.length === 0 && findKeys ? await findKeys(values, context) : new Map<string, string>();

@@ -3,8 +3,8 @@ import { flag, option, productOfKeyOrRows } from '../../command.ts';
 import { count } from '../../output/words.ts';
 import { unlessRefused } from '../../request/look-ups.ts';
 import { keyCheck, keysUnlessFile } from '../../values/license-key.ts';
+import type { Description } from '../change-each.ts';
 import { changeCommand, ifUpdatedAt } from '../forms.ts';
-import type { Description } from '../several.ts';
 
 const fields = ['key', 'done', 'error'];
 
