@@ -71,26 +71,20 @@ const asRows = (all: readonly NamedObject[]): Row[] => all.map(({ id, cells }) =
 
 /** Lets a person pick an object; null without an object to pick. */
 export async function pickObject(what: Pickable, context: CommandContext, values: Values): Promise<string | null> {
-  const { io, settings } = context;
   const { question, open } = what === 'key' || what === 'device' ? pickers[what] : pickerOf(what);
   const find = await open(await context.client(), context, values);
   const first = await find('', new AbortController().signal);
-  if (first.length === 0) return null;
-  return io
-    .prompter(settings)
-    .search(question, async (typed, signal) => asChoices(await find(typed, signal), io.stderr.columns));
+  return first.length === 0 ? null : ask(question, find, context);
 }
 
 /** Lets a person pick one of a few objects; resolves to its id. */
-export function pickAmong(
-  question: string,
-  near: readonly NearObject[],
-  { io, settings }: CommandContext,
-): Promise<string> {
-  const find = filtering(near.map(([id, ...known]) => [id, ...known, id]));
-  const asked = async (typed: string, signal: AbortSignal) => asChoices(await find(typed, signal), io.stderr.columns);
-  return io.prompter(settings).search(question, asked);
-}
+export const pickAmong = (question: string, near: readonly NearObject[], context: CommandContext): Promise<string> =>
+  ask(question, filtering(near.map(([id, ...known]) => [id, ...known, id])), context);
+
+const ask = (question: string, find: FindRows, { io, settings }: CommandContext): Promise<string> =>
+  io
+    .prompter(settings)
+    .search(question, async (typed, signal) => asChoices(await find(typed, signal), io.stderr.columns));
 
 const MARK_WIDTH = 2;
 
