@@ -10,7 +10,7 @@ export type WebhookHeaders =
 export interface WebhookEvent {
   /** The same at each attempt: an event that was handled before can be skipped. */
   readonly id: string;
-  /** Its number in the account: from 1, without gaps. */
+  /** The number of the event in the account: from 1, without gaps. */
   readonly seq: number;
   /** The type of the event: `license.created`. */
   readonly type: string;

@@ -7,7 +7,7 @@ import { isCallError } from './errors.ts';
 import type { ClientOptions } from './options.ts';
 import { isTransient } from './retries.ts';
 
-/** Which events are followed. */
+/** The filters and the end of following. */
 export interface FollowOptions {
   /** The number of the event after which to begin; default: new events only. */
   readonly after?: number | undefined;

@@ -31,7 +31,7 @@ export function requestList(send: Send, endpoint: AnyEndpoint, input: object): L
   };
 }
 
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 interface Place {
   readonly page?: number;
   readonly cursor?: string | number;

@@ -7,7 +7,7 @@ import { systemTiming, type Timing } from './timing.ts';
 /** The parts of the reply to a checkout that a session signs with. */
 export interface SessionKeys {
   readonly sessionId: string;
-  /** Its bytes as UTF-8 are the key of the HMAC. */
+  /** The bytes of the text as UTF-8 are the key of the HMAC. */
   readonly sessionSecret: string;
   readonly nextNonce: string;
 }
@@ -23,7 +23,7 @@ export interface SessionClient {
   readonly keys: Pick<Client['keys'], 'checkout' | 'heartbeat' | 'checkin'>;
 }
 
-/** Of which floating key a session is leased, and for whom. */
+/** The floating key to lease a session of, with its host and user. */
 export type SessionInput = Parameters<Client['keys']['checkout']>[0];
 
 /** A session while work is done in it. */

@@ -26,7 +26,7 @@ export function record<N extends z.ZodString, V extends z.ZodType>(name: N, valu
   return withAtMost(max, z.record(name, value).meta({ maxProperties: max }));
 }
 
-/** The same for an object of any schema. */
+/** An object of any schema with at most `max` members, which are counted first. */
 export const withAtMost = <T extends z.ZodType>(max: number, object: T) =>
   showAs(atMost(max, 'members', (value) => Object.keys(Object(value)).length).pipe(object), object);
 
@@ -95,7 +95,7 @@ export function setOf<const V extends readonly string[]>(values: V) {
   return showAs(items, z.array(z.enum(values)).min(1).max(values.length).meta({ uniqueItems: true }));
 }
 
-/** The same as text, with a comma between them. */
+/** Such an array as text, with commas between the values. */
 export function listField<const V extends readonly string[]>(values: V) {
   const items = setOf(values);
   const field = z.codec(z.string(), items, {

@@ -25,7 +25,7 @@ export function createTokenUses(store: Store) {
         }
       });
     } catch (error) {
-      // Their next use is written again.
+      // The next use of these tokens is written again.
       for (const { tokenId } of uses) noted.delete(tokenId);
       throw error;
     }

@@ -40,7 +40,10 @@ export async function withDatabase<T>(
 }
 
 export interface Inspection extends SchemaStatus, Pick<OpenForReading, 'engine' | 'owner' | 'warnings'> {
-  /** How its secrets are kept, or would be from the first start on. Throws StartupError for a key that does not fit. */
+  /**
+   * How the secrets of the database are kept, or would be from the first start on. Throws StartupError for a key that does
+   * not fit.
+   */
   secretsUnder(masterKey: MasterKey | null): 'plain' | 'sealed';
 }
 

@@ -44,7 +44,7 @@ export async function replaceWords<Owner>(
 export const customerSearch = (accountId: AccountId, pattern: string): Sql =>
   sql`customer_search as w where w.account_id = ${accountId} and w.words like ${pattern}`;
 
-/** The same for licences, and for devices. */
+/** The words `w` of licences and of devices that a pattern matches. */
 export const licenseSearch = (accountId: AccountId, pattern: string): Sql =>
   sql`license_search as w where w.account_id = ${accountId} and w.words like ${pattern}`;
 

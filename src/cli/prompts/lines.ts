@@ -1,6 +1,6 @@
 import { type Find, type Prompter, type Streams, waitForAnswer } from './prompt.ts';
 
-/** As many as a person who hears them can remember. */
+/** The number of choices that a person who hears them can remember. */
 const MAX_CHOICES = 20;
 
 /** The prompter of the accessible mode: questions are plain lines, and choices have numbers. */
@@ -12,7 +12,7 @@ export function linePrompter(streams: Streams, stop: AbortSignal): Prompter {
       const { createInterface } = await import('node:readline/promises');
       // Without output nothing is redrawn: the terminal itself shows typed text, unless it is hidden.
       const lines = createInterface({ input, terminal: isHidden });
-      // Only now: earlier input would be shown, and its Ctrl-D lost.
+      // The question is written only after the input is open: otherwise typed text would be shown, and a Ctrl-D lost.
       say(`${question} `);
       let isShown = false;
       try {

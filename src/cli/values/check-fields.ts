@@ -71,7 +71,7 @@ export function checkInput(command: Declaration, input: Values): void {
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     const message = explainInput(error);
-    // Of the many fields that a change may have, the message would be a list.
+    // The message would list the many fields that a change may have.
     if (/^one of .+, .+ is required$/.test(message)) throw nothingToChange(command, error);
     throw new UsageError(inOptions(message, command), [], { cause: error });
   }

@@ -16,7 +16,7 @@ const idempotency = tableOf('idempotency', {
   path: text('path'),
   /** The token that made the request; null for the owner of a database in process, and if unknown. */
   tokenId: optional(text<TokenId>('token_id')),
-  /** Only the idempotency key opens it; null without a stored response. */
+  /** The response, which only the idempotency key opens; null without a stored response. */
   response: optional(text<SealedResponse>('sealed_response')),
   createdAt: text<Instant>('created_at'),
 });

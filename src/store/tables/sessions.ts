@@ -73,7 +73,7 @@ export function sessionRepository(db: Connection, { sealSecret, openSecret }: Se
     countLive: (license: License, now: Instant) =>
       countOf(db, sql`sessions where ${isOfLicense(license)} and expires_at > ${now}`),
 
-    /** Of all accounts. */
+    /** The number of live sessions of all accounts. */
     countAllLive: (now: Instant) => countOf(db, sql`sessions where expires_at > ${now}`),
 
     removeAll: ({ accountId, id }: License) => sessions.remove(db, { accountId, licenseId: id }),

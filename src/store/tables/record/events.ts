@@ -33,7 +33,7 @@ export const eventRepository = (db: Connection) => ({
   list: (accountId: AccountId, range: SeqRange, filters: EventFilters) =>
     db.all(selectFrom('events', accountId, range, filters), events.read),
 
-  /** The same, with names. */
+  /** Events that pass the filters, with names, oldest first. */
   listNamed: (accountId: AccountId, range: SeqRange, filters: EventFilters) =>
     db.all(selectFrom('named_events', accountId, range, filters), (row: Row) => ({
       ...events.read(row),
