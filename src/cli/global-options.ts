@@ -1,5 +1,5 @@
 import { parseDuration } from './values/duration.ts';
-import { parseCount, parseSwitch, parseTimeout } from './values/scalars.ts';
+import { parseChoice, parseCount, parseSwitch, parseTimeout } from './values/scalars.ts';
 
 export interface GlobalOption {
   readonly usage: string;
@@ -9,6 +9,10 @@ export interface GlobalOption {
   /** Reads the value of an option that a variable or `lkm config` may set too. */
   readonly parse?: (text: string) => unknown;
 }
+
+/** Reads the value of an option; undefined for an option whose text is not checked. */
+export const readerOf = ({ parse, choices }: Pick<GlobalOption, 'parse' | 'choices'>) =>
+  parse ?? (choices && ((text: string) => parseChoice(text, choices)));
 
 export const formats = ['table', 'tsv', 'csv', 'json', 'jsonl'] as const;
 

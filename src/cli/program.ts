@@ -13,7 +13,7 @@ import { findConfigDir } from './config/files.ts';
 import { checkedAs, readSettings } from './config/settings.ts';
 import type { StoredText } from './config/stored-settings.ts';
 import { exitCodes, UsageError } from './failure/errors.ts';
-import { type GlobalOption, globalOptions } from './global-options.ts';
+import { type GlobalOption, globalOptions, readerOf } from './global-options.ts';
 import type { Io } from './io.ts';
 import { print } from './output/standard-output.ts';
 import { runCommand } from './run-command.ts';
@@ -183,9 +183,10 @@ class ReadOption extends Option {
   }
 }
 
-function globalOption({ usage, env, choices, parse }: GlobalOption): Option {
+function globalOption(option: GlobalOption): Option {
+  const { usage, env } = option;
   if (/^--(json|jq)/.test(usage)) return new Option(usage).implies({ format: 'json' });
-  const read = parse ?? (choices && ((text: string) => parseChoice(text, choices)));
+  const read = readerOf(option);
   return read ? new ReadOption(usage, read, env) : new Option(usage);
 }
 

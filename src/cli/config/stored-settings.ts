@@ -1,10 +1,9 @@
 import { ProductId } from '../../contract/scalars.ts';
 import { describeOption, nameOf } from '../command.ts';
 import { type Hint, UsageError } from '../failure/errors.ts';
-import { type GlobalFlags, type GlobalOption, globalOptions } from '../global-options.ts';
+import { type GlobalFlags, type GlobalOption, globalOptions, readerOf } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { quote } from '../output/words.ts';
-import { parseChoice } from '../values/scalars.ts';
 import { changeConfig, readConfig, type StoredSettings } from './config-file.ts';
 import { changeProfile, namedProfile } from './profiles.ts';
 import { checkedAs } from './settings.ts';
@@ -20,15 +19,9 @@ export const storable: Readonly<Record<string, Setting>> = {
   ...Object.fromEntries(globalOptions.flatMap(settingFrom)),
 };
 
-function settingFrom({ usage, env, describe, choices, parse }: GlobalOption): [string, Setting][] {
-  const read = parse ?? (choices && ((text: string) => parseChoice(text, choices)));
-  if (env === undefined || read === undefined) return [];
-  return [
-    [
-      nameOf({ usage }).slice(2),
-      { env, about: describeOption({ describe, ...(choices && { choices }) }), parse: read },
-    ],
-  ];
+function settingFrom({ env, ...option }: GlobalOption): [string, Setting][] {
+  const parse = readerOf(option);
+  return env && parse ? [[nameOf(option).slice(2), { env, about: describeOption(option), parse }]] : [];
 }
 
 function parseProduct(text: string): void {
