@@ -93,7 +93,7 @@ function toNetworkError(
   const reached = !all((error) => isUnreachable(error) || isNotSent(error) || isFinal(error));
   const sent = sentBefore || reached;
   const attempts = call.attempts === 1 ? '1 attempt' : `${call.attempts} attempts`;
-  // Some system errors have a code and no message. With several addresses, the first one's error is shown.
+  // Some system errors have a code and no message. With several addresses, the error of the first address is shown.
   const message = sent ? `no answer from ${host} after ${attempts}` : describeUnsent(errors[0], host, proxy);
   const details = { reached, unreachable: all(isUnreachable), retryable: !all(isFinal) };
   return new NetworkError(message, { call, sent, timedOut, ...details }, { cause });

@@ -105,7 +105,7 @@ interface Lease {
   hasEnded: boolean;
 }
 
-/** No lease is shorter than the interval, so a clock that is ahead of the service's does not end one at once. */
+/** No lease is shorter than the interval, so a clock that is ahead of the service's does not end a lease at once. */
 const endOf = (expiresAt: string, sentAt: number, intervalMs: number): number =>
   Math.max(Date.parse(expiresAt), sentAt + intervalMs);
 

@@ -102,7 +102,7 @@ export const keyDevices = {
     errors: ['notActivated', 'deviceNotFound'],
   }),
 
-  /** Makes a host a device of a licence; takes a slot unless the host holds one. Source: decision 0009. */
+  /** Makes a host a device of a licence; takes a slot unless the host holds a slot. Source: decision 0009. */
   activate: endpoint('POST /key/activate', 'license:activate', {
     summary: 'Activate a licence key on a device',
     description:
@@ -173,7 +173,7 @@ export const keyDevices = {
     errors: [...useErrors, 'deviceNotFound', 'selfResetOff', 'rebindLimit', 'hostActivated'],
   }),
 
-  /** Signs an offline licence file; takes a slot unless the device holds one. Source: API description, POST /key/sign. */
+  /** Signs an offline licence file; takes a slot unless the device holds a slot. Source: API description, POST /key/sign. */
   sign: endpoint('POST /key/sign', 'license:sign', {
     summary: 'Sign an offline licence file for a device',
     description:

@@ -3,7 +3,7 @@ import { commonReasons, mutationReasons, type Reason } from './errors.ts';
 import type { Reply } from './reply.ts';
 import type { Scope } from './scopes.ts';
 
-/** The network as one function. The server is one, the client takes one. */
+/** The network as one function: the server provides it, the client takes it. */
 export type Fetch = (request: Request) => Promise<Response>;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

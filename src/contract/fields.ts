@@ -15,7 +15,7 @@ export const asNumber = (value: unknown): unknown =>
 /** A number of seconds that may be left out. */
 export const secondsField = (min: number, max: number) => z.int().min(min).max(max).optional();
 
-/** An array of `min` to `max` items. It is measured before any item is checked, so that a long one costs nothing. */
+/** An array of `min` to `max` items. It is measured before any item is checked, so that a long array costs nothing. */
 export function list<T extends z.ZodType>(item: T, min: number, max: number) {
   const array = z.array(item).min(min).max(max);
   return showAs(atMost(max, 'items', (value) => (Array.isArray(value) ? value.length : 0)).pipe(array), array);

@@ -67,12 +67,12 @@ export const END_MARK = '…';
 const shownEndOf = (text: string): string | null =>
   /^(?:…|\.{3}|(?:\*+-?)+)?([^\s*.…-]{4,5})$/u.exec(text.trim())?.[1] ?? null;
 
-/** A key in a file, normalised if it is one of ours. Throws `UsageError` for a masked key. */
+/** A key in a file, normalised if lkm has made it. Throws `UsageError` for a masked key. */
 export const readKeyCell = (text: string): string => readWholeKey(isTypo(text) ? text : normaliseWrittenKey(text));
 
 /**
  * Restores separators that a mail or text program changed to spaces, other dashes or nothing, if the check character
- * confirms that the key is ours. Other keys stay unchanged.
+ * confirms that lkm has made the key. Other keys stay unchanged.
  */
 function normaliseWrittenKey(text: string): string {
   const symbols = text.replaceAll(/[\s\p{Dash}\p{Cf}]/gu, '');

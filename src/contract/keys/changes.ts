@@ -128,7 +128,7 @@ export const keyChanges = {
     errors: ['licenseNotFound', 'licenseRevoked', 'stale', 'noEnd'],
   }),
 
-  /** Gives a licence to another customer, to a new one, or to nobody. Source: decision 0049. */
+  /** Gives a licence to another customer, to a new customer, or to nobody. Source: decision 0049. */
   transfer: endpoint('POST /key/transfer', 'license:write', {
     summary: 'Give a licence key to another customer',
     description: 'Gives a licence key to a customer who exists, to a new one, or to nobody. Devices keep their slots.',

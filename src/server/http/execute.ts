@@ -14,7 +14,10 @@ import { isUnreadable, readInput } from './input.ts';
 import { budgetHeader, errorBody, invalidFieldsHeader, JSON_TYPE, startBody, toApiError } from './respond.ts';
 import type { Route } from './routes.ts';
 
-/** Performs a read of durable rows within the concurrency limit; reads of many rows run in the reading thread, if there is one. */
+/**
+ * Performs a read of durable rows within the concurrency limit; reads of many rows run in the reading thread, if the server
+ * has that thread.
+ */
 export function readOnly(parts: AppParts, request: AuthorizedRequest): Promise<ReadResult> {
   const { route, httpRequest } = request;
   return withBody(parts, request, async (bytes) => {
