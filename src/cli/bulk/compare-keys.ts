@@ -47,8 +47,6 @@ export async function compareKeys(
   if (read.problems.count > 0) throw read.problems.error(String(read.file), importKeys.columns);
   for (const text of read.warnings) await context.say({ tone: 'warning', text });
   const client = await context.client();
-  const listed = await unlessRefused('scopeMissing', client.products.list());
-  const products = new Map(listed?.items.map(({ id, name }) => [id, name]));
   const found = new Set<string>();
   const differences: Difference[][] = [];
   await openLimiter(MAX_AT_ONCE, context.io).each(read.rows.entries(), async ([at, { body }]) => {
@@ -58,7 +56,7 @@ export async function compareKeys(
     differences[at] =
       there === null
         ? [{ key, field: 'key', file: 'is there', service: 'is missing' }]
-        : differencesOf(key, sidesOf(body, there, products));
+        : differencesOf(key, sidesOf(body, there));
   });
   const only = productId === undefined ? found : [productId];
   const more = both ? await missingInFile(client, only, new Set(read.rows.map(({ body }) => String(body.key)))) : [];
@@ -92,10 +90,9 @@ const differencesOf = (key: string, sides: Sides): Difference[] =>
   );
 
 /** The compared values of a key in the file and in the service. */
-function sidesOf(body: Body, { license, customer }: KeyResponse, products: ReadonlyMap<string, string>): Sides {
+function sidesOf(body: Body, { license, customer }: KeyResponse): Sides {
   const { expiresAfter = null, expirationDate = null, vendorDisabled, revokedAt, productId } = body;
-  const isNamed =
-    productId === ANY_PRODUCT || products.get(license.productId)?.toLowerCase() === String(productId).toLowerCase();
+  const isNamed = productId === ANY_PRODUCT || license.productName?.toLowerCase() === String(productId).toLowerCase();
   // The first use has set the expiry.
   const isStarted = expirationDate === null && expiresAfter !== null;
   return {

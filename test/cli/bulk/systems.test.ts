@@ -255,6 +255,17 @@ describe('lkm keys compare', () => {
       stderr: '2 keys compared: all are the same\n',
     });
   });
+
+  it('takes the product of a row by its name, and asks for nothing but the keys', async () => {
+    await using shop = await bulkShop();
+    shop.write('keys.csv', 'key,product\nOWN-KEY-OF-1,Engine Pro\nOWN-KEY-OF-2,Engine Pro\n');
+    await shop.at(['keys', 'import', '-f', 'keys.csv', '-y']);
+    shop.write('old.csv', 'key,product\nOWN-KEY-OF-1,engine pro\nOWN-KEY-OF-2,Viewer\n');
+    shop.sent.length = 0;
+    const { stdout } = await shop.at(['keys', 'compare', 'old.csv', '--format', 'tsv']);
+    expect(stdout).toBe(`OWN-KEY-OF-2\tproduct\tViewer\t${shop.product}\n`);
+    expect(shop.sent.map(({ path }) => path)).toEqual(['GET /key', 'GET /key']);
+  });
 });
 
 describe('rows that cannot move', () => {
