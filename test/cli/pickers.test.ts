@@ -48,6 +48,14 @@ describe('at a terminal', () => {
     expect(shown[1]).toMatch(expected);
   });
 
+  it('keys are shown with their customers, without a request for each', async () => {
+    const { at } = await filled();
+    const { prompter, shown } = typing('');
+    const { stderr } = await at('keys get -v', { terminal: true, prompter });
+    expect(shown[1]).toMatch(/ {2}Bob {2}/);
+    expect(stderr.match(/^GET \S+/gm)).toEqual(['GET /key/list', 'GET /key/list', 'GET /key']);
+  });
+
   it('a device is found among those of the key', async () => {
     const { at, answer } = await filled();
     for (const host of ['desk', 'laptop']) await answer(`keys activate BOBS --host-id ${host} --tag Bobs-${host}`);

@@ -29,17 +29,18 @@ const MAX_CHOICES = 20;
 const pickers: Readonly<Record<Exclude<Pickable, Noun>, Picker>> = {
   key: {
     question: 'which key? type a part of it, or of its customer',
-    open: ({ keys, customers }, { io }, { product }) =>
+    open: ({ keys }, { io }, { product }) =>
       searching(async (text) => {
         const productId = typeof product === 'string' ? product : undefined;
         const { items } = await keys.list({ productId, text, page: 1, limit: MAX_CHOICES });
         const expiry = (at: string | null = null): string => `expires ${expiryInBrief(at, io.now())}`;
-        const names = await namesOf(new Set(items.flatMap(({ customerId }) => customerId ?? [])), customers);
-        return items.flatMap(({ key, customerId, activations, maxActivations, expirationDate }): Row[] => {
-          if (isMaskedKey(key)) return [];
-          const customer = names.get(customerId ?? '') ?? customerId ?? EMPTY_CELL;
-          return [[key, key, customer, usageInBrief(activations, maxActivations), expiry(expirationDate)]];
-        });
+        return items.flatMap(
+          ({ key, customerId, customerName, activations, maxActivations, expirationDate }): Row[] => {
+            if (isMaskedKey(key)) return [];
+            const customer = customerName ?? customerId ?? EMPTY_CELL;
+            return [[key, key, customer, usageInBrief(activations, maxActivations), expiry(expirationDate)]];
+          },
+        );
       }),
   },
   device: {
@@ -116,10 +117,4 @@ function searching(ask: (text: string | undefined) => Promise<readonly Row[]>): 
     if (signal.aborted) return [];
     return ask(text || undefined);
   };
-}
-
-/** The names of customers that the token may see. */
-async function namesOf(ids: ReadonlySet<string>, customers: Client['customers']): Promise<ReadonlyMap<string, string>> {
-  const found = await Promise.allSettled(Array.from(ids, (customerId) => customers.get({ customerId })));
-  return new Map(found.flatMap((one) => (one.status === 'fulfilled' ? [[one.value.id, one.value.name]] : [])));
 }
