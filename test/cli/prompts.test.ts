@@ -64,13 +64,22 @@ describe.each<Asking>([
   },
   {
     line: 'tokens revoke tok_1',
-    about: [[200, { action: 'tokens.list', status: true, data: [token], code: 0 }]],
+    about: [[200, { action: 'tokens.get', status: true, data: token, code: 0 }]],
     done: [200, { action: 'tokens.revoke', status: true, code: 0 }],
     answer: true,
     question: 'revoke tok_1 for ever?',
     shown:
       '  tok_1  shop\n  scoped: license:write, license:read\n' +
       '  has issued 12 of 500 keys\n  at https://licensing.example.com\nrevoked tok_1\n',
+    flags: ['--yes'],
+  },
+  {
+    line: 'tokens revoke tok_2',
+    about: [[404, { code: 1, message: 'Token not found' }]],
+    done: [200, { action: 'tokens.revoke', status: true, code: 0 }],
+    answer: true,
+    question: 'revoke tok_2 for ever?',
+    shown: '  tok_2  no token that the service knows\n  at https://licensing.example.com\nrevoked tok_2\n',
     flags: ['--yes'],
   },
   {

@@ -6,6 +6,7 @@ import { readToken } from '../config/token.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { EMPTY_CELL, expiry, moment, relative, usage } from '../output/words.ts';
+import { unlessRefused } from '../request/look-ups.ts';
 import { parseCalendarDuration } from '../values/duration.ts';
 import { readWholeText } from '../values/files.ts';
 import { readExpiry } from '../values/instant.ts';
@@ -189,7 +190,8 @@ export const tokensRevoke = changeCommand({
   ],
 
   asks: ({ id }) => ({
-    about: async (client) => describeToken(id, (await client.tokens.list()).items),
+    about: async (client) =>
+      describeToken(id, await unlessRefused('tokenNotFound', client.tokens.get({ tokenId: id }))),
     question: `revoke ${id} for ever?`,
     action: `revoking ${id}`,
   }),
@@ -199,9 +201,8 @@ export const tokensRevoke = changeCommand({
 const describeNew = ({ id, kind, expiresAt }: Pick<Token, 'id' | 'kind' | 'expiresAt'>, done = 'created'): string =>
   `${done} ${id} · ${kind} · ${expiresAt === null ? 'never expires' : `expires ${moment(expiresAt)}`}`;
 
-function describeToken(id: string, tokens: readonly Token[]): string[] {
-  const token = tokens.find((one) => one.id === id);
-  if (!token) return [`  ${id}  not in the list of tokens`];
+function describeToken(id: string, token: Token | null): string[] {
+  if (token === null) return [`  ${id}  no token that the service knows`];
   const has = token.issued == null ? [] : [`  has issued ${issuedOf(token.issued, token.maxIssues)} keys`];
   return [`  ${id}  ${token.name}`, `  ${token.kind}: ${token.scopes.join(', ')}`, ...has];
 }
