@@ -36,7 +36,8 @@ export function createPlaces(name: string, limits: PlaceLimits, limitsOfToken: P
   function enter(token: string, onClose?: OnClose): Promise<void> {
     const own = waiting.filter((one) => one.token === token).length;
     if (waiting.length >= limits.maxWaiting || own >= limitsOfToken.maxWaiting) {
-      const cause = new Overload(`${waiting.length} ${name} wait, ${own} of them of this token`);
+      const ofToken = limitsOfToken === limits ? '' : `, ${own} of them of this token`;
+      const cause = new Overload(`${waiting.length} ${name} wait${ofToken}`);
       throw apiError('unavailable', {}, { cause });
     }
     return new Promise((resolve, reject) => {

@@ -18,7 +18,10 @@ it('so many run, the others after them in the order of their arrival, and one mo
     }),
   );
   await new Promise(setImmediate);
-  await expect(places.run('', async () => {})).rejects.toMatchObject({ reason: 'unavailable' });
+  await expect(places.run('', async () => {})).rejects.toMatchObject({
+    reason: 'unavailable',
+    cause: { name: 'Overload', message: '3 requests wait' },
+  });
   expect([begun, places.load()]).toEqual([[0, 1], { running: 2, waiting: 3 }]);
   works[1]?.resolve();
   await taken[1];
