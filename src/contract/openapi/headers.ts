@@ -10,7 +10,7 @@ const header = (description: string, example: string | number, schema: object = 
 /** The documented headers of responses. */
 export const responseHeaders = {
   'X-Request-Id': header('Names this request in the log of the service', '4b0c2a4e-0c9e-4d0a-9a55-1f5e3c2d7b11'),
-  RateLimit: header('What is left of the limit: `r` requests for the next `t` seconds', '"requests";r=5999;t=60'),
+  RateLimit: header('What is left: `r` requests now, the whole limit in `t` seconds', '"requests";r=5999;t=1'),
   'RateLimit-Policy': header('The limit: `q` requests in `w` seconds', '"requests";q=6000;w=60'),
   'Retry-After': header('Whole seconds to wait before the request is sent again', 1, {
     ...{ type: 'integer', minimum: 0, maximum: 86_400 },
