@@ -198,6 +198,16 @@ describe('lkm webhooks test', () => {
     expect((await at(`webhooks update ${other.id} --url ${receiver.url}`)).stderr).toContain(`${id} sends to the same`);
   });
 
+  it('prints the secret of a new webhook also where the others cannot be listed', async () => {
+    await using world = await shop();
+    const fetch = async (request: Request): Promise<Response> =>
+      request.method === 'GET'
+        ? Response.json({ message: 'Something went wrong', code: 1 }, { status: 500 })
+        : globalThis.fetch(request);
+    const { code, stdout } = await world.at(`webhooks create --url ${world.receiver.url} --max-retries 0`, { fetch });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^whsec_\S+\n$/) });
+  });
+
   it('finds the ping below what was sent after it', async () => {
     await using world = await shop();
     const { receiver, at, json, create, addCustomer } = world;

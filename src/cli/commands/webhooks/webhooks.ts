@@ -5,7 +5,6 @@ import type { CommandContext } from '../../context.ts';
 import type { Field } from '../../output/result.ts';
 import type { Note } from '../../output/terminal.ts';
 import { moment, relative, yesNo } from '../../output/words.ts';
-import { unlessRefused } from '../../request/look-ups.ts';
 import { parseSeconds } from '../../values/duration.ts';
 import { parsePositive } from '../../values/scalars.ts';
 import { changeCommand, showCommand } from '../forms.ts';
@@ -183,9 +182,10 @@ function stateOf({ active, failingSince, pausedUntil, lastError, disabledReason 
   return lastError === null ? state : `${state}: ${lastError}`;
 }
 
-/** Warns about other webhooks with the same URL. */
+/** Warns about other webhooks with the same URL. If they cannot be listed, the change is reported without a warning. */
 async function sameUrlNotes({ id, url }: Webhook, context: CommandContext): Promise<Note[]> {
-  const all = await unlessRefused('scopeMissing', (await context.client()).webhooks.list());
+  const client = await context.client();
+  const all = await client.webhooks.list().catch(() => null);
   const others = (all?.items ?? []).filter((other) => other.url === url && other.id !== id);
   return others.map((other) => ({ tone: 'warning', text: `${other.id} sends to the same URL` }));
 }
