@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { foldCommand, foldLine } from '../../src/cli/output/words.ts';
+import { person } from './fake-io.ts';
 import { openShop } from './shop.ts';
 
 it('breaks a command between its words, and leaves an option with its value', () => {
@@ -30,4 +31,27 @@ it('breaks the values of a record between words', async () => {
   const { stdout } = await at('tokens show erika', { terminal: true });
   expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
   expect(stdout).toMatch(/license:sign,\n {12}license:reveal/);
+});
+
+it('breaks a warning between words, and leads in its first line', async () => {
+  const { at } = await openShop();
+  const columns = Array.from({ length: 12 }, (_, at) => `strange_${at}`);
+  const { stderr } = await at(`keys import -f - --ignore-unknown -n`, {
+    terminal: { stderr: true },
+    stdin: `key,productId,${columns.join(',')}\nABCD-1234-EFGH,Engine,${columns.join(',')}\n`,
+  });
+  const told = stderr.split('\n').filter((line) => line.includes('strange_'));
+  expect(Math.max(...told.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  expect(told.join(' ')).toBe(`warning: columns left out: ${columns.join(', ')}`);
+});
+
+it('breaks what a question is about between words, and keeps its indentation', async () => {
+  const { at, answer } = await openShop();
+  await answer('tokens create --role support --name erika -q');
+  const { stderr } = await at('tokens revoke erika', {
+    terminal: true,
+    prompter: person({ confirm: async () => false }),
+  });
+  expect(Math.max(...stderr.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+  expect(stderr).toMatch(/\n {2}scoped: license:read, .*,\n {2}license:.*\n/);
 });

@@ -27,17 +27,23 @@ export async function talk(
   const said = notes.filter(({ tone }) => !quiet && (!format.startsWith('json') || tone === 'warning'));
   if (said.length === 0) return;
   const paint = createPaint(colored.stderr);
-  const lead = { done: '', hint: '', warning: paint.yellow('warning: ') };
-  const color = { done: paint.green, hint: paint.dim, warning: (text: string) => text };
+  const color = {
+    done: paint.green,
+    hint: paint.dim,
+    warning: (text: string) => text.replace(lead, (word) => paint.yellow(word)),
+  };
   const lines = said.flatMap(({ tone, text }) =>
     asTyped(text, io.env, serviceOptions)
       .split('\n')
+      .map((line) => (tone === 'warning' ? `warning: ${line}` : line))
       // Indented lines are commands or rows.
       .flatMap((line) => (io.stderr.isTTY ? (line.startsWith(' ') ? foldLine : wrap)(line, io.stderr.columns) : [line]))
-      .map((line) => `${lead[tone]}${color[tone](sanitise(line))}\n`),
+      .map((line) => `${color[tone](sanitise(line))}\n`),
   );
   await io.stderr.write(lines.join(''));
 }
+
+const lead = /^warning: /;
 
 /** Reports a change; for a replayed response, that an earlier request made it. */
 export function doneNote(

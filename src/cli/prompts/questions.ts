@@ -20,7 +20,10 @@ export async function confirm({ settings, io }: CommandContext, asked: Question)
     const why = `${action} needs confirmation, and nothing can be asked: ${settings.notInteractive}`;
     throw new NotConfirmedError(why, [['Nothing was sent. Run it again with:', flag]]);
   }
-  const lines = about.flatMap((line) => (line.startsWith(' ') ? [line] : wrap(line, io.stderr.columns)));
+  const lines = about.flatMap((line) => {
+    const indent = ' '.repeat(line.search(/\S|$/));
+    return wrap(line.trimStart(), io.stderr.columns - indent.length).map((part) => `${indent}${part}`);
+  });
   await io.stderr.write(lines.map((line) => `${sanitise(line)}\n`).join(''));
   const prompter = io.prompter(settings);
   async function isTyped(...texts: readonly string[]): Promise<boolean> {
