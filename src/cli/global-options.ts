@@ -76,7 +76,8 @@ export const globalOptions = [
     usage: '--max-retries <N>',
     env: 'LKM_MAX_RETRIES',
     parse: parseCount,
-    describe: 'attempts after the first, whatever failed (4; while the service is down, 30s of them)',
+    describe:
+      'attempts after the first, whatever failed (4; while the service is down, 30s of them; for 429, --max-wait)',
   },
   {
     usage: '--max-wait <DUR>',

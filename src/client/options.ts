@@ -17,8 +17,8 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined;
   /**
    * The most attempts after the first one, for any kind of failure. The default is 4, without the waits for a request in
-   * progress (409/3) and without attempts while the service cannot be reached (no connection, 502, 503, 504), which
-   * `maxElapsedMs` limits.
+   * progress (409/3) and for a rate limit (429), and without attempts while the service cannot be reached (no connection, 502,
+   * 503, 504), which `maxElapsedMs` limits.
    */
   readonly maxRetries?: number | undefined;
   /**
@@ -28,7 +28,10 @@ export interface ClientOptions {
   readonly maxElapsedMs?: number | undefined;
   /** How long a call is repeated while no connection can be made, in milliseconds; default `maxElapsedMs`. */
   readonly maxUnreachableMs?: number | undefined;
-  /** Longest wait that one 429 or 503 may ask for, and for a request in progress in all; default 60 000. */
+  /**
+   * Longest wait that one 429 or 503 may ask for, and for a request in progress in all; default 60 000. A rate limit is waited for
+   * four times, or this long in all.
+   */
   readonly maxWaitMs?: number | undefined;
   /** The `User-Agent` header; default `lkm`. */
   readonly userAgent?: string | undefined;

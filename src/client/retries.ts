@@ -39,6 +39,20 @@ export function countRetries(limits: RetryLimits): (failed: FailedAttempt) => nu
   let failingMs = 0;
   let inProgress = 0;
   let inProgressMs = 0;
+  let rateLimits = 0;
+  let rateLimitedMs = 0;
+
+  /** Waits for the rate limit: four times, or up to `maxWaitMs` in all, since callers of one token may use up each other's requests. */
+  function waitForRateLimit(askedMs: number | null, random: number): number | null {
+    rateLimits += 1;
+    const waitMs = askedMs ?? Math.min(backoff(rateLimits, random), maxWaitMs);
+    rateLimitedMs += Math.max(MIN_BACKOFF_MS, waitMs);
+    const isWithinRetries =
+      maxRetries === null
+        ? rateLimits <= DEFAULT_RETRIES || rateLimitedMs <= maxWaitMs
+        : failures + inProgress <= maxRetries;
+    return isWithinRetries && waitMs <= maxWaitMs ? waitMs : null;
+  }
 
   /** Waits for a request in progress, up to `maxWaitMs` in all. */
   function waitForOther({ retryAfterMs }: ApiError, random: number): number | null {
@@ -54,15 +68,15 @@ export function countRetries(limits: RetryLimits): (failed: FailedAttempt) => nu
     if (failingMs > 0) failingMs += durationMs;
     if (error instanceof ApiError && isInProgress(error)) return waitForOther(error, random);
     failures += 1;
+    // Only these statuses use `Retry-After` in the contract.
+    const askedMs = hasStatus(error, 429, 503) && 'retryAfterMs' in error ? error.retryAfterMs : null;
+    if (hasStatus(error, 429)) return waitForRateLimit(askedMs, random);
     if (!isOutage(error)) reachedFailures += 1;
     const isWithinRetries =
       maxRetries === null ? isOutage(error) || reachedFailures <= DEFAULT_RETRIES : failures + inProgress <= maxRetries;
     if (!isTransient(error) || !isWithinRetries) return null;
-    // Only these statuses use `Retry-After` in the contract.
-    const askedMs = hasStatus(error, 429, 503) && 'retryAfterMs' in error ? error.retryAfterMs : null;
     if (askedMs !== null && askedMs > maxWaitMs) return null;
     const backoffMs = backoff(failures, random);
-    if (hasStatus(error, 429)) return askedMs ?? Math.min(backoffMs, maxWaitMs);
     const remainingMs = (isUnreachable(error) ? limits.maxUnreachableMs : limits.maxElapsedMs) - failingMs;
     if (!(remainingMs > 0)) return null;
     const waitMs = askedMs === null ? Math.min(backoffMs, Math.ceil(remainingMs)) : Math.max(MIN_BACKOFF_MS, askedMs);

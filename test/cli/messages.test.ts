@@ -213,18 +213,25 @@ describe('an answer of the service', () => {
     expect(stderr).toContain('  POST /create-key answered 500 (code 1) at attempt 3, the last.\n');
   });
 
-  it('that says when to come back is given with the time', () => {
+  it.each([
+    ['', 312_000, '5m12s: try again after 12:05:12 UTC, or add --max-wait 5m12s.'],
+    [
+      ', and a longer wait where short ones were too many',
+      1_000,
+      '1s: try again after 12:00:01 UTC, or add --max-wait 10m.',
+    ],
+  ])('that says when to come back is given with the time%s', (_title, retryAfterMs, told) => {
     const limited = new ApiError({
       reason: 'rateLimited',
       status: 429,
       code: 3,
       message: 'Rate limit exceeded',
-      retryAfterMs: 312_000,
+      retryAfterMs,
       call,
     });
     const { exitCode, hints } = toReport(limited, situation);
     expect(exitCode).toBe(9);
-    expect(hints.at(-1)).toBe('The service asks to wait 5m12s: try again after 12:05:12 UTC, or add --max-wait 5m12s.');
+    expect(hints.at(-1)).toBe(`The service asks to wait ${told}`);
   });
 
   it('that cannot be from lkm ends with 10 and asks about the address, also after a change', () => {

@@ -107,6 +107,9 @@ test.each<[string, readonly CallError[], readonly (number | null)[], Partial<Ret
     [1_000, 1_000, 1_000, stop],
     { maxWaitMs: 3_999 },
   ],
+  ['waits for a rate limit as long as the limit in all', times(61, rateLimited), [...times(60, 1_000), stop], noNumber],
+  ['waits four times for it, however long', times(5, refusal(429, 3, 60_000)), [...times(4, 60_000), stop], noNumber],
+  ['blames the service for no rate limit', [...times(8, rateLimited), reset], [...times(8, 1_000), 2_500], noNumber],
   ['waits for it as long as the limit', times(4, inProgress()), times(4, 1_000), { maxWaitMs: 4_000 }],
   ['backs off from a 429 no longer than the limit', [refusal(429, 3)], [100], { maxWaitMs: 100 }],
   [

@@ -53,13 +53,18 @@ function paramsHint({ call, fields }: ApiError): Hint {
 }
 
 /** `Retry-After` as a duration and a time. */
+const DEFAULT_WAIT_SECONDS = 60;
+const LONG_WAIT = '10m';
+
 function waitHint({ retryAfterMs }: ApiError, { now }: Situation): Hint {
-  if (retryAfterMs === null) return 'Try again later, or wait longer: --max-wait 10m';
+  if (retryAfterMs === null) return `Try again later, or wait longer: --max-wait ${LONG_WAIT}`;
   const seconds = Math.ceil(retryAfterMs / 1_000);
   const until = new Date(now + seconds * 1_000).toISOString();
   const time = seconds < 86_400 ? `${until.slice(11, 19)} UTC` : moment(until);
   const wait = typedDuration(seconds);
-  return `The service asks to wait ${wait}: try again after ${time}, or add --max-wait ${wait}.`;
+  // Short waits were too many.
+  const limit = seconds <= DEFAULT_WAIT_SECONDS ? LONG_WAIT : wait;
+  return `The service asks to wait ${wait}: try again after ${time}, or add --max-wait ${limit}.`;
 }
 
 /** Advice for each error of the service. */
