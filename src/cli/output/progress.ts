@@ -52,8 +52,8 @@ interface Items {
 }
 
 /**
- * Shows progress, speed and remaining time: `████░░░░ 312 of 500 created · 4 failed · 120/s · 2s left`. Where nothing may
- * move, a line every ten seconds.
+ * Shows progress, speed and remaining time: `████░░░░ 312 of 500 created · 4 failed · 120/s · 2s left`; in place of speed
+ * and time that the service asks to wait. Where nothing may move, a line every ten seconds.
  */
 export function showBar(items: Items, settings: Settings, io: Io) {
   const { word, total } = items;
@@ -65,11 +65,12 @@ export function showBar(items: Items, settings: Settings, io: Io) {
   function text(): string {
     const perSecond = ((settled - settledBefore) * 1_000) / Math.max(io.now() - startedAt, 1);
     const waitMs = waitsUntil - io.now();
+    const isMoving = perSecond > 0 && waitMs <= 0;
     const parts = [
       `${settled} of ${total} ${word}`,
       failed > 0 && `${failed} failed`,
-      perSecond > 0 && `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`,
-      perSecond > 0 && settled < total && `${typedDuration(Math.ceil((total - settled) / perSecond))} left`,
+      isMoving && `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`,
+      isMoving && settled < total && `${typedDuration(Math.ceil((total - settled) / perSecond))} left`,
       waitMs > 0 && `the service asks to wait ${count(Math.ceil(waitMs / 1_000), 'second')}`,
     ];
     return parts.filter(Boolean).join(' · ');

@@ -18,6 +18,15 @@ describe('the progress of a run', () => {
     expect(still.stderr).toMatch(/^issued 4 of 4 keys\n$/);
   });
 
+  it('says on a line of a terminal how long the service asks to wait, in place of the speed', async () => {
+    const { io, printed } = fakeIo({ terminal: { stderr: true } });
+    const bar = showBar({ word: 'issued', total: 5_000, settled: 0, failed: 0 }, readSettings({}, io), io);
+    for (let done = 0; done < 1_000; done++) bar.add(true);
+    bar.waiting(1_000);
+    await vi.waitFor(() => expect(printed.stderr).toContain('1000 of 5000 issued · the service asks to wait'));
+    await bar.end();
+  });
+
   it('says how far it has come, how fast it goes and what it waits for; every ten seconds where nothing may move', () => {
     vi.useFakeTimers({ now: NOW });
     try {
@@ -30,8 +39,7 @@ describe('the progress of a run', () => {
       bar.waiting(14_200);
       vi.advanceTimersByTime(10_000);
       expect(printed.stderr).toBe(
-        '100 of 500 created · 3 failed\n' +
-          '500 of 500 created · 4 failed · 20/s · the service asks to wait 5 seconds\n',
+        '100 of 500 created · 3 failed\n' + '500 of 500 created · 4 failed · the service asks to wait 5 seconds\n',
       );
     } finally {
       vi.useRealTimers();
