@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { NOW } from './fake-io.ts';
+import { NOW, person } from './fake-io.ts';
 import { openShop } from './shop.ts';
 
 const DAY = 86_400_000;
@@ -50,6 +50,21 @@ describe('devices that nobody uses', () => {
     ]);
     expect(await answer('devices list -q')).toBe('new-pc');
     expect((await at('devices release --stale 90d --yes')).stderr).toContain('no device to free');
+  });
+
+  it('are told apart from those that an import brought, which lkm has never seen', async () => {
+    const { at } = await openDevices();
+    const devices = [{ hostId: 'moved-pc', activationTime: '2025-01-01T00:00:00.000Z' }];
+    const stdin = JSON.stringify({ productId: 'Engine', key: 'ABCD-1234-EFGH', devices });
+    expect((await at('keys import -f - -y', { stdin })).code).toBe(0);
+    const told = 'imported and not seen since, so they may be in use: 1\n';
+    const dry = await at('devices release --stale 90d --dry-run');
+    expect(dry.stderr).toBe(`warning: ${told}would free 3 devices; nothing was sent\n`);
+    const asked = await at('devices release --stale 90d', {
+      terminal: true,
+      prompter: person({ confirm: async () => false }),
+    });
+    expect(asked.stderr).toContain(`3 devices of 3 keys, not seen since 2026-08-23\n  ${told}`);
   });
 
   it('are not freed without the keys that they hold', async () => {

@@ -99,8 +99,9 @@ async function devicesOf(client: Client, licenseKey: string, filters: Filters) {
 
 export const devicesRelease = command({
   about:
-    'Frees the slots of devices that were not seen for a time: neither activated, nor signed for, nor in a session. A ' +
-    'device that comes back takes a slot again, if one is free. What is done is kept when the command is stopped: run it ' +
+    'Frees the slots of devices that were not seen for a time: neither activated, nor signed for, nor in a session. For a ' +
+    'device that was imported and not seen since, its activation counts. A device that comes back takes a slot again, if ' +
+    'one is free. What is done is kept when the command is stopped: run it ' +
     'again for the rest.',
   operation: 'devices.list',
   options: {
@@ -126,10 +127,16 @@ export const devicesRelease = command({
     const what = count(devices.length, 'device');
     const secrets = devices.map(({ licenseKey }) => licenseKey);
     const shown = { secrets, secret: true } as const;
+    // An import does not tell when devices were used last.
+    const unseen = devices.filter(({ lastSeenOn }) => lastSeenOn === null).length;
+    const doubt = unseen === 0 ? [] : [`imported and not seen since, so they may be in use: ${unseen}`];
     if (dryRun || devices.length === 0) {
       const listed = listOf(devices, `no device to free: all were seen since ${unseenSince}`, {
         name: 'hostId',
-        notes: devices.length === 0 ? [] : [{ tone: 'done', text: `would free ${what}; nothing was sent` }],
+        notes: [
+          ...doubt.map((text) => ({ tone: 'warning', text }) as const),
+          ...(devices.length === 0 ? [] : [{ tone: 'done', text: `would free ${what}; nothing was sent` } as const]),
+        ],
       });
       return { ...listed, ...shown };
     }
@@ -138,6 +145,7 @@ export const devicesRelease = command({
       await confirm(context, {
         about: [
           `${what} of ${count(new Set(secrets).size, 'key')}, not seen since ${unseenSince}`,
+          ...doubt.map((text) => `  ${text}`),
           `  at ${placeOf(await context.target())}`,
         ],
         question: `free ${what}?`,
