@@ -123,13 +123,13 @@ async function countHeld(db: Connection, table: Sql, scope: StatsScope, conditio
 }
 
 const isHeldIn = ({ accountId, productIds }: StatsScope): Sql =>
-  sql`held.account_id = ${accountId} and ${isOfProducts(productIds)}`;
+  sql`held.account_id = ${accountId} and ${hasProductOf(productIds)}`;
 
 const isIn = ({ accountId, productIds }: StatsScope): Sql =>
-  sql`licenses.account_id = ${accountId} and ${isOfProducts(productIds)}`;
+  sql`licenses.account_id = ${accountId} and ${hasProductOf(productIds)}`;
 
 /** The product is in an expression, so that planners do not read all keys of a product to find the first keys. */
-const isOfProducts = (productIds: StatsScope['productIds']): Sql =>
+const hasProductOf = (productIds: StatsScope['productIds']): Sql =>
   productIds === null ? raw('1 = 1') : isAmong(raw(`(licenses.product_id || '')`), productIds);
 
 const numbersOf = (sums: Readonly<Record<keyof KeyCounts, unknown>>): KeyCounts =>

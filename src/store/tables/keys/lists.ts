@@ -79,8 +79,9 @@ function toFilters(accountId: AccountId, wanted: KeyFilters): Filters {
   const { now, until } = status;
   const either = statuses.flatMap((is, at) => {
     const { conditions, either = [] } = filtersOf(accountId, wanted, is);
-    const others = statuses.slice(0, at).filter(isPartOfActive);
-    const own = [...conditions, ...others.map((other) => sql`(${statusFilters[other](now, until)}) is not true`)];
+    // A key may be unused, full and expiring at once: it counts for the first of these only.
+    const before = statuses.slice(0, at).filter(isPartOfActive);
+    const own = [...conditions, ...before.map((part) => sql`(${statusFilters[part](now, until)}) is not true`)];
     return either.length === 0 ? [and(own)] : either.map((one) => and([...own, one]));
   });
   return { conditions: [], either, found };
