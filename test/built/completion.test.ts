@@ -108,6 +108,7 @@ describe.each(shells)('TAB in $shell', { timeout: 300_000 }, ({ shell, start, pr
     const { home, env, lkm } = furnish();
     lkm('customers', 'create', 'Müller & Söhne GmbH', '-q');
     lkm('customers', 'create', `Evil $(touch planted) Ltd`, '-q');
+    lkm('customers', 'create', 'Evan Ltd', '-q');
     prepare(home, lkm);
     await using terminal = new Terminal(start, { cwd: home, env: { ...env, LANG: 'C.UTF-8' } });
     terminal.type(ready);
@@ -118,9 +119,9 @@ describe.each(shells)('TAB in $shell', { timeout: 300_000 }, ({ shell, start, pr
       terminal.type(' --fields id,name --format csv\n');
       await terminal.until(/id,name\s+cus_\w+,Müller & Söhne GmbH[\s\S]*ready> $/);
     }
-    terminal.type(`lkm customers get Ev${TAB}${TAB}`);
-    await sleep(2_000);
-    expect(terminal.shown).not.toContain('touch');
+    terminal.type(`lkm customers get Ev${TAB}`);
+    // The only name that is offered, so it is put in at once.
+    expect(await terminal.until(/Ltd["']? $/)).not.toContain('touch');
   });
 
   it.skipIf(!hasProgram(shell))('offers no key that the shell would run, expand or divide', async () => {
