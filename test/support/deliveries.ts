@@ -16,7 +16,7 @@ export async function createDeliveryWorld(
   options: { readonly timeoutMs?: number; readonly sender?: Sender; readonly parts?: Partial<DeliveryParts> } = {},
 ) {
   const world = await createWorld({ engine, allowPrivateWebhooks: true });
-  const sender = options.sender ?? createSender({ allowPrivate: true, timeoutMs: options.timeoutMs ?? 300 });
+  const sender = options.sender ?? createSender({ allowPrivate: true, timeoutMs: options.timeoutMs ?? 10_000 });
   let now: Instant = STARTED_AT;
   let leases = 0;
   /** Another server on the same database. */

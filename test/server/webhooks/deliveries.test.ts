@@ -171,7 +171,7 @@ describe.each(engines)('deliveries on $name', (engine) => {
   ] satisfies [string, string, ((response: import('node:http').ServerResponse) => void) | null][])(
     'are repeated after %s',
     async (_, error, answer) => {
-      await using it = await createDeliveryWorld(engine);
+      await using it = await createDeliveryWorld(engine, { timeoutMs: 300 });
       await using receiver = await startReceiver();
       if (answer === null) await receiver[Symbol.asyncDispose]();
       else receiver.answer(answer);
