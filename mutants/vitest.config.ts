@@ -12,6 +12,8 @@ export default defineConfig({
   root: process.cwd(),
   test: {
     ...config.test,
+    // A mutant that a test fails by chance is not noticed.
+    retry: 1,
     projects: projects
       .filter(({ test }) => taken.includes(test.name))
       .map(({ test, ...project }) => ({
