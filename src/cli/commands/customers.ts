@@ -1,7 +1,8 @@
 import type { Client } from '../../client/client.ts';
 import { customers } from '../../contract/customers.ts';
-import { bulkOptions, orInBulk, restartOption } from '../bulk/options.ts';
-import { argument, change, command, flag, option, required, yes } from '../command.ts';
+import { bulkOptions, isBulk, orInBulk, restartOption } from '../bulk/options.ts';
+import type { BulkRequest } from '../bulk/request.ts';
+import { argument, change, command, type Declaration, flag, option, required, yes } from '../command.ts';
 import { UsageError } from '../failure/errors.ts';
 import type { Field } from '../output/result.ts';
 import { moment, relative, yesNo } from '../output/words.ts';
@@ -72,7 +73,7 @@ export const customersGet = readCommand({
   },
 });
 
-export const customersCreate = changeCommand({
+const createOne = changeCommand({
   about: 'Creates a customer and prints its id, or with -f one for each row of a file (name, email).',
   operation: 'customers.create',
   arguments: { givenName: argument('[NAME]', 'its name, in place of --name', { field: 'name' }) },
@@ -82,21 +83,26 @@ export const customersCreate = changeCommand({
     ...bulkOptions,
     restart: restartOption,
   },
-  ...orInBulk(customerFields),
+  fields: customerFields,
   examples: [
     ['ID=$(lkm customers create "Ada Ltd" --email it@ada.example)', 'keep its id'],
     ['lkm customers create -f customers.csv -o ids.csv', 'one for each row'],
   ],
+  outcome: (customer) => created(customer, customer.name),
+});
 
-  async inBulk({ givenName, name = givenName, email, ...bulk }, context) {
-    if (name !== undefined || email !== undefined)
+export const customersCreate: Declaration = {
+  ...createOne,
+  ...orInBulk(createOne.fields),
+  async run(values, context) {
+    if (!isBulk(context.written)) return createOne.run(values, context);
+    if ([values.givenName, values.name, values.email].some((value) => value !== undefined))
       throw new UsageError('--name and --email are for one customer: leave them out');
     const { createCustomers } = await import('../bulk/operations/changes.ts');
     const { runBulk } = await import('../bulk/run-bulk.ts');
-    return runBulk(context, createCustomers, { ...bulk, defaults: {} });
+    return runBulk(context, createCustomers, { ...(values as Omit<BulkRequest, 'defaults'>), defaults: {} });
   },
-  outcome: (customer) => created(customer, customer.name),
-});
+};
 
 export const customersUpdate = changeCommand({
   about:

@@ -4,13 +4,14 @@ import { count } from '../../output/words.ts';
 import { unlessRefused } from '../../request/look-ups.ts';
 import { keyCheck, keysUnlessFile } from '../../values/license-key.ts';
 import type { Description } from '../change-each.ts';
-import { changeCommand, ifUpdatedAt } from '../forms.ts';
+import { ifUpdatedAt } from '../forms.ts';
+import { type KeyAddress, keysCommand } from './keys-command.ts';
 
 const fields = ['key', 'done', 'error'];
 
 const note = option('--note <TEXT>', 'why; kept in the audit log');
 
-export const keysBlock = changeCommand({
+export const keysBlock = keysCommand({
   about: 'Blocks keys: they cannot be activated, signed or checked out until they are unblocked.',
   operation: 'keys.block',
   done: 'blocked',
@@ -25,7 +26,7 @@ export const keysBlock = changeCommand({
   ],
 });
 
-export const keysUnblock = changeCommand({
+export const keysUnblock = keysCommand({
   about: 'Makes blocked keys usable again.',
   operation: 'keys.unblock',
   done: 'unblocked',
@@ -36,7 +37,7 @@ export const keysUnblock = changeCommand({
   examples: [['lkm keys unblock "$KEY"', 'it is paid']],
 });
 
-export const keysRevoke = changeCommand({
+export const keysRevoke = keysCommand({
   about:
     'Ends keys for ever, and keeps them with the reason: they cannot be used, changed, renewed or unblocked any more. To ' +
     'stop a key for a time, block it.',
@@ -59,7 +60,7 @@ export const keysRevoke = changeCommand({
   describe: describeUse,
 });
 
-export const keysDelete = changeCommand({
+export const keysDelete = keysCommand({
   about:
     'Deletes keys for ever, with --in-use also those that devices or sessions use. Licence files that were signed stay ' +
     'valid until they expire. To stop a key and keep it, block it.',
@@ -81,7 +82,7 @@ export const keysDelete = changeCommand({
   describe: describeUse,
 });
 
-async function describeUse(client: Client, key: Parameters<Client['keys']['get']>[0]): Promise<Description> {
+async function describeUse(client: Client, key: KeyAddress): Promise<Description> {
   const found = await unlessRefused('licenseNotFound', client.keys.get(key));
   if (found === null) return { lines: ['not there'] };
   const { license, customer } = found;

@@ -10,10 +10,11 @@ import { confirm } from '../../prompts/questions.ts';
 import { placeOf } from '../../request/target.ts';
 import { parseCalendarDuration } from '../../values/duration.ts';
 import { keyCheck, keysOfLine, keysUnlessCustomer, keyUnlessFile, wholeKeys } from '../../values/license-key.ts';
-import { changeCommand, customerOption, ifUpdatedAt } from '../forms.ts';
+import { customerOption, ifUpdatedAt } from '../forms.ts';
 import { namedRecord, type Outcome, secretValue } from '../results.ts';
 import { type Lookup, licenseFields, withStatus } from './get.ts';
 import { newCustomerOptions } from './key-options.ts';
+import { keysCommand } from './keys-command.ts';
 
 /** Without the customer, which the service does not return here. */
 export const changedFields: readonly Field<Lookup>[] = licenseFields.filter(
@@ -34,7 +35,7 @@ function durationBehindKey(text: string): Duration {
   throw new UsageError('the key comes first, and then how long', [['As in:', 'lkm keys renew KEY 1y']]);
 }
 
-export const keysRenew = changeCommand({
+export const keysRenew = keysCommand({
   about:
     'Extends the expiry of a key: adds a duration to it, to now, or to whichever is later. Months keep the day of the ' +
     'first expiry: the 31st, or the last day of a shorter month. The same command run twice renews twice, unless the ' +
@@ -71,7 +72,7 @@ export const keysRenew = changeCommand({
   outcome: (license, _, { io }) => changedKey(license, `renewed · expires ${moment(license.expirationDate)}`, io),
 });
 
-export const keysReissue = changeCommand({
+export const keysReissue = keysCommand({
   about:
     'Replaces a key by a new one and prints that: the licence, its devices and its history stay. The old key works for ' +
     'another week, or for as long as --overlap says. The same command run twice replaces the key twice.',
@@ -101,7 +102,7 @@ export const keysReissue = changeCommand({
   }),
 });
 
-export const keysTransfer = changeCommand({
+export const keysTransfer = keysCommand({
   about: 'Gives keys to another customer, to a new one, or to nobody. Their devices keep their slots.',
   operation: 'keys.transfer',
   done: 'transferred',
@@ -125,14 +126,13 @@ export const keysTransfer = changeCommand({
     ['lkm keys transfer "$KEY" --new-customer-name "Ada Ltd"', 'a new one'],
     ['lkm keys transfer --from-customer "Ada Ltd" --customer cus_…', 'all keys of another one'],
   ],
-  prepare({ keys = [], fromCustomer }, { written }) {
-    if (fromCustomer === undefined || (keys.length === 0 && written.file === undefined)) return undefined;
-    const other = keys.length > 0 ? 'KEY' : '-f';
-    const message = `${other} and --from-customer name two lists of keys; give one of them`;
-    throw new UsageError(message, ['Nothing was sent.']);
-  },
-  async findKeys({ fromCustomer, customer, newCustomerName, product, yes }, context) {
+  async findKeys({ keys: given = [], fromCustomer, customer, newCustomerName, product, yes }, context) {
     if (fromCustomer === undefined) return new Map();
+    if (given.length > 0 || context.written.file !== undefined) {
+      const other = given.length > 0 ? 'KEY' : '-f';
+      const message = `${other} and --from-customer name two lists of keys; give one of them`;
+      throw new UsageError(message, ['Nothing was sent.']);
+    }
     const client = await context.client();
     const nameOf = async (customerId: string) => (await client.customers.get({ customerId })).name;
     const all = await Array.fromAsync(client.keys.list({ customerId: fromCustomer, productId: product }));

@@ -3,11 +3,12 @@ import { parseCalendarDuration } from '../../values/duration.ts';
 import { readExpiry } from '../../values/instant.ts';
 import { keyCheck, keysUnlessFile } from '../../values/license-key.ts';
 import { orNone, parseBoolean, parseLimit, parseMetadataName, textOrNone } from '../../values/scalars.ts';
-import { changeCommand, ifUpdatedAt } from '../forms.ts';
+import { ifUpdatedAt } from '../forms.ts';
 import { fingerprintMatch, metadataOptions, seatOptions, trialOption } from './key-options.ts';
+import { keysCommand } from './keys-command.ts';
 import { changedFields, changedKey } from './renew.ts';
 
-export const keysUpdate = changeCommand({
+export const keysUpdate = keysCommand({
   about:
     'Changes the limits, the expiry and other fields of a key. What is not given stays as it is. Metadata and features are ' +
     'merged by name.',
