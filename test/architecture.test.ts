@@ -39,7 +39,7 @@ const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Re
 const serverImporters = [
   'cli/request/connection.ts',
   'cli/request/operator.ts',
-  'cli/commands/serve.ts',
+  'cli/commands/serving/start.ts',
   'cli/commands/webhooks/listen.ts',
 ];
 

@@ -1,18 +1,46 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../../../client/client.ts';
 import { toInstant } from '../../../domain/time.ts';
-import { isPostgres } from '../../config/location.ts';
+import { isPostgres, locate } from '../../config/location.ts';
 import type { CommandContext } from '../../context.ts';
-import { codeOf, LocalError } from '../../failure/errors.ts';
+import { codeOf, LocalError, UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
+import type { CommandResult } from '../../output/result.ts';
 import { quote } from '../../output/words.ts';
 import { asOwnerOf } from '../../request/connection.ts';
+import type { ServeValues } from './options.ts';
+import { start } from './start.ts';
+
+/** Serves while a command runs, which has stdout for itself. */
+export async function serveCommand(
+  words: readonly string[],
+  values: ServeValues,
+  context: CommandContext,
+): Promise<CommandResult> {
+  const { io, flags, settings } = context;
+  if (settings.output !== null) throw new UsageError('-o does not go with a command behind --');
+  const db = flags.db ? locate(flags.db, io) : temporaryDatabase(context);
+  const { logFormat = 'none', clock, seed } = values;
+  const serveWith = async (lent: string | null): Promise<number> => {
+    const { server, adminToken } = await start({ ...values, logFormat }, db, values.port ?? 0, context);
+    try {
+      return await runAgainst(server.url, lent ?? adminToken ?? '', words, io);
+    } finally {
+      await server.close();
+    }
+  };
+  const isThere = seed === undefined && (isPostgres(db) || existsSync(db));
+  const exitCode = isThere ? await withTemporaryToken(db, clock, context, serveWith) : await serveWith(null);
+  return { kind: 'chunks', chunks: nothing(), data: null, quiet: [], exitCode };
+}
+
+async function* nothing(): AsyncGenerator<never> {}
 
 /** A temporary database, removed when lkm ends. */
-export function temporaryDatabase({ io, onClose }: CommandContext): string {
+function temporaryDatabase({ io, onClose }: CommandContext): string {
   const folder = join(io.tempDir, `lkm-serve-${io.uuid().slice(0, 8)}`);
   mkdirSync(folder, { mode: 0o700 });
   onClose(async () => rmSync(folder, { recursive: true, force: true }));
@@ -22,7 +50,7 @@ export function temporaryDatabase({ io, onClose }: CommandContext): string {
 const DAY_MS = 86_400_000;
 
 /** Creates an admin token for `work`, by the clock of the server, and revokes it afterwards. */
-export async function withTemporaryToken<T>(
+async function withTemporaryToken<T>(
   db: string,
   clock: number | undefined,
   context: CommandContext,
@@ -48,7 +76,7 @@ export async function withTemporaryToken<T>(
 const replaced = ['LKM_DB', 'LKM_PROFILE', 'LKM_TOKEN_FILE'];
 
 /** Runs a command against a server; resolves to its exit code as a shell reports it. Throws `LocalError`. */
-export async function runAgainst(
+async function runAgainst(
   url: string,
   token: string,
   [program = '', ...words]: readonly string[],
