@@ -1,3 +1,5 @@
+import type { InputError, InputIssue } from '../../client/errors.ts';
+
 /** Scripts rely on these values. */
 export const exitCodes = {
   ok: 0,
@@ -127,4 +129,13 @@ export function ofForm<T>(message: string, hints: readonly Hint[], read: () => T
   } catch (cause) {
     throw new LocalError(message, hints, { cause });
   }
+}
+
+/** Describes a wrong input without the messages of zod, which are not written for people. */
+export const explainInput = ({ issues }: InputError): string => issues.map(inputIssue).join('; ');
+
+function inputIssue({ path, message }: InputIssue): string {
+  if (message.endsWith('received undefined')) return `${path} is missing`;
+  const said = /^(Too (small|big)|Invalid |Unrecognized )/.test(message) ? 'does not fit the contract' : message;
+  return path === '' || said.startsWith(path) ? said : `${path}: ${said}`;
 }

@@ -1,7 +1,6 @@
 import {
   type CallError,
   InputError,
-  type InputIssue,
   isCallError,
   NetworkError,
   outcomeUnknown,
@@ -12,7 +11,7 @@ import { waysWithoutServer } from '../config/location.ts';
 import { firstLower } from '../output/words.ts';
 import { adviseOn } from './advice.ts';
 import { explainConnection } from './connection.ts';
-import { CommandError, type ExitCode, exitCodes, type Hint } from './errors.ts';
+import { CommandError, type ExitCode, exitCodes, explainInput, type Hint } from './errors.ts';
 import { addressIn, type Situation } from './situation.ts';
 
 export interface Report {
@@ -45,15 +44,6 @@ export function toReport(error: unknown, situation: Situation): Report {
   return newReport('internal', `something went wrong inside lkm: ${message}`, exitCodes.internal, [
     'This is a bug. Run it again with --debug, and report what it says.',
   ]);
-}
-
-/** Describes a wrong input without the messages of zod, which are not written for people. */
-export const explainInput = ({ issues }: InputError): string => issues.map(inputIssue).join('; ');
-
-function inputIssue({ path, message }: InputIssue): string {
-  if (message.endsWith('received undefined')) return `${path} is missing`;
-  const said = /^(Too (small|big)|Invalid |Unrecognized )/.test(message) ? 'does not fit the contract' : message;
-  return path === '' || said.startsWith(path) ? said : `${path}: ${said}`;
 }
 
 /** Recognised by its name: the class belongs to the server, which is loaded only when it is needed. */

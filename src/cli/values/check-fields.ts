@@ -5,8 +5,7 @@ import type { AnyEndpoint } from '../../contract/endpoint.ts';
 import { contract } from '../../contract/index.ts';
 import { METADATA_LIMITS } from '../../contract/keys/metadata.ts';
 import { type Command, type Declaration, nameOf, type Parameter, parametersOf } from '../command.ts';
-import { type Hint, UsageError } from '../failure/errors.ts';
-import { explainInput } from '../failure/report.ts';
+import { explainInput, type Hint, UsageError } from '../failure/errors.ts';
 import { count, duration } from '../output/words.ts';
 import { parseSeconds } from './duration.ts';
 
