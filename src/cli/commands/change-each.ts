@@ -5,7 +5,7 @@ import type { CommandResult } from '../output/result.ts';
 import { doneNote, type Note } from '../output/terminal.ts';
 import { count, keyEnd } from '../output/words.ts';
 import { confirm } from '../prompts/questions.ts';
-import { type Change, isRefusal } from '../request/changes.ts';
+import { type Change, isRefusal, type PreparedChange } from '../request/changes.ts';
 import { placeOf } from '../request/target.ts';
 
 interface Row {
@@ -41,7 +41,7 @@ interface Several {
  * made; any other error, and the refusal of a single change, ends the command.
  */
 export async function changeEach(context: CommandContext, several: Several): Promise<CommandResult> {
-  const { noun, done, ids, nameOf, changeOf, describe } = several;
+  const { noun, ids, nameOf, changeOf, describe } = several;
   const [name, isDone] = several.columns;
   if (new Set(ids).size < ids.length) throw new UsageError(`a ${noun} is given twice`, ['Nothing was sent.']);
   const alone = ['idempotencyKey', 'ifUpdatedAt'].find((name) => context.written[name] !== undefined);
@@ -53,24 +53,7 @@ export async function changeEach(context: CommandContext, several: Several): Pro
   const asked: Change[] = [];
   for (const id of ids) asked.push(await changeOf(id));
   const changes = await context.prepare(asked);
-
-  const rows: Row[] = [];
-  for (const { idempotencyKey, send } of changes) {
-    const called = nameOf(ids[rows.length] ?? '');
-    try {
-      const changed = await send();
-      rows.push({ error: null, idempotencyKey });
-      await context.say(doneNote(changed, isUnchanged(changed.answer) ? wasSo(called, done) : `${done} ${called}`));
-    } catch (error) {
-      if (ids.length === 1) throw error;
-      if (!isRefusal(error)) {
-        await context.say(warning(`${howMany(rows, several)}; stopped at ${called}`));
-        throw error;
-      }
-      rows.push({ error: error.message, idempotencyKey });
-      await context.say(warning(`not ${done} ${called}: ${error.message}`));
-    }
-  }
+  const rows = await sendAll(changes, several, context);
   const doneIds = ids.filter((_, at) => rows[at]?.error === null);
   const failed = ids.filter((id) => !doneIds.includes(id));
   return {
@@ -83,6 +66,32 @@ export async function changeEach(context: CommandContext, several: Several): Pro
       notes: [warning(`${howMany(rows, several)}; not ${failed.map(nameOf).join(', ')}`)],
     }),
   };
+}
+
+async function sendAll(
+  changes: readonly PreparedChange[],
+  several: Several,
+  { say }: CommandContext,
+): Promise<readonly Row[]> {
+  const { ids, done, nameOf } = several;
+  const rows: Row[] = [];
+  for (const { idempotencyKey, send } of changes) {
+    const called = nameOf(ids[rows.length] ?? '');
+    try {
+      const changed = await send();
+      rows.push({ error: null, idempotencyKey });
+      await say(doneNote(changed, isUnchanged(changed.answer) ? wasSo(called, done) : `${done} ${called}`));
+    } catch (error) {
+      if (ids.length === 1) throw error;
+      if (!isRefusal(error)) {
+        await say(warning(`${howMany(rows, several)}; stopped at ${called}`));
+        throw error;
+      }
+      rows.push({ error: error.message, idempotencyKey });
+      await say(warning(`not ${done} ${called}: ${error.message}`));
+    }
+  }
+  return rows;
 }
 
 /** Messages on the way contain only the ends of keys. */

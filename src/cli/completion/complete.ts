@@ -3,7 +3,7 @@ import { globalOptions } from '../global-options.ts';
 import type { Io } from '../io.ts';
 import { isPlainName, isPlainWord } from '../output/words.ts';
 import { commandEntries, groups } from '../tree.ts';
-import { type Candidate, describeObjects, type GivenOptions } from './objects.ts';
+import { type Candidate, describeObjects } from './objects.ts';
 
 export type Completion = readonly Candidate[] | 'files';
 
@@ -51,13 +51,15 @@ const nameIn = (word: string): string => word.replace(/^--[a-z-]+=/, '');
 
 export const FILES = ':files';
 
+/** What the words before the cursor say. */
 interface Line {
-  readonly path: readonly string[];
-  readonly command: Command | undefined;
-  readonly positional: readonly string[];
-  readonly given: GivenOptions;
+  path: readonly string[];
+  entry: CommandEntry | undefined;
+  command: Command | undefined;
+  readonly positional: string[];
+  readonly given: Record<string, string>;
   /** The option that still waits for its value. */
-  readonly open: Flag | undefined;
+  open: Flag | undefined;
 }
 
 /** The parts of an option or an argument that completion needs. */
@@ -66,33 +68,40 @@ interface Flag extends Pick<Parameter, 'usage' | 'describe' | 'field' | 'choices
 }
 
 async function readLine(words: readonly string[]): Promise<Line> {
-  const path: string[] = [];
-  const positional: string[] = [];
-  const given: Record<string, string> = {};
-  let command: Command | undefined;
-  let entry: CommandEntry | undefined;
-  let open: Flag | undefined;
+  const line: Line = { path: [], entry: undefined, command: undefined, positional: [], given: {}, open: undefined };
   for (const word of words) {
-    if (open !== undefined) {
-      const isValue = mayBeValue(open, word);
-      given[open.name] = isValue ? word : '';
-      open = undefined;
-      if (isValue) continue;
-    }
-    if (word.startsWith('-')) {
-      const [, form = word, value] = /^([^=]*)=(.*)$/s.exec(word) ?? [];
-      const flag = flagNamed(form, command);
-      if (flag !== undefined && value === undefined && placeholderOf(flag) !== undefined) open = flag;
-      else if (flag !== undefined) given[flag.name] = value ?? '';
-    } else if (entry !== undefined) {
-      positional.push(word);
-    } else {
-      path.push(ownWord(word, path));
-      entry = commandEntries.find((one) => one.path === path.join(' ') || one.shortcut === path.join(' '));
-      command = await entry?.load();
-    }
+    if (isValueOfOption(word, line)) continue;
+    if (word.startsWith('-')) readOption(word, line);
+    else if (line.entry !== undefined) line.positional.push(word);
+    else await readWord(word, line);
   }
-  return { path, command, positional, given, open };
+  return line;
+}
+
+/** Gives the word to the option that waits for a value, unless it begins the next option. */
+function isValueOfOption(word: string, line: Line): boolean {
+  const { open, given } = line;
+  if (open === undefined) return false;
+  const isValue = mayBeValue(open, word);
+  given[open.name] = isValue ? word : '';
+  line.open = undefined;
+  return isValue;
+}
+
+function readOption(word: string, line: Line): void {
+  const [, form = word, value] = /^([^=]*)=(.*)$/s.exec(word) ?? [];
+  const flag = flagNamed(form, line.command);
+  if (flag === undefined) return;
+  if (value === undefined && placeholderOf(flag) !== undefined) line.open = flag;
+  else line.given[flag.name] = value ?? '';
+}
+
+/** Reads the next word of the name of a command. */
+async function readWord(word: string, line: Line): Promise<void> {
+  line.path = [...line.path, ownWord(word, line.path)];
+  const path = line.path.join(' ');
+  line.entry = commandEntries.find((one) => one.path === path || one.shortcut === path);
+  line.command = await line.entry?.load();
 }
 
 /** Whether a word after an option can be its value. If the value is optional, `-…` is the next option. */

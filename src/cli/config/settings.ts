@@ -22,11 +22,8 @@ export type Settings = Readonly<ReturnType<typeof readSettings>>;
 /** Throws `UsageError` for options that contradict each other. */
 export function readSettings(flags: GlobalFlags, io: Io) {
   const { env } = io;
-  const { format: chosen, json, jq = null, quiet = false, verbose = false, debug = false, accessible = false } = flags;
-  if (json && chosen !== 'json') throw new UsageError('--json and --format disagree; give one of them');
-  if (jq !== null && chosen && !chosen.startsWith('json')) {
-    throw new UsageError(`--jq filters JSON, and --format ${chosen} asks for something else`);
-  }
+  const { quiet = false, verbose = false, debug = false, accessible = false } = flags;
+  const chosen = chosenFormat(flags);
   const output = flags.output === undefined || flags.output === '-' ? null : fileName(flags.output);
   const notInteractive = whyNotInteractive(flags, io, chosen ?? 'table');
   const format: Format = chosen ?? (io.stdout.isTTY && output === null ? 'table' : 'tsv');
@@ -41,7 +38,7 @@ export function readSettings(flags: GlobalFlags, io: Io) {
     hasNamedLines: chosen === undefined && formatNamedBy(output) === undefined && format === 'tsv',
     fields: flags.fields === undefined ? null : flags.fields.split(',').map((field) => field.trim()),
     sort: flags.sort ?? null,
-    jq,
+    jq: flags.jq ?? null,
     output,
     force: flags.force ?? false,
     quiet,
@@ -60,6 +57,14 @@ export function readSettings(flags: GlobalFlags, io: Io) {
     /** The options that name the service: suggested command lines need them too. */
     serviceOptions: serviceOptions(flags),
   };
+}
+
+function chosenFormat({ format, json, jq }: GlobalFlags): Format | undefined {
+  if (json && format !== 'json') throw new UsageError('--json and --format disagree; give one of them');
+  if (jq !== undefined && format && !format.startsWith('json')) {
+    throw new UsageError(`--jq filters JSON, and --format ${format} asks for something else`);
+  }
+  return format;
 }
 
 /** Empty if an option contains a secret. A base URL has no query and no user name. */

@@ -4,21 +4,16 @@ import type { CommandError, Hint } from './errors.ts';
 import { adviseOnScope } from './scope-advice.ts';
 import { addressIn, type Situation } from './situation.ts';
 
+type Advice = Pick<CommandError, 'message' | 'hints'>;
+
 /** Explains an error of the service and proposes a next step. */
-export function adviseOn(error: ApiError, situation: Situation): Pick<CommandError, 'message' | 'hints'> {
+export function adviseOn(error: ApiError, situation: Situation): Advice {
   const { status, reason } = error;
-  const { tokenFrom } = situation;
-  if (status === 401) {
-    return {
-      message: `the service refused the token${tokenFrom === null ? '' : ` from ${tokenFrom}`}`,
-      hints: [`It may be revoked, expired, or belong to another service than ${addressIn(situation)}.`],
-    };
-  }
+  if (status === 401) return tokenRefused(situation);
   const message = (reason && messages[reason]) ?? firstLower(error.message);
   if (status === 429) return { message, hints: [waitHint(error, situation)] };
   if (reason === 'invalidParams') {
-    const isKey = error.fields.length === 1 && error.fields[0] === 'licenseKey';
-    return isKey ? noKey : { message, hints: [paramsHint(error)] };
+    return error.fields.join() === 'licenseKey' ? noKey : { message, hints: [paramsHint(error)] };
   }
   if (reason === 'scopeMissing') return adviseOnScope(error, situation);
   if (reason === 'notActivated' && error.call?.operation === 'POST /deactivate-key') {
@@ -28,6 +23,11 @@ export function adviseOn(error: ApiError, situation: Situation): Pick<CommandErr
   if (latest) return { message, hints: [['The longest that works:', situation.rerun(latest, '--expires')]] };
   return { message, hints: (reason && hintsByReason[reason]) ?? [] };
 }
+
+const tokenRefused = (situation: Situation): Advice => ({
+  message: `the service refused the token${situation.tokenFrom === null ? '' : ` from ${situation.tokenFrom}`}`,
+  hints: [`It may be revoked, expired, or belong to another service than ${addressIn(situation)}.`],
+});
 
 /** The answer to a text that is shorter than any key that was issued here. */
 const noKey = {

@@ -12,28 +12,13 @@ import type { RunState } from '../run-state.ts';
 import { withValues } from './advice.ts';
 import { exitCodes, type Hint, hintText, InterruptedError } from './errors.ts';
 import type { Report } from './report.ts';
+import type { Situation } from './situation.ts';
 
 /** Prints an error and resolves to the exit code. */
 export async function fail(error: unknown, state: RunState): Promise<number> {
-  const { argv, io, settings, context } = state;
-  const { toReport } = await import('./report.ts');
+  const { argv, io, settings } = state;
+  const report = await reportOn(error, state);
   const { withoutTokens } = await import('../../domain/token.ts');
-  const isScopeMissing = error instanceof ApiError && error.reason === 'scopeMissing';
-  const explained = toReport(interruption(state) ?? failureOf(error, context) ?? error, {
-    baseUrl: context?.connection?.baseUrl ?? null,
-    tokenFrom: context?.connection?.token?.from ?? null,
-    servedDb: context?.connection?.servedDb,
-    scopes: isScopeMissing ? await scopesOf(state) : [],
-    token: isScopeMissing ? await tokenOf(state) : null,
-    now: io.now(),
-    rerun: (value, option) => rerunLine(state, value, option),
-  });
-  const cause = explained.exitCode === exitCodes.outcomeUnknown ? context?.connection?.failure?.() : null;
-  const hints = cause ? [`The database failed: ${cause.message}.`, ...explained.hints] : explained.hints;
-  const typed = typedValues(state);
-  const filled = hints.map((hint): Hint => (typeof hint === 'string' ? hint : [hint[0], withValues(hint[1], typed)]));
-  const lines = explained.request === null ? filled : [explained.request, ...filled];
-  const report = { ...explained, ...asShown({ ...explained, hints: lines }, io, settings?.serviceOptions) };
   const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : wantsJson(argv, io);
   const paint = createPaint(settings?.color.stderr ?? false);
   // The message repeats typed words, and some people type a token in place of a name or a file.
@@ -44,6 +29,35 @@ export async function fail(error: unknown, state: RunState): Promise<number> {
     await io.stderr.write(withoutTokens(`${lines.map(sanitise).join('\n')}\n`));
   }
   return report.exitCode;
+}
+
+/** The report as it is printed: with the typed values in its command lines, without secrets. */
+async function reportOn(error: unknown, state: RunState): Promise<Report> {
+  const { io, settings, context } = state;
+  const { toReport } = await import('./report.ts');
+  const situation = await situationOf(error, state);
+  const report = toReport(interruption(state) ?? failureOf(error, context) ?? error, situation);
+  const cause = report.exitCode === exitCodes.outcomeUnknown ? context?.connection?.failure?.() : null;
+  const typed = typedValues(state);
+  const hints = report.hints.map(
+    (hint): Hint => (typeof hint === 'string' ? hint : [hint[0], withValues(hint[1], typed)]),
+  );
+  if (cause) hints.unshift(`The database failed: ${cause.message}.`);
+  if (report.request !== null) hints.unshift(report.request);
+  return { ...report, ...asShown({ ...report, hints }, io, settings?.serviceOptions) };
+}
+
+async function situationOf(error: unknown, state: RunState): Promise<Situation> {
+  const connection = state.context?.connection;
+  const isScopeMissing = error instanceof ApiError && error.reason === 'scopeMissing';
+  return {
+    baseUrl: connection?.baseUrl ?? null,
+    tokenFrom: connection?.token?.from ?? null,
+    servedDb: connection?.servedDb,
+    ...(isScopeMissing && { scopes: await scopesOf(state), token: await tokenOf(state) }),
+    now: state.io.now(),
+    rerun: (value, option) => rerunLine(state, value, option),
+  };
 }
 
 /**

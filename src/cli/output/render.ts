@@ -47,15 +47,27 @@ interface Rendering extends Layout, Pick<RenderContext, 'fields' | 'chosen'> {
 }
 
 async function render(result: WholeResult, rendering: Rendering): Promise<string> {
-  const { format, quiet } = rendering;
+  const { format, chosen, quiet, view } = rendering;
   if (format === 'json' || format === 'jsonl') return renderJson(result, rendering);
   if (result.kind === 'file') return result.content.replace(/\n?$/, '\n');
-  if (quiet && rendering.chosen === null) return result.quiet.map((line) => `${sanitise(line)}\n`).join('');
-  const isText = rendering.chosen === null && (format === 'table' || format === 'tsv');
-  if (result.kind === 'text' && (isText || !result.rows)) return await result.draw(rendering.view);
-  if (result.kind === 'done' && isText) return '';
-  if (result.kind === 'value' && isText) return `${sanitise(result.value)}\n`;
-  return renderFields(result, quiet && format === 'table' ? { ...rendering, format: 'tsv' } : rendering);
+  if (quiet && chosen === null) return result.quiet.map((line) => `${sanitise(line)}\n`).join('');
+  if (result.kind === 'text' && !result.rows) return await result.draw(view);
+  const text = chosen === null && format !== 'csv' ? await textOf(result, view) : null;
+  return text ?? renderFields(result, quiet && format === 'table' ? { ...rendering, format: 'tsv' } : rendering);
+}
+
+/** The text of a result that is more than its fields; null for other results. */
+async function textOf(result: Fielded, view: View): Promise<string | null> {
+  switch (result.kind) {
+    case 'text':
+      return await result.draw(view);
+    case 'done':
+      return '';
+    case 'value':
+      return `${sanitise(result.value)}\n`;
+    default:
+      return null;
+  }
 }
 
 type Fielded = Extract<WholeResult, { kind: 'value' | 'record' | 'rows' | 'text' | 'done' }>;

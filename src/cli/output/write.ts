@@ -24,24 +24,29 @@ export async function writeResult(result: CommandResult, context: WriteContext):
   const hidden = new Set<string>();
   const rendered = await renderResult(result, context, { isIndented, hidden });
   const text = filter === null ? rendered : filter.apply(rendered, result);
-  if (destination !== null) {
-    const content = becomesFile ? result.content : text;
-    await result.beforeFile?.(content);
-    await destination.write(content, { secret: result.secret ?? false }).catch((error: unknown) => {
-      throw unwritable(String(settings.output), error, howToRepeat(result, context, 'for another file'));
-    });
-  }
+  if (destination !== null) await writeFile(becomesFile ? result.content : text, result, destination, context);
   const isPrinted = destination === null || (becomesFile && settings.format.startsWith('json'));
   const repeat = () => howToRepeat(result, context, 'where it can be written');
-  const isTaken =
-    !isPrinted ||
-    (await print(result.kind === 'file' || filter !== null ? printable(text, context) : text, io, repeat));
+  const printed = result.kind === 'file' || filter !== null ? printable(text, context) : text;
+  const isTaken = !isPrinted || (await print(printed, io, repeat));
   await talk(
     [...writtenNote(result, context), ...emptyNote(result), ...hiddenNote(hidden), ...(result.notes ?? [])],
     settings,
     io,
   );
   return isTaken;
+}
+
+async function writeFile(
+  content: string,
+  result: WholeResult,
+  destination: Destination,
+  context: WriteContext,
+): Promise<void> {
+  await result.beforeFile?.(content);
+  await destination.write(content, { secret: result.secret ?? false }).catch((error: unknown) => {
+    throw unwritable(String(context.settings.output), error, howToRepeat(result, context, 'for another file'));
+  });
 }
 
 /** Keeps one part in memory. */
@@ -68,30 +73,36 @@ async function* filteredWhole(result: Extract<CommandResult, { kind: 'chunks' }>
   yield filter.apply((await Array.fromAsync(result.chunks)).join(''), result);
 }
 
+type Stream = Extract<CommandResult, { kind: 'stream' }>;
+
 /** Writes a line per object: JSON, csv, the command's own line on a terminal, or tabs. */
-async function writeStream(
-  result: Extract<CommandResult, { kind: 'stream' }>,
-  context: WriteContext,
-): Promise<boolean> {
+async function writeStream(result: Stream, context: WriteContext): Promise<boolean> {
   const { stream, quietOf, lineOf } = result;
   const { settings, io, chosen, filter } = context;
   const isDrawn = io.stdout.isTTY && settings.format === 'table' && !settings.quiet && chosen === null;
+  if (lineOf && isDrawn) return drawStream(stream, lineOf, context);
   const inLines = { ...context, settings: { ...settings, fileFormat: lineFormat(settings.format) } };
   const printRows = async (rows: readonly Record<string, unknown>[], hasHeader: boolean): Promise<boolean> => {
     const part: WholeResult = { kind: 'rows', rows, data: rows, quiet: rows.map(quietOf), empty: '' };
     const text = await renderResult(part, inLines, { hasHeader });
     return print(filter === null ? text : printable(filter.apply(text, result), context), io);
   };
-  if (lineOf && isDrawn) {
-    for await (const rows of stream) {
-      const view = viewOf(context);
-      for (const row of rows) if (!(await print(await lineOf(row, view), io))) return false;
-    }
-    return true;
-  }
   // Immediately, so that the reader knows the columns while waiting for a row.
   if (!(await printRows([], true))) return false;
   for await (const rows of stream) if (!(await printRows(rows, false))) return false;
+  return true;
+}
+
+/** Writes each object as the command shows it on a terminal. */
+async function drawStream(
+  stream: Stream['stream'],
+  lineOf: NonNullable<Stream['lineOf']>,
+  context: WriteContext,
+): Promise<boolean> {
+  for await (const rows of stream) {
+    const view = viewOf(context);
+    for (const row of rows) if (!(await print(await lineOf(row, view), context.io))) return false;
+  }
   return true;
 }
 

@@ -69,11 +69,12 @@ export function openPending(io: Io) {
         const taken = new Set(all.map(({ name }) => name));
         const repeated: Pending[] = [];
         const tooOld: Pending[] = [];
+        const takeLeft = (request: RequestIdentity): PendingFile | undefined => {
+          const at = left.findIndex((file) => hashOf(file.value) === hashOf(request) && !files.isRunning(file));
+          return at === -1 ? undefined : left.splice(at, 1)[0];
+        };
         const entries = requests.map((request): Entry => {
-          for (;;) {
-            const at = left.findIndex((file) => hashOf(file.value) === hashOf(request) && !files.isRunning(file));
-            const [found] = at === -1 ? [] : left.splice(at, 1);
-            if (found === undefined) return add(request, taken);
+          for (let found = takeLeft(request); found !== undefined; found = takeLeft(request)) {
             const { name, value } = found;
             if (isRepeatable(value.createdAt, io.now())) {
               repeated.push(value);
@@ -83,6 +84,7 @@ export function openPending(io: Io) {
             tooOld.push(value);
             files.remove(name);
           }
+          return add(request, taken);
         });
         return { entries, repeated, tooOld };
       }),

@@ -13,22 +13,27 @@ const FIRST_MILLISECONDS = 1e11;
 /** A date in ISO 8601, an instant in UTC; null for other text. The year has four digits. Midnight without a zone is the day. */
 export function isoDate(text: string, format: DateFormat): string | null {
   if (format === 'epoch') return epochDate(text);
-  const parts = written.exec(text.trim()) ?? [];
   const [, first = '', second = '', third = '', hour, minute = '', seconds = '00', fraction = '', half, zone = ''] =
-    parts;
+    written.exec(text.trim()) ?? [];
   const numbers = [first, second, third];
   const at = (letter: string) => numbers[format.indexOf(letter)]?.padStart(2, '0');
   const date = `${at('y')}-${at('m')}-${at('d')}`;
   if (!isDay(date)) return null;
   if (hour === undefined) return date;
-  if (half !== undefined && (Number(hour) < 1 || Number(hour) > 12)) return null;
-  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
-  if (hours > 23 || Number(minute) > 59 || Number(seconds) > 59) return null;
+  const hours = hourOfDay(Number(hour), half);
+  if (hours === null || hours > 23 || Number(minute) > 59 || Number(seconds) > 59) return null;
   if (zone === '' && hours + Number(minute) + Number(seconds) + Number(fraction) === 0) return date;
   const [, sign = '+', offsetHours = '00', offsetMinutes = '00'] = /([+-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
   if (Number(offsetHours) > 14 || Number(offsetMinutes) > 59) return null;
   const time = `${String(hours).padStart(2, '0')}:${minute}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}`;
   return toIso(Date.parse(`${date}T${time}${sign}${offsetHours}:${offsetMinutes}`));
+}
+
+/** From 0 to 23; with `a` (am) or `p` (pm) of the hours 1 to 12, else null. */
+function hourOfDay(hour: number, half: string | undefined): number | null {
+  if (half === undefined) return hour;
+  if (hour < 1 || hour > 12) return null;
+  return (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
 }
 
 function epochDate(text: string): string | null {

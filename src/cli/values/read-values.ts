@@ -19,29 +19,38 @@ export async function readValues(command: Command, written: Written, context: Co
   const pickedWords: string[] = [];
   const given: Given = { ...written.arguments, ...written.options };
 
-  /** Asks for a value on the terminal; undefined if nobody can be asked or nothing can be picked. */
-  async function pickValue(what: Pickable | undefined): Promise<string | undefined> {
-    if (what === undefined || !settings.interactive) return undefined;
-    const { pickObject } = await import('../prompts/pickers.ts');
-    return (await pickObject(what, context, await resolveObjects(command, values, context))) ?? undefined;
+  async function read(name: string, spec: Parameter): Promise<unknown> {
+    if (spec.kind === 'switch') return given[name] === true;
+    if (spec.kind === 'negation') return given[name] !== false;
+    const isOpen = isAbsent(given[name]) && isNeeded(spec, given);
+    const text = (isOpen && (await pickOrRefuse(spec))) || given[name];
+    return text === undefined ? undefined : parse(name, spec, text);
   }
 
-  async function read(name: string, spec: Parameter): Promise<unknown> {
-    const { kind, usage } = spec;
-    if (kind === 'switch') return given[name] === true;
-    if (kind === 'negation') return given[name] !== false;
-    const isOpen = isAbsent(given[name]) && isNeeded(spec, given);
-    const picked = isOpen ? await pickValue(spec.pick) : undefined;
-    if (picked !== undefined) pickedWords.push(...(kind === 'argument' ? [] : [nameOf(spec)]), picked);
-    else if (isOpen && kind === 'argument') throw missingArgument(spec, command);
-    else if (isOpen && kind === 'required') throw missingOptions([spec]);
-    const text = picked ?? given[name];
-    if (text === undefined) return undefined;
-    const parse = (one: string) => (kind === 'argument' ? spec.parse(one, io, values) : readOption(name, spec, one));
-    if (typeof text !== 'object' && !usage.includes('...')) return parse(String(text));
-    const all = await Promise.all([text].flat().map((one) => parse(String(one))));
+  /** Lets a person pick a missing value; undefined for a value that may stay away. Throws `UsageError`. */
+  async function pickOrRefuse(spec: Parameter): Promise<string | undefined> {
+    const picked = await pick(spec.pick);
+    const isArgument = spec.kind === 'argument';
+    if (picked !== null) pickedWords.push(...(isArgument ? [] : [nameOf(spec)]), picked);
+    else if (isArgument) throw missingArgument(spec, command);
+    else if (spec.kind === 'required') throw missingOptions([spec]);
+    return picked ?? undefined;
+  }
+
+  /** Asks on the terminal; null if nobody can be asked or nothing can be picked. */
+  async function pick(what: Pickable | undefined): Promise<string | null> {
+    if (what === undefined || !settings.interactive) return null;
+    const { pickObject } = await import('../prompts/pickers.ts');
+    return pickObject(what, context, await resolveObjects(command, values, context));
+  }
+
+  async function parse(name: string, spec: Parameter, text: NonNullable<Given[string]>): Promise<unknown> {
+    const isArgument = spec.kind === 'argument';
+    const parseOne = (word: string) => (isArgument ? spec.parse(word, io, values) : readOption(name, spec, word));
+    if (typeof text !== 'object' && !spec.usage.includes('...')) return parseOne(String(text));
+    const all = await Promise.all([text].flat().map((word) => parseOne(String(word))));
     // A file may contain several values.
-    return kind === 'argument' ? all.flat() : all;
+    return isArgument ? all.flat() : all;
   }
 
   /** Reads a value of an option; its errors name the option or its variable. */
