@@ -30,7 +30,7 @@ const settings = {
   mutator: { excludedMutations: ['StringLiteral'] },
   // Stryker would read it by an interface that TypeScript 7 does not have.
   tsconfigFile: 'none.json',
-  reporters: ['clear-text'],
+  reporters: ['progress-append-only', 'clear-text'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   coverageAnalysis: 'perTest',
   // A value that is made when a module is loaded is covered by all tests: each of its mutants would run them all.
