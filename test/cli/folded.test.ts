@@ -45,6 +45,19 @@ it('breaks a warning between words, and leads in its first line', async () => {
   expect(told.join(' ')).toBe(`warning: columns left out: ${columns.join(', ')}`);
 });
 
+it('shows the command of a warning without the lead on a terminal, so that it can be copied', async () => {
+  const { at } = await openShop();
+  const create = (terminal: boolean) =>
+    at('keys create -P Engine --reference a-long-order-number-1042 --max-activations 5 --expires never', {
+      stdout: 'EPIPE',
+      terminal: { stderr: terminal },
+    });
+  expect((await create(true)).stderr).toMatch(
+    /^warning: the reader of stdout has gone.*:\n {4}lkm keys create .* \\\n {6}--\S+.*\n/m,
+  );
+  expect((await create(false)).stderr).toMatch(/^warning: the reader .*:\nwarning: {3}lkm keys create .*\n/m);
+});
+
 it('breaks what a question is about between words, and keeps its indentation', async () => {
   const { at, answer } = await openShop();
   await answer('tokens create --role support --name erika -q');

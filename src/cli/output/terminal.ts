@@ -32,12 +32,16 @@ export async function talk(
     hint: paint.dim,
     warning: (text: string) => text.replace(lead, (word) => paint.yellow(word)),
   };
+  const { isTTY, columns } = io.stderr;
+  const fitted = (lead: string, line: string): string[] => {
+    if (!isTTY) return [`${lead}${line}`];
+    // Indented lines are commands or rows, to be copied from a terminal.
+    return line.startsWith(' ') ? foldLine(line, columns) : wrap(`${lead}${line}`, columns);
+  };
   const lines = said.flatMap(({ tone, text }) =>
     asTyped(text, io.env, serviceOptions)
       .split('\n')
-      .map((line) => (tone === 'warning' ? `warning: ${line}` : line))
-      // Indented lines are commands or rows.
-      .flatMap((line) => (io.stderr.isTTY ? (line.startsWith(' ') ? foldLine : wrap)(line, io.stderr.columns) : [line]))
+      .flatMap((line) => fitted(tone === 'warning' ? 'warning: ' : '', line))
       .map((line) => `${color[tone](sanitise(line))}\n`),
   );
   await io.stderr.write(lines.join(''));
