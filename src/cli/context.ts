@@ -1,13 +1,11 @@
 import type { CallEndpoint, Client } from '../client/client.ts';
-import type { FollowOptions } from '../client/follow-events.ts';
 import type { AnyEndpoint } from '../contract/endpoint.ts';
-import type { Event } from '../contract/events.ts';
 import type { Settings } from './config/settings.ts';
 import type { GlobalFlags } from './global-options.ts';
 import type { Io } from './io.ts';
 import { type Note, talk } from './output/terminal.ts';
 import type { Change, ChangeAnswer, Changed, Changes, PreparedChange } from './request/changes.ts';
-import { type ClientNeeds, type Connection, clientOptions, openCaller, openConnection } from './request/connection.ts';
+import { type ClientNeeds, type Connection, clientOptions, openConnection } from './request/connection.ts';
 import { observe } from './request/observe.ts';
 import { chooseTarget } from './request/target.ts';
 import type { PendingChanges } from './state/pending.ts';
@@ -50,10 +48,13 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     return connection;
   });
 
+  const callOptions = async (needs?: ClientNeeds) => clientOptions(await connect(needs), observation, settings, io);
+
   /** Calls any endpoint of the service, also an endpoint that is not in the contract. */
-  const caller = once(
-    async (needs?: ClientNeeds): Promise<CallEndpoint> => openCaller(await connect(needs), observation, settings, io),
-  );
+  const caller = once(async (needs?: ClientNeeds): Promise<CallEndpoint> => {
+    const { createCallEndpoint } = await import('../client/client.ts');
+    return createCallEndpoint(await callOptions(needs));
+  });
 
   async function client(needs?: ClientNeeds): Promise<Client> {
     const { clientOfCall } = await import('../client/client.ts');
@@ -100,19 +101,6 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     return hasPending(io) ? pending() : null;
   }
 
-  /** Yields events as they happen, ordered by their numbers, until the command is stopped. */
-  async function* follow(followed: Omit<FollowOptions, 'signal'>): AsyncGenerator<readonly Event[]> {
-    const service = await connect();
-    const { followParts } = await import('../client/follow-events.ts');
-    const onAway = (why: Error | null) =>
-      say(
-        why === null
-          ? { tone: 'done', text: 'the service is back' }
-          : { tone: 'warning', text: `the service is away, trying again: ${why.message}` },
-      );
-    yield* followParts(clientOptions(service, observation, settings, io), { ...followed, onAway, signal: io.stop });
-  }
-
   const say = (note: Note): Promise<void> => talk([note], settings, io);
 
   return {
@@ -128,7 +116,7 @@ export function openContext({ flags, settings, options, io }: ContextOptions) {
     productOf,
     change,
     prepare,
-    follow,
+    callOptions,
     say,
     pending,
     /** Registers a function that is called when the command ends, also after an error. */

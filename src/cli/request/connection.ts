@@ -1,4 +1,4 @@
-import type { CallEndpoint, Client } from '../../client/client.ts';
+import type { Client } from '../../client/client.ts';
 import type { ClientOptions } from '../../client/options.ts';
 import type { Fetch } from '../../contract/endpoint.ts';
 import type { Instance } from '../../server/runtime.ts';
@@ -136,11 +136,6 @@ export function clientOptions(
     maxWaitMs: maxElapsedMs === undefined ? maxWaitMs : Math.min(maxElapsedMs, maxWaitMs ?? maxElapsedMs),
     maxUnreachableMs: maxRetries === undefined ? maxUnreachableMs : undefined,
   };
-}
-
-export async function openCaller(...opening: Parameters<typeof clientOptions>): Promise<CallEndpoint> {
-  const { createCallEndpoint } = await import('../../client/client.ts');
-  return createCallEndpoint(clientOptions(...opening));
 }
 
 export async function openClient(...opening: Parameters<typeof clientOptions>): Promise<Client> {

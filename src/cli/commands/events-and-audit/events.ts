@@ -4,7 +4,7 @@ import type { Field } from '../../output/result.ts';
 import { moment } from '../../output/words.ts';
 import { readCommand } from '../forms.ts';
 import { fieldsShown } from '../results.ts';
-import { following, idOf, lastSeq, listRange, range, type } from './feed.ts';
+import { follow, following, idOf, lastSeq, listRange, range, type } from './feed.ts';
 import { eventLines, subjectOf } from './lines.ts';
 
 const fields: readonly Field[] = [
@@ -60,7 +60,7 @@ export const eventsTail = command({
     const start = after ?? last;
     const lineOf = eventLines();
     if (context.io.stdout.isTTY) await context.say({ tone: 'hint', text: `events after ${start} · ctrl-c ends it` });
-    const stream = context.follow({ after: start, type });
+    const stream = follow(context, { after: start, type });
     return { kind: 'stream', stream, data: [], quiet: [], quietOf: ({ id }: Event) => id, lineOf };
   },
 });

@@ -1,9 +1,11 @@
 import type { Client } from '../../../client/client.ts';
+import type { FollowOptions } from '../../../client/follow-events.ts';
 import type { ListRequest } from '../../../client/lists.ts';
-import { eventTypes } from '../../../contract/events.ts';
+import { type Event, eventTypes } from '../../../contract/events.ts';
 import type { Part } from '../../../contract/reply.ts';
 import { MAX_SEQ } from '../../../contract/scalars.ts';
 import { many, option } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
 import { NotFoundError, UsageError } from '../../failure/errors.ts';
 import type { CommandResult } from '../../output/result.ts';
 import { parseSince, parseUntil } from '../../values/instant.ts';
@@ -41,6 +43,22 @@ export const period = {
   until: option('--until <WHEN>', 'only until then', parseUntil),
   by: option('--by <TOKEN>', 'only what this token has done, by its name or id; or another actor by its id'),
 };
+
+/** Yields events as they happen, ordered by their numbers, until the command is stopped. */
+export async function* follow(
+  { callOptions, say, io }: CommandContext,
+  followed: Omit<FollowOptions, 'signal'>,
+): AsyncGenerator<readonly Event[]> {
+  const options = await callOptions();
+  const { followParts } = await import('../../../client/follow-events.ts');
+  const onAway = (why: Error | null) =>
+    say(
+      why === null
+        ? { tone: 'done', text: 'the service is back' }
+        : { tone: 'warning', text: `the service is away, trying again: ${why.message}` },
+    );
+  yield* followParts(options, { ...followed, onAway, signal: io.stop });
+}
 
 /** The options for a part of a numbered list. */
 export const range = {

@@ -8,7 +8,7 @@ import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import type { Field, View } from '../../output/result.ts';
 import { EMPTY_CELL } from '../../output/words.ts';
-import { following, lastSeq } from '../events-and-audit/feed.ts';
+import { follow, following, lastSeq } from '../events-and-audit/feed.ts';
 import { eventLines } from '../events-and-audit/lines.ts';
 import { signatureHeader } from './signature-header.ts';
 import { signatureOption } from './webhooks.ts';
@@ -56,7 +56,7 @@ export const webhooksListen = command({
     const lineOf = eventLines();
     const lines = new WeakMap<object, (view: View) => Promise<string>>();
     async function* forward() {
-      for await (const events of context.follow({ after: start, type })) {
+      for await (const events of follow(context, { after: start, type })) {
         for (const event of events) {
           const forwarded = await send(sender, event, { url, secret, signing, io: context.io });
           if (forwarded === null) return;
