@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { times } from '../support/at-once.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { recordedOf } from '../support/recorded.ts';
 import { expectSlots, promisedHosts } from '../support/slots.ts';
 import type { Address, As, World } from '../support/world.ts';
+import { times } from './at-once.ts';
 
 /** An application on some machines, with the token that is built into it; and the vendor's staff. */
 function applicationOf(world: World, address: Address) {

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
-import { tally, times } from '../support/at-once.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { checkOut, type SessionKeys, signedBy } from '../support/sessions.ts';
 import { type Address, createWorld } from '../support/world.ts';
+import { tally, times } from './at-once.ts';
 
 describe.each(engines)('many requests at once on $name', (engine) => {
   const it = testsOn(engine);

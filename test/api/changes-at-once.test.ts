@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
-import { tally, times } from '../support/at-once.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { addVersion } from '../support/shop.ts';
+import { tally, times } from './at-once.ts';
 
 describe.each(engines)('changes of one key at once, on $name,', (engine) => {
   const it = testsOn(engine);

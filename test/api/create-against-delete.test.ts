@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { beside, tally } from '../support/at-once.ts';
 import { engineOf } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
+import { beside, tally } from './at-once.ts';
 
 const it = testsOn(engineOf('PostgreSQL'));
 

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
-import { beside, tally, times } from '../support/at-once.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import type { As, World } from '../support/world.ts';
+import { beside, tally, times } from './at-once.ts';
 
 const shop: As = { scopes: ['license:write'] };
 const other: As = { scopes: ['license:write'], maxIssues: 2 };

@@ -3,8 +3,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.ts';
-import { type Serving, startServing } from '../support/serving.ts';
 import { type As, createWorld, type Parsed, type World } from '../support/world.ts';
+import { type Serving, startServing } from './serving.ts';
 
 // The table of cases, over HTTP against `lkm serve` as it is built: one server for the tests of an engine, which begins
 // each with empty tables.

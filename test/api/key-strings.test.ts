@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest';
-import { beside, tally } from '../support/at-once.ts';
 import { engineOf, engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { query } from '../support/postgres.ts';
 import { checkOut, signedBy } from '../support/sessions.ts';
 import { type Address, type Answer, type As, createWorld, type World } from '../support/world.ts';
+import { beside, tally } from './at-once.ts';
 
 const taken = { status: 409, body: { message: 'This key exists already', code: 9 } };
 const ended = { status: 409, body: { message: 'This key was revoked: it is never given again', code: 21 } };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/index.ts';
 import { engineOf } from '../support/engines.ts';
-import { startServing } from '../support/serving.ts';
 import { createWorld } from '../support/world.ts';
+import { startServing } from './serving.ts';
 
 /** Two `lkm serve` as they are built, on one PostgreSQL database with a product. */
 async function serveTwice() {

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { expect } from 'vitest';
-import { beside } from '../support/at-once.ts';
 import { engineOf } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { query } from '../support/postgres.ts';
 import { checkOut, signedBy } from '../support/sessions.ts';
 import { expectSlots, promisedHosts } from '../support/slots.ts';
 import type { As } from '../support/world.ts';
+import { beside } from './at-once.ts';
 
 const it = testsOn(engineOf('PostgreSQL'));
 

@@ -3,10 +3,10 @@ import type { Instant, TokenId } from '../../src/contract/scalars.ts';
 import type { Caller } from '../../src/domain/access.ts';
 import { ownerOf } from '../../src/domain/access.ts';
 import { createTokenUses } from '../../src/server/token-uses.ts';
-import { times } from '../support/at-once.ts';
 import { engines } from '../support/engines.ts';
 import { testsOn } from '../support/fixtures.ts';
 import { type As, createWorld, PEER, STARTED_AT, type World } from '../support/world.ts';
+import { times } from './at-once.ts';
 
 const remainingOf = ({ headers }: { readonly headers: Readonly<Record<string, string>> }) =>
   headers['lkm-budget-remaining'];

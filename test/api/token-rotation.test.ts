@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { times } from '../support/at-once.ts';
 import { answers, row, scenarios } from '../support/scenario.ts';
 import { acted, shownToken } from '../support/shop.ts';
 import { type Rights, STARTED_AT, type World } from '../support/world.ts';
+import { times } from './at-once.ts';
 
 interface Subject {
   readonly productId: string;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startListening } from '../../faults/process.ts';
-import { createFolder } from './engines.ts';
+import { createFolder } from '../support/engines.ts';
 
 /** `lkm serve` from the sources, in a process of its own. */
 export type Serving = Awaited<ReturnType<typeof startServing>>;

@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
-import { connect, query } from './postgres.ts';
-import type { Answer, World } from './world.ts';
+import { connect, query } from '../support/postgres.ts';
+import type { Answer, World } from '../support/world.ts';
 
 /** Makes so many at once. */
 export const times = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
