@@ -55,6 +55,17 @@ export const optionRow = ({ usage, describe }: { usage: string; describe: string
   describe,
 ];
 
-/** Wraps a paragraph, unless it begins with two spaces. */
-export const prose = (text: string, { columns }: HelpView): string =>
-  `${text.startsWith('  ') ? text : wrap(text, columns).join('\n')}\n`;
+/** Wraps a paragraph. Text that begins with two spaces keeps its lines. */
+export function prose(text: string, { columns }: Pick<HelpView, 'columns'>, indent = ''): string {
+  const lines = text.startsWith('  ') ? text.split('\n') : wrap(text, columns - indent.length);
+  return lines.map((line) => `${indent}${line}\n`).join('');
+}
+
+/** Paragraphs and rows of a topic under a heading; the heading of an introduction is empty. */
+export type Section = readonly [title: string, ...blocks: readonly (string | readonly Row[])[]];
+
+export function sectionText([title, ...blocks]: Section, view: HelpView): string {
+  const indent = title === '' ? '' : '  ';
+  const texts = blocks.map((block) => (typeof block === 'string' ? prose(block, view, indent) : rows(block, view)));
+  return (title && heading(title, view)) + texts.join('\n');
+}
