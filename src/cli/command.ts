@@ -190,7 +190,7 @@ export const nameOf = ({ usage }: Pick<Parameter, 'usage'>): string =>
   /--[a-z-]+/.exec(usage)?.[0] ?? usage.replaceAll(/[<>[\]]|\.{3}/g, '');
 
 export function describeOption({ describe, choices, env }: Pick<Parameter, 'describe' | 'choices' | 'env'>): string {
-  const listed = choices ? `${describe}: ${choices.join(', ')}` : describe;
+  const listed = choices ? `${describe} {${choices.join(', ')}}` : describe;
   return env ? `${listed} (${env})` : listed;
 }
 

@@ -70,6 +70,11 @@ describe('help', () => {
     },
   );
 
+  it('of keys import shows the options for files from the system that wrote them on', async () => {
+    const { stdout } = await lkm(['keys', 'import', '--help']);
+    expect(stdout).toContain('\nOptions for files\n      --from SYSTEM ');
+  });
+
   it('names first what people at a desk need: login, find, keys and customers', async () => {
     const { stdout } = await lkm(['--help']);
     const words = [...stdout.matchAll(/^ {2}(\w[\w-]*) {2}/gm)].map(([, word]) => word);

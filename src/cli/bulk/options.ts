@@ -9,41 +9,41 @@ import { systems } from './reading/presets/systems.ts';
 export const delimiterNames = ['comma', 'semicolon', 'tab', 'pipe'] as const;
 
 export const readingOptions = {
-  map: many('--map <COLUMN=FIELD>', 'with -f: the field of a column; nothing after = leaves the column out', {
+  map: many('--map <COLUMN=FIELD>', 'the field of a column of the file; COLUMN= leaves it out', {
     parse: parseMapping,
   }),
-  ignoreUnknown: flag('--ignore-unknown', 'with -f: leave out unknown columns, and list them'),
-  delimiter: option('--delimiter <NAME>', 'with -f: the character between cells; detected unless given', {
+  ignoreUnknown: flag('--ignore-unknown', 'leave out unknown columns of the file, and list them'),
+  delimiter: option('--delimiter <NAME>', 'the character between cells of the file; detected unless given', {
     choices: delimiterNames,
   }),
   encoding: option(
     '--encoding <NAME>',
-    'with -f: its encoding, such as windows-1250; UTF-8, UTF-16 and Windows-1252 are recognised',
+    'the encoding of the file, such as windows-1250; UTF-8, UTF-16 and Windows-1252 are recognised',
     { parse: parseEncoding },
   ),
   dateFormat: option(
     '--date-format <ORDER>',
-    'with -f: how dates are written in it, besides 2027-12-31; epoch: seconds since 1970, from 1e11 on milliseconds',
+    'how the file writes dates, besides 2027-12-31; epoch is seconds since 1970, from 1e11 on milliseconds',
     { choices: dateFormats },
   ),
-  noDate: many('--no-date <VALUE>', 'with -f: a value that means no date, such as 0001-01-01'),
-  mapFrom: option('--map-from <NAME>', 'with -f: read the file as a command with --save-map NAME did', parseName),
+  noDate: many('--no-date <VALUE>', 'a value in the file that means no date, such as 0001-01-01'),
+  mapFrom: option('--map-from <NAME>', 'read the file with the options that --save-map has kept', parseName),
 };
 
 export const bulkOptions = {
-  file: option('-f, --file <PATH>', 'CSV with a header, JSON lines or a JSON array, - for stdin: a row each'),
+  file: option('-f, --file <PATH>', 'a row each: CSV with a header, JSON lines or a JSON array; - for stdin'),
   ...readingOptions,
   saveMap: option(
     '--save-map <NAME>',
-    'with -f: keep --map, --date-format and the other options of reading under this name',
+    'keep --map, --date-format and the other options for reading the file under this name',
     parseName,
   ),
   skipInvalid: flag(
     '--skip-invalid',
-    'with -f: leave out rows that cannot be sent as they are, and do the rest (exit code 12)',
+    'leave out rows of the file that cannot be sent as they are, and do the rest (exit code 12)',
   ),
-  run: option('--run <NAME>', 'in bulk: do all rows once more, as another run with this name', parseName),
-  concurrency: option('--concurrency <N>', 'in bulk: the most rows that are sent at one time (96)', {
+  run: option('--run <NAME>', 'do all rows once more, as another run with this name', parseName),
+  concurrency: option('--concurrency <N>', 'the most rows that are sent at one time (96)', {
     parse: parseConcurrency,
   }),
 };
@@ -59,11 +59,11 @@ export const systemOptions = {
 
 export const restartOption = flag(
   '--restart',
-  'with -f: do all rows again, when it is too late (after 23h) to finish a run that was interrupted',
+  'do all rows again, when it is too late (after 23h) to finish an interrupted run',
 );
 
-/** The options about files and their rows, which the help page of a command shows behind its own. */
-export const fileOptions = [bulkOptions, systemOptions, { restartOption }].flatMap((options) => Object.values(options));
+/** The options about files and their rows, which the help page of a command shows behind its own, in this order. */
+export const fileOptions = [systemOptions, bulkOptions, { restartOption }].flatMap((options) => Object.values(options));
 
 export const isBulk = ({ file, count }: Readonly<Record<string, unknown>>): boolean =>
   file !== undefined || count !== undefined;

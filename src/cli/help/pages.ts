@@ -1,5 +1,5 @@
 import { type Command, type CommandEntry, describeOption, type Parameter } from '../command.ts';
-import { globalOptions } from '../global-options.ts';
+import { type GlobalOption, globalOptions } from '../global-options.ts';
 import { wrap } from '../output/words.ts';
 import type { NeededScope } from '../request/needed-scopes.ts';
 import { commandEntries, type Group, groups } from '../tree.ts';
@@ -11,14 +11,14 @@ export async function helpPage(path: string, command: Command | null, view: Help
   if (command !== null) {
     const { neededScopes } = await import('../request/needed-scopes.ts');
     const { fileOptions } = await import('../bulk/options.ts');
-    return commandHelp(command, neededScopes(command), new Set<Parameter>(fileOptions), view);
+    return commandHelp(command, neededScopes(command), fileOptions, view);
   }
   const group = groups.find(({ name }) => path === `lkm ${name}`);
   return group === undefined ? rootHelp(view) : groupHelp(group, view);
 }
 
 export function rootHelp(view: HelpView): string {
-  const options = [...globalOptions, helpOption, { usage: '-V, --version', describe: 'show the version' }];
+  const options: readonly GlobalOption[] = [...globalOptions, helpOption, versionOption];
   const forOperators = groups.filter(({ isForOperators }) => isForOperators);
   return [
     'licence keys: issue, inspect, sign and free them\n',
@@ -28,7 +28,7 @@ export function rootHelp(view: HelpView): string {
     section('Numbers', numbers.map(commandRow), view),
     section('For operators, on the database itself', forOperators.map(groupRow), view),
     section('More', [...otherShortcuts.map(shortcutRow), ...others.map(commandRow)], view),
-    section('Options of every command', options.map(optionRow), view),
+    section('Options of every command', options.map(globalRow), view),
     section('Examples', examples, view),
     ...wrap(closing, view.columns),
     '',
@@ -36,6 +36,11 @@ export function rootHelp(view: HelpView): string {
 }
 
 const helpOption = { usage: '-h, --help', describe: 'show help' };
+const versionOption = { usage: '-V, --version', describe: 'show the version' };
+
+/** Variables have a page of their own: `lkm help environment`. */
+const globalRow = ({ env: _, ...option }: GlobalOption): Row =>
+  optionRow({ ...option, describe: describeOption(option) });
 
 const examples: readonly Row[] = [
   ['lkm quickstart', 'see it all work'],
@@ -87,15 +92,15 @@ function groupHelp({ name, alias, summary }: Group, view: HelpView): string {
 function commandHelp(
   command: Command,
   scopes: readonly NeededScope[],
-  fileOptions: ReadonlySet<Parameter>,
+  fileOptions: readonly Parameter[],
   view: HelpView,
 ): string {
   const positional = Object.values(command.arguments).map((one): Row => [withoutBrackets(one.usage), one.describe]);
   const specs = Object.values(command.options);
   const rowOf = (spec: Parameter): Row =>
     optionRow({ usage: spec.kind === 'many' ? `${spec.usage}...` : spec.usage, describe: describeOption(spec) });
-  const ofFiles = specs.filter((spec) => fileOptions.has(spec)).map(rowOf);
-  const options = specs.filter((spec) => !fileOptions.has(spec)).map(rowOf);
+  const ofFiles = fileOptions.filter((spec) => specs.includes(spec)).map(rowOf);
+  const options = specs.filter((spec) => !fileOptions.includes(spec)).map(rowOf);
   const fields = command.fields.map(({ name }) => name);
   const needed = scopes.map(({ scope, purpose }): Row => [scope, purpose]);
   const usage = ['lkm', command.path, ...positional.map(([name]) => name), '[options]'].join(' ');

@@ -19,7 +19,7 @@ export const keysImport = command({
     ...bulkOptions,
     file: many(
       '-f, --file <PATH>',
-      'CSV with a header, JSON, JSON lines, or pages of an API, - for stdin; several follow each other',
+      'CSV with a header, JSON lines, JSON, or pages of an API; - for stdin; several follow each other',
     ),
     ...systemOptions,
     ifAbsent: flag('--if-absent', 'pass over keys that are there already'),
