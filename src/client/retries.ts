@@ -42,52 +42,59 @@ export function countRetries(limits: RetryLimits): (failed: FailedAttempt) => nu
   let rateLimits = 0;
   let rateLimitedMs = 0;
 
+  /** Waits for a request in progress, up to `maxWaitMs` in all. */
+  function waitForRequest(askedMs: number | null, random: number): number | null {
+    const waitMs = Math.max(BASE_BACKOFF_MS, askedMs ?? backoff(inProgress, random));
+    inProgressMs += waitMs;
+    return inProgressMs > maxWaitMs ? null : waitMs;
+  }
+
   /** Waits for the rate limit: four times, or up to `maxWaitMs` in all, since callers of one token may use up each other's requests. */
   function waitForRateLimit(askedMs: number | null, random: number): number | null {
     rateLimits += 1;
     const waitMs = askedMs ?? Math.min(backoff(rateLimits, random), maxWaitMs);
     rateLimitedMs += Math.max(MIN_BACKOFF_MS, waitMs);
-    const isWithinRetries =
-      maxRetries === null
-        ? rateLimits <= DEFAULT_RETRIES || rateLimitedMs <= maxWaitMs
-        : failures + inProgress <= maxRetries;
+    const isWithinRetries = maxRetries !== null || rateLimits <= DEFAULT_RETRIES || rateLimitedMs <= maxWaitMs;
     return isWithinRetries && waitMs <= maxWaitMs ? waitMs : null;
   }
 
-  /** Waits for a request in progress, up to `maxWaitMs` in all. */
-  function waitForOther({ retryAfterMs }: ApiError, random: number): number | null {
-    inProgress += 1;
-    if (maxRetries !== null && !(failures + inProgress <= maxRetries)) return null;
-    const waitMs = Math.max(BASE_BACKOFF_MS, retryAfterMs ?? backoff(inProgress, random));
-    if (inProgressMs + waitMs > maxWaitMs) return null;
-    inProgressMs += waitMs;
+  /** Waits for a service that fails or is away, until its time is used up. */
+  function waitForService(error: CallError, askedMs: number | null, random: number): number | null {
+    if (!isOutage(error)) reachedFailures += 1;
+    if (maxRetries === null && reachedFailures > DEFAULT_RETRIES) return null;
+    if (askedMs !== null && askedMs > maxWaitMs) return null;
+    const remainingMs = (isUnreachable(error) ? limits.maxUnreachableMs : limits.maxElapsedMs) - failingMs;
+    if (!(remainingMs > 0)) return null;
+    const backoffMs = Math.min(backoff(failures, random), Math.ceil(remainingMs));
+    const waitMs = askedMs === null ? backoffMs : Math.max(MIN_BACKOFF_MS, askedMs);
+    failingMs += waitMs;
     return waitMs;
   }
 
   return ({ error, durationMs, random }) => {
     if (failingMs > 0) failingMs += durationMs;
-    if (error instanceof ApiError && isInProgress(error)) return waitForOther(error, random);
-    failures += 1;
-    // Only these statuses use `Retry-After` in the contract.
-    const askedMs = hasStatus(error, 429, 503) && 'retryAfterMs' in error ? error.retryAfterMs : null;
+    const waitsForRequest = error instanceof ApiError && isInProgress(error);
+    if (!waitsForRequest && !isTransient(error)) return null;
+    if (waitsForRequest) inProgress += 1;
+    else failures += 1;
+    if (maxRetries !== null && !(failures + inProgress <= maxRetries)) return null;
+    const askedMs = retryAfterOf(error);
+    if (waitsForRequest) return waitForRequest(askedMs, random);
     if (hasStatus(error, 429)) return waitForRateLimit(askedMs, random);
-    if (!isOutage(error)) reachedFailures += 1;
-    const isWithinRetries =
-      maxRetries === null ? isOutage(error) || reachedFailures <= DEFAULT_RETRIES : failures + inProgress <= maxRetries;
-    if (!isTransient(error) || !isWithinRetries) return null;
-    if (askedMs !== null && askedMs > maxWaitMs) return null;
-    const backoffMs = backoff(failures, random);
-    const remainingMs = (isUnreachable(error) ? limits.maxUnreachableMs : limits.maxElapsedMs) - failingMs;
-    if (!(remainingMs > 0)) return null;
-    const waitMs = askedMs === null ? Math.min(backoffMs, Math.ceil(remainingMs)) : Math.max(MIN_BACKOFF_MS, askedMs);
-    failingMs += waitMs;
-    return waitMs;
+    // Of the other statuses, only 503 uses `Retry-After` in the contract.
+    return waitForService(error, hasStatus(error, 503) ? askedMs : null, random);
   };
 }
 
 /** Whether another attempt may succeed. */
 export const isTransient = (error: CallError): boolean =>
-  error instanceof NetworkError ? error.retryable : hasStatus(error, 429, 500, 502, 503, 504);
+  error instanceof NetworkError
+    ? error.retryable
+    : hasStatus(error, 429, 500, 502, 503, 504) && !('keyLost' in error && error.keyLost);
+
+/** The milliseconds that the service asks to wait; null when it does not say. */
+export const retryAfterOf = (error: CallError): number | null =>
+  error instanceof NetworkError ? null : error.retryAfterMs;
 
 /** The service, or the proxy in front of it, is down for now, as in a restart. */
 const isOutage = (error: CallError): boolean => isUnreachable(error) || hasStatus(error, 502, 503, 504);
