@@ -1,9 +1,9 @@
 import { type AnyEndpoint, mutates } from '../contract/endpoint.ts';
 import type { CallTrace } from '../contract/errors.ts';
-import { sendOnce } from './attempt.ts';
+import { type RawResponse, sendOnce } from './attempt.ts';
 import { NetworkError, outcomeUnknown, ProtocolError } from './errors.ts';
 import type { PreparedRequest, ResponseHeaders, Transport } from './network.ts';
-import type { CallOptions, ClientOptions } from './options.ts';
+import type { AttemptEvent, CallOptions, ClientOptions } from './options.ts';
 import { type Credentials, checkIdempotencyKey, encodeInput, writeHeaders } from './request.ts';
 import { isKeyLost, isReplayed, maxResponseBytes, readReply } from './response.ts';
 import { countRetries, type RetryLimits } from './retries.ts';
@@ -21,7 +21,7 @@ export interface CallContext {
   readonly timing: Timing;
   readonly transport: Transport;
   readonly hooks: Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onKeyLost'>;
-  onHeaders(operation: string, headers: ResponseHeaders): void;
+  readonly onHeaders: (operation: string, headers: ResponseHeaders) => void;
 }
 
 /**
@@ -32,12 +32,12 @@ export async function call(
   context: CallContext,
   endpoint: AnyEndpoint,
   input: unknown,
-  { idempotencyKey, signal }: CallOptions,
+  { idempotencyKey: givenKey, signal }: CallOptions,
 ): Promise<unknown> {
   const { transport, timing, limits, host, proxy, hooks } = context;
   signal?.throwIfAborted();
-  const key = mutates(endpoint) ? (idempotencyKey ?? timing.newKey()) : null;
-  const request = prepareRequest(context, endpoint, input, key);
+  const idempotencyKey = mutates(endpoint) ? (givenKey ?? timing.newKey()) : null;
+  const request = prepareRequest(context, endpoint, input, idempotencyKey);
   const operation = `${endpoint.method} ${endpoint.path}`;
   const bounds = { timeoutMs: limits.timeoutMs, maxBytes: maxResponseBytes(endpoint), signal };
   const delayAfter = countRetries(limits);
@@ -45,32 +45,14 @@ export async function call(
   let mayHaveRunBefore = false;
 
   for (let attempt = 1; ; attempt += 1) {
-    const trace: CallTrace = { operation, idempotencyKey: key, attempts: attempt, mayHaveRunBefore };
+    const trace: CallTrace = { operation, idempotencyKey, attempts: attempt, mayHaveRunBefore };
     const startedAt = timing.now();
     hooks.onSend?.(operation);
     const received = await sendOnce(transport, request, bounds, { call: trace, host, proxy, sentBefore });
-    const response = received instanceof NetworkError ? null : received;
-    if (response !== null) context.onHeaders(operation, response.headers);
-    hooks.onExchange?.({ request, response });
-    const reply = received instanceof NetworkError ? received : readReply(endpoint, received, trace, timing.now());
-    const isLost = key !== null && response !== null && isKeyLost(response.headers, key);
-    if (isLost) hooks.onKeyLost?.(operation);
-    const mayRepeat: boolean = mayHaveRunBefore || (!('payload' in reply) && outcomeUnknown(reply));
-    const result: typeof reply = isLost && mayRepeat ? withoutKey(trace, response.status) : reply;
+    const result = received instanceof NetworkError ? received : readResult(endpoint, received, trace, timing.now());
     const durationMs = Math.max(0, timing.now() - startedAt);
-    const delayMs =
-      'payload' in result || result !== reply
-        ? null
-        : delayAfter({ error: result, durationMs, random: timing.random() });
-    hooks.onAttempt?.({
-      operation,
-      attempt,
-      status: response?.status ?? null,
-      durationMs,
-      idempotencyKey: key,
-      replayed: response !== null && isReplayed(response.headers),
-      willRetryInMs: delayMs,
-    });
+    const delayMs = 'payload' in result ? null : delayAfter({ error: result, durationMs, random: timing.random() });
+    report(context, request, received, { operation, attempt, durationMs, idempotencyKey, willRetryInMs: delayMs });
     if ('payload' in result) return result.payload;
     if (delayMs === null) throw result;
     await timing.sleep(delayMs, signal);
@@ -80,9 +62,34 @@ export async function call(
   }
 }
 
-/** Ends a call that may have changed something: without its idempotency key, another attempt could change it again. */
-const withoutKey = (call: CallTrace, status: number): ProtocolError =>
-  new ProtocolError('the idempotency key did not reach the service', { call, status, foreign: false, keyLost: true });
+/** The result of a response. A call that may have changed something ends if its idempotency key is lost: another attempt could change it again. */
+function readResult(endpoint: AnyEndpoint, response: RawResponse, call: CallTrace, now: number) {
+  const { status, headers } = response;
+  const reply = readReply(endpoint, response, call, now);
+  const mayRepeat = call.mayHaveRunBefore || outcomeUnknown(reply);
+  if (!mayRepeat || !isKeyLost(headers, call.idempotencyKey)) return reply;
+  const message = 'the idempotency key did not reach the service';
+  return new ProtocolError(message, { call, status, foreign: false, keyLost: true });
+}
+
+/** Reports an attempt to the hooks. */
+function report(
+  { hooks, onHeaders }: CallContext,
+  request: PreparedRequest,
+  received: RawResponse | NetworkError,
+  attempt: Omit<AttemptEvent, 'status' | 'replayed'>,
+): void {
+  if (received instanceof NetworkError) {
+    hooks.onExchange?.({ request, response: null });
+    hooks.onAttempt?.({ ...attempt, status: null, replayed: false });
+    return;
+  }
+  const { status, headers } = received;
+  onHeaders(attempt.operation, headers);
+  hooks.onExchange?.({ request, response: received });
+  if (isKeyLost(headers, attempt.idempotencyKey)) hooks.onKeyLost?.(attempt.operation);
+  hooks.onAttempt?.({ ...attempt, status, replayed: isReplayed(headers) });
+}
 
 /** The request of an operation; `key` is null for a read. Throws `InputError`. */
 function prepareRequest(

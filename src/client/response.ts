@@ -149,9 +149,10 @@ export const isReplayed = (headers: ResponseHeaders): boolean =>
 
 /**
  * Whether the service received another idempotency key than `key`, or no key, since a proxy drops the header. False for a
- * service that does not report the key.
+ * service that does not report the key, and for a read, whose `key` is null.
  */
-export function isKeyLost(headers: ResponseHeaders, key: string): boolean {
+export function isKeyLost(headers: ResponseHeaders, key: string | null): boolean {
+  if (key === null) return false;
   const seen = headers.get('lkm-idempotency-key');
   return seen !== null && seen !== createHash('sha256').update(key).digest('hex').slice(0, 12);
 }
