@@ -1,11 +1,11 @@
 import { type Event, type EventType, events } from '../contract/events.ts';
 import type { Part } from '../contract/reply.ts';
 import { MAX_SEQ } from '../contract/scalars.ts';
-import { call } from './call.ts';
+import { type CallContext, call } from './call.ts';
 import { readOptions } from './client.ts';
-import { isCallError } from './errors.ts';
+import { type CallError, isCallError } from './errors.ts';
 import type { ClientOptions } from './options.ts';
-import { isTransient } from './retries.ts';
+import { isTransient, retryAfterOf } from './retries.ts';
 
 /** The filters and the end of following. */
 export interface FollowOptions {
@@ -37,36 +37,46 @@ export async function* followEvents(options: ClientOptions, follow: FollowOption
 /** Follows events in batches, as they come. */
 export async function* followParts(
   options: ClientOptions,
-  { after, type, signal, onAway }: FollowOptions,
+  follow: FollowOptions,
 ): AsyncGenerator<readonly Event[], void> {
   const context = readOptions({ ...options, maxRetries: 0 });
-  const read = async (input: object) =>
-    (await call(context, events.list, input, { signal })) as Part<Event, { readonly last: number }>;
+  const { after, type, signal } = follow;
   let last = after ?? null;
-  let failures = 0;
-  let told: string | null = null;
   while (!signal?.aborted) {
-    let waitMs = WAIT_MS;
-    try {
-      const { items, meta } = await read(
-        last === null ? { after: MAX_SEQ, limit: 1 } : { after: last, type, limit: MAX_PART },
-      );
-      if (told !== null) await onAway?.(null);
-      failures = 0;
-      told = null;
-      // A shorter range of numbers means that the last event is reached.
-      if (last !== null && meta.last - last >= MAX_PART) waitMs = 0;
-      last = meta.last;
-      if (items.length > 0) yield items;
-    } catch (error) {
-      if (signal?.aborted) return;
-      if (!isCallError(error) || !isTransient(error)) throw error;
-      if (told !== error.message) await onAway?.(error);
-      told = error.message;
-      const askedMs = ('retryAfterMs' in error && error.retryAfterMs) || 0;
-      waitMs = Math.max(askedMs, Math.min(MAX_WAIT_MS, WAIT_MS * 2 ** failures));
-      failures += 1;
-    }
-    if (waitMs > 0) await context.timing.sleep(waitMs, signal).catch(() => {});
+    const input = last === null ? { after: MAX_SEQ, limit: 1 } : { after: last, type, limit: MAX_PART };
+    const part = await readPart(context, input, follow);
+    if (part === null) return;
+    // A shorter range of numbers means that the last event is reached.
+    const isAtEnd = last === null || part.meta.last - last < MAX_PART;
+    last = part.meta.last;
+    if (part.items.length > 0) yield part.items;
+    if (isAtEnd) await sleep(context, WAIT_MS, signal);
   }
 }
+
+/** Reads once; while the service is away, again for as long as it takes. Returns null when the signal ends it. */
+async function readPart(
+  context: CallContext,
+  input: object,
+  { signal, onAway }: FollowOptions,
+): Promise<Part<Event, { readonly last: number }> | null> {
+  let told: string | null = null;
+  for (let waitMs = WAIT_MS; ; waitMs = Math.min(MAX_WAIT_MS, waitMs * 2)) {
+    try {
+      const part = await call(context, events.list, input, { signal });
+      if (told !== null) await onAway?.(null);
+      return part as Part<Event, { readonly last: number }>;
+    } catch (error) {
+      if (signal?.aborted) return null;
+      if (!isAway(error)) throw error;
+      if (told !== error.message) await onAway?.(error);
+      told = error.message;
+      await sleep(context, Math.max(retryAfterOf(error) ?? 0, waitMs), signal);
+    }
+  }
+}
+
+const isAway = (error: unknown): error is CallError => isCallError(error) && isTransient(error);
+
+const sleep = ({ timing }: CallContext, ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  timing.sleep(ms, signal).catch(() => {});
