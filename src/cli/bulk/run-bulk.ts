@@ -30,18 +30,17 @@ export async function runBulk(
   const { rows, dependencies, problems, warnings } = read;
   const run = runOf(operation.command, request.run ?? null, ...read.identity);
   const marker = dryRun ? null : openMarker(run, operation, restart, io);
-  const hasDependencies = dependencies.all.size > 0;
-  const found = hasDependencies
-    ? await dependencies.find(await context.client(), openLimiter(MAX_LOOKUPS_AT_ONCE, io), problems)
-    : new Map<string, string>();
+  if (dependencies.all.size > 0) {
+    await dependencies.find(await context.client(), openLimiter(MAX_LOOKUPS_AT_ONCE, io), problems);
+  }
   if (problems.count > 0) throw problems.error(read.file ?? 'the command line', operation.columns);
-  if (marker === null) return previewRun(operation, read, found);
+  if (marker === null) return previewRun(operation, read);
   for (const text of warnings) await context.say({ tone: 'warning', text });
   marker.refuseTakenOutput(settings);
   if (!marker.isKnown) await request.confirm?.(rows.length);
   marker.begin();
   const { concurrency } = request;
-  const sent = sendRows(context, { run: marker.run, operation, mode, rows, dependencies, found, concurrency });
+  const sent = sendRows(context, { run: marker.run, operation, mode, rows, dependencies, concurrency });
   return resultOf(operation, read, sent, context, {
     notes: request.notesOn?.(rows.map(({ body }) => body)) ?? [],
     beforeFile: (digest) => {
@@ -57,13 +56,12 @@ export async function runBulk(
 function previewRun(
   { noun, done }: BulkOperation,
   { rows, dependencies, warnings, problems }: ReadRows,
-  ids: ReadonlyMap<string, string>,
 ): CommandResult {
   const first = rows[0]?.body;
   // Licence keys are not printed.
   const shown = [...dependencies.all].filter(([, { kind }]) => kind !== 'key');
   const needed = shown.map(([key, { kind, name }]) => {
-    const id = ids.get(key);
+    const id = dependencies.ids.get(key);
     return { kind, name, ...(id === undefined ? { status: 'new' } : { status: 'exists', id }) };
   });
   const counted = [...Map.groupBy(needed, ({ kind }) => kind)].map(([kind, all]) => {

@@ -9,10 +9,10 @@ import { isRefusal } from '../request/changes.ts';
 import { openClient } from '../request/connection.ts';
 import { traced } from '../request/observe.ts';
 import { openLimiter } from './concurrency-limiter.ts';
-import type { Body, BulkOperation, Outcome } from './operation.ts';
-import { type Preparing, prepare } from './preparation.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { Body, BulkOperation, Mode, Outcome } from './operation.ts';
 import type { RawRow } from './reading/raw-row.ts';
-import { rowKey, rowReference } from './run.ts';
+import { type Run, rowKey, rowReference } from './run.ts';
 
 export interface Row {
   /** The number of the row, from 1. */
@@ -32,8 +32,12 @@ export interface SentRow extends Row {
   readonly error: { readonly code: string; readonly status: number; readonly message: string } | null;
 }
 
-interface Sending extends Preparing {
+interface Sending {
+  readonly run: Run;
+  readonly operation: BulkOperation;
+  readonly mode: Mode;
   readonly rows: readonly Row[];
+  readonly dependencies: Dependencies;
   readonly concurrency: number | undefined;
 }
 
@@ -46,7 +50,7 @@ const MAX_WAIT_MS = 600_000;
  * does a reader who leaves.
  */
 export async function* sendRows(context: CommandContext, sending: Sending): AsyncGenerator<SentRow> {
-  const { run, operation, rows, concurrency = DEFAULT_CONCURRENCY } = sending;
+  const { run, operation, rows, dependencies, concurrency = DEFAULT_CONCURRENCY } = sending;
   const { io, settings } = context;
   const leave = new AbortController();
   const stop = AbortSignal.any([io.stop, leave.signal]);
@@ -73,10 +77,10 @@ export async function* sendRows(context: CommandContext, sending: Sending): Asyn
   let succeeded = 0;
 
   async function sendAll(): Promise<void> {
-    const fill = await prepare(sending, client, limiter, stop);
+    await dependencies.create(client, limiter, run, stop);
     await limiter.each(rows.entries(), async ([at, row]) => {
       const body = operation.withReference?.(row.body, rowReference(run, row.row)) ?? row.body;
-      const answer = await sendRow(sending, { ...row, body: fill(body) }, client, replayed, stop);
+      const answer = await sendRow(sending, { ...row, body: dependencies.fill(body) }, client, replayed, stop);
       if (answer.error === null) succeeded += 1;
       bar.add(answer.error === null);
       settled[at]?.resolve({ ...row, body, ...answer });

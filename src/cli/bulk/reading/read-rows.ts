@@ -1,8 +1,8 @@
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
 import { count } from '../../output/words.ts';
+import { Dependencies } from '../dependencies.ts';
 import type { Body, BulkOperation } from '../operation.ts';
-import { Dependencies } from '../preparation.ts';
 import type { BulkRequest } from '../request.ts';
 import type { Row } from '../send-rows.ts';
 import { openPreset, recognise } from './presets/apply.ts';
