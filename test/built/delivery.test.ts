@@ -49,6 +49,17 @@ describe('an answer in a shell', { timeout: 180_000 }, () => {
     expect(stderr).toMatch(/lkm\.db cannot be (read or )?written.*: the disk /);
   });
 
+  it('is that of each key, when the file could not grow and can again', async () => {
+    const { stdout, stderr } = await shell(
+      `lkm serve --db lkm.db --port 0 --log-format none -- sh -c '(ulimit -f 8; lkm keys create --count 2000 -o keys.csv)
+         echo "code $?"; lkm keys create --count 2000 -o keys.csv; wc -l <keys.csv; lkm keys list -q | wc -l'`,
+    );
+    expect(stdout).toBe('code 13\n2001\n2000\n');
+    expect(stderr).toMatch(
+      /^warning: stopped: issued [1-9]\d+ of 2000 keys\nwarning: the same command goes on\nerror: cannot write keys\.csv \(EFBIG\)\n/m,
+    );
+  });
+
   it('needs no stderr', async () => {
     const { stdout } = await shell(
       'lkm keys create 2>/dev/full | wc -l; lkm keys create 2</dev/null | wc -l; lkm keys nonsense 2>/dev/full; echo $?',

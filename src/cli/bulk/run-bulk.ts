@@ -41,16 +41,7 @@ export async function runBulk(
   marker.begin();
   const { concurrency } = request;
   const sent = sendRows(context, { run: marker.run, operation, mode, rows, dependencies, concurrency });
-  return resultOf(operation, read, sent, context, {
-    notes: request.notesOn?.(rows.map(({ body }) => body)) ?? [],
-    beforeFile: (digest) => {
-      if (settings.output !== null) marker.keepOutput(settings.output, digest);
-    },
-    afterwards: async (isWhole, ids) => {
-      if (isWhole) marker.end();
-      await request.whenWritten?.(ids);
-    },
-  });
+  return resultOf(context, { operation, request, read, marker, sent });
 }
 
 function previewRun(

@@ -64,6 +64,8 @@ const DAMAGED = ['Nothing was sent. This file says how far the run has come: see
 
 const KEPT_MS = 30 * 86_400_000;
 
+export type RunMarker = ReturnType<typeof openMarker>;
+
 /**
  * Opens the marker of a run. The service repeats responses for a day: an older run is refused with `UsageError`, unless
  * `restart` is set. A run that repeats safely is never refused and needs no marker.
@@ -117,9 +119,10 @@ export function openMarker(run: Run, { done, repeatsSafely = false }: BulkOperat
     },
     /** Called when all rows are done and the results are printed or written. */
     end: () => tryToWrite({ isEnded: true }),
-    /** Stores the SHA-256 of a file that the run is about to write, so that a repeat recognises its own file. */
-    keepOutput: (output: string, digest: string) =>
-      tryToWrite({ outputs: { ...marker.outputs, [resolve(io.cwd, output)]: digest } }),
+    /** Stores the SHA-256 of the file of `-o`, which the run is about to write, so that a repeat recognises its own file. */
+    keepOutput({ output }: Settings, digest: string): void {
+      if (output !== null) tryToWrite({ outputs: { ...marker.outputs, [resolve(io.cwd, output)]: digest } });
+    },
     /** Throws `LocalError` for an existing file of `-o`, unless this run wrote it and it is unchanged. */
     refuseTakenOutput({ output, force }: Settings): void {
       if (output === null || force) return;

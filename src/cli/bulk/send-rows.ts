@@ -94,16 +94,18 @@ export async function* sendRows(context: CommandContext, sending: Sending): Asyn
       reject(error);
     }
   });
+  let taken = 0;
   try {
-    for (const { promise } of settled) yield await promise;
-  } catch (error) {
-    await bar.end();
-    await context.say(stoppedNote(operation, succeeded, rows.length));
-    throw error;
+    for (const { promise } of settled) {
+      yield await promise;
+      taken += 1;
+    }
   } finally {
     leave.abort();
     await all.catch(() => {});
     await bar.end();
+    // A request has failed, the reader has left, or the results cannot be written.
+    if (taken < rows.length) await context.say(stoppedNote(operation, succeeded, rows.length));
   }
 }
 

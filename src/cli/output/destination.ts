@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { closeSync, fchmodSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../config/files.ts';
@@ -7,10 +8,16 @@ import { quote } from './words.ts';
 
 /** The file of `-o`, opened before a request is sent so that a file that cannot be written is noticed. */
 export interface Destination {
-  /** A secret makes the file readable by its owner only. */
-  write(text: Text, options: { readonly secret: boolean }): Promise<void>;
+  write(text: Text, options: WriteOptions): Promise<void>;
   /** Removes the temporary file; does nothing after `write`. */
   discard(): void;
+}
+
+interface WriteOptions {
+  /** Whether only its owner may read the file. */
+  readonly secret?: boolean;
+  /** Called with the SHA-256 of the text before the file gets its name. */
+  readonly beforeFile?: (digest: string) => void;
 }
 
 export type Text = string | AsyncIterable<string>;
@@ -28,12 +35,16 @@ export function openDestination(path: string, force: boolean, io: Io): Destinati
   };
   return {
     discard,
-    write: async (text, { secret }) => {
+    write: async (text, { secret = false, beforeFile }) => {
       try {
         if (!secret) fchmodSync(file, replaced ? replaced.mode & 0o777 : 0o644 & ~io.umask);
-        if (typeof text === 'string') writeFileSync(file, text);
-        else for await (const part of text) writeFileSync(file, part);
+        const digest = createHash('sha256');
+        for await (const part of typeof text === 'string' ? [text] : text) {
+          writeFileSync(file, part);
+          digest.update(part);
+        }
         fsyncSync(file);
+        beforeFile?.(digest.digest('hex'));
         renameSync(temporary, full);
         isOpen = false;
         closeSync(file);

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import type { Format } from '../global-options.ts';
 import type { Io } from '../io.ts';
-import { cellValue, type Field, rawCell, type View, type WholeResult } from './result.ts';
+import { cellValue, type Field, fieldsNamed, rawCell, type View, type WholeResult } from './result.ts';
 import { createPaint, sanitise, sanitiseJson } from './terminal.ts';
 
 type Row = Record<string, unknown>;
@@ -26,8 +26,8 @@ export async function renderResult(result: WholeResult, context: RenderContext, 
   const own = result.kind === 'rows' ? result.fields : undefined;
   const fields = own ?? context.fields;
   // The fields of the command are not computed from rows with fields of their own.
-  const chosen =
-    (own && context.chosen?.map(({ name }) => own.find((field) => field.name === name) ?? { name })) ?? context.chosen;
+  const names = context.chosen?.map(({ name }) => name);
+  const chosen = own && names ? fieldsNamed(names, own) : context.chosen;
   const format = result.kind === 'file' ? settings.format : settings.fileFormat;
   const { quiet, hasNamedLines } = settings;
   return render(result, { format, fields, chosen, quiet, hasNamedLines, view: viewOf(context), ...layout });

@@ -42,10 +42,12 @@ interface Common {
   readonly secrets?: readonly string[];
   /** The idempotency key of the change: the same command with it prints the result again. */
   readonly idempotencyKey?: string;
+  /** How to get the result of several changes again, if it cannot be written. */
+  readonly repeatHint?: string;
   /** The default file and its format; `-o` overrides them. */
   readonly file?: { readonly path: string; readonly format: Format } | null;
-  /** Called before the text is written to the file of `-o`. */
-  readonly beforeFile?: (text: string) => Promise<void>;
+  /** Called with the SHA-256 of the text before the file of `-o` gets its name. */
+  readonly beforeFile?: (digest: string) => void;
   /** Runs after the result is printed; then the command ends. */
   readonly afterwards?: () => Promise<void>;
 }
@@ -100,6 +102,10 @@ export function chooseFields(names: readonly string[], fields: readonly Field[])
     throw new UsageError(`there is no field '${name}'`, [known === '' ? 'This command has none.' : `Fields: ${known}`]);
   });
 }
+
+/** The last field of each name; for an unknown name, the property of a row. */
+export const fieldsNamed = (names: readonly string[], fields: readonly Field[]): readonly Field[] =>
+  names.map((name) => fields.findLast((field) => field.name === name) ?? { name });
 
 export const cellValue = (field: Field, row: Row): unknown => (field.of ? field.of(row) : row[field.name]);
 

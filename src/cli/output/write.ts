@@ -43,8 +43,7 @@ async function writeFile(
   destination: Destination,
   context: WriteContext,
 ): Promise<void> {
-  await result.beforeFile?.(content);
-  await destination.write(content, { secret: result.secret ?? false }).catch((error: unknown) => {
+  await destination.write(content, result).catch((error: unknown) => {
     throw unwritable(String(context.settings.output), error, howToRepeat(result, context, 'for another file'));
   });
 }
@@ -60,7 +59,7 @@ async function writeChunks(
     // Chunks end at line ends.
     for await (const chunk of chunks) if (!(await print(printable(chunk, context), io))) return false;
   } else {
-    await destination.write(chunks, { secret: result.secret ?? false }).catch((error: unknown) => {
+    await destination.write(chunks, result).catch((error: unknown) => {
       // Other errors come from the service.
       throw error instanceof Error && 'syscall' in error ? unwritable(String(settings.output), error) : error;
     });
@@ -135,7 +134,8 @@ function hiddenNote(hidden: ReadonlySet<string>): Note[] {
 }
 
 /** How to get the response of a change whose output failed; empty for a read. */
-function howToRepeat({ idempotencyKey }: CommandResult, { rerun }: WriteContext, whereTo: string): Repeat {
+function howToRepeat({ idempotencyKey, repeatHint }: CommandResult, { rerun }: WriteContext, whereTo: string): Repeat {
+  if (repeatHint !== undefined) return { hints: [repeatHint] };
   if (idempotencyKey === undefined) return {};
   const hint = `The service did its part. This gets the same response again, ${whereTo}:`;
   return { hints: [hint, ['', rerun(idempotencyKey)]], idempotencyKey };

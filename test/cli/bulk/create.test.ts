@@ -280,6 +280,13 @@ describe('-o of a bulk command', () => {
     expect(await shop.keys()).toHaveLength(3);
   });
 
+  it('writes the same file again, also through --jq', async () => {
+    await using shop = await bulkShop();
+    const argv = ['keys', 'create', '--count', '2', '--format', 'jsonl', '--jq', '.key', '-o', 'keys.txt'];
+    for (let times = 0; times < 2; times++) expect((await shop.at(argv)).code).toBe(0);
+    expect(readFileSync(join(shop.cwd, 'keys.txt'), 'utf8')).toMatch(/^(\S{29}\n){2}$/);
+  });
+
   it('overwrites no file that the run has not made', async () => {
     await using shop = await bulkShop();
     shop.write('keys.csv', 'mine');

@@ -29,6 +29,10 @@ describe('the result of a file', () => {
       ['o-2', 'Müller', "'quoted", '+49 30 1234', 'issued', KEY, ''],
     ]);
     expect((await shop.at([...create, ...mapping, '--format', 'csv'])).stdout).toBe(written);
+    for (const format of ['csv', 'tsv', 'json', 'jsonl', 'table']) {
+      const { stdout } = await shop.at([...create, ...mapping, '--format', format, '--fields', 'status']);
+      expect([format, stdout.match(/issued|1\+1/g)]).toEqual([format, ['issued', 'issued']]);
+    }
   });
 
   it('is written with the delimiter of the file', async () => {
@@ -117,6 +121,17 @@ describe('results as they come', () => {
     expect(code).toBe(12);
     expect(stderr).toMatch(/^warning: stopped: issued \d of 20 keys\n/);
     expect((await shop.keys()).length).toBeLessThan(5);
+  });
+
+  it.each([
+    ['table', 20, '  issued 20 keys: the same command writes the same results\n'],
+    ['csv', 0, ''],
+  ])('are not lost when they cannot be written: %s', async (format, issued, hint) => {
+    await using shop = await bulkShop();
+    shop.write('orders.csv', orders);
+    const { code, stderr } = await shop.at([...create, '--format', format], { stdout: 'ENOSPC' });
+    expect([code, stderr]).toEqual([13, `error: cannot write to stdout (ENOSPC)\n${hint}`]);
+    expect(await shop.keys()).toHaveLength(issued);
   });
 
   it('are written while the service works on later rows', async () => {
