@@ -56,12 +56,12 @@ describe('lkm api', () => {
 
   it('reads a body and a field from a file', async () => {
     const { at, seen, cwd } = service([200, { code: 0 }]);
-    writeFileSync(join(cwd, 'body.json'), '{"productId": "p", "deep": {"a": [1.5]}}\n');
+    writeFileSync(join(cwd, 'body.json'), '{"productId": "p", "deep": {"a": [1.5, 12345678901234567]}}\n');
     writeFileSync(join(cwd, 'key.txt'), `${KEY}\n`);
     await at('POST', '/x?q=1', '--input', 'body.json', '-f', 'r=2');
     await at('POST', '/x', '-F', 'licenseKey=@key.txt');
     expect(seen.map(({ path, body }) => [path, body])).toEqual([
-      ['/x?q=1&r=2', { productId: 'p', deep: { a: [1.5] } }],
+      ['/x?q=1&r=2', { productId: 'p', deep: { a: [1.5, '12345678901234567'] } }],
       ['/x', { licenseKey: KEY }],
     ]);
   });

@@ -69,6 +69,18 @@ describe('a file that comes in parts', () => {
     }
   });
 
+  it.each([
+    ['a JSON array', (row: string) => `[${row}]`],
+    ['JSON lines', (row: string) => row],
+    ['a page', (row: string) => `{"data":\n[${row}]}`],
+  ])('keeps all digits of a long number: %s', async (_, around) => {
+    const text = around('{"reference":1234567890123456789,"n":[-9007199254740993,9007199254740991,1.10,1e2]}');
+    const n = ['-9007199254740993', Number.MAX_SAFE_INTEGER, 1.1, 100];
+    for (const size of [1, 10_000]) {
+      expect((await read(Buffer.from(text), size)).rows).toEqual([{ line: 1, reference: '1234567890123456789', n }]);
+    }
+  });
+
   it.each(['[1}', '[{}', '[{},]', '[,{}]', '[{}] x', '[{} {}]', '[{}]]'])('%s is no JSON array', async (text) => {
     for (const size of [1, 10_000]) {
       const { rows } = await read(Buffer.from(text), size);
@@ -81,6 +93,16 @@ describe('a file that comes in parts', () => {
       'stdin is not UTF-8 text',
     );
     await expect(read(Buffer.from('caf\xc3', 'latin1'), size)).rejects.toThrow('stdin is not UTF-8 text');
+  });
+});
+
+it('keeps all digits of a long number in a cell of JSON', async () => {
+  await using shop = await bulkShop();
+  shop.write('orders.csv', 'reference,metadata\nA-1,"{""order"":1234567890123456789}"\n');
+  const { code, stdout } = await shop.at(['keys', 'create', '-f', 'orders.csv', '--dry-run']);
+  expect({ code, stdout }).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('"order": "1234567890123456789"'),
   });
 });
 

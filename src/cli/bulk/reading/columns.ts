@@ -4,6 +4,7 @@ import { UsageError } from '../../failure/errors.ts';
 import type { Io } from '../../io.ts';
 import { parseCalendarDuration, parseDuration } from '../../values/duration.ts';
 import { parseAnyEnd, parseExpiry, parsePast } from '../../values/instant.ts';
+import { parseJson } from '../../values/json.ts';
 import { readKeyCell } from '../../values/license-key.ts';
 import { parseBoolean, parseLimit, readValue } from '../../values/scalars.ts';
 import { headerWords } from './header-words.ts';
@@ -183,7 +184,7 @@ function listCell(text: string): unknown {
 
 function jsonCell(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     throw new UsageError(`'${text.slice(0, 40)}' is not JSON`, [], { cause });
   }

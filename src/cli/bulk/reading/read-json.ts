@@ -1,5 +1,8 @@
 import { pipeline, Readable } from 'node:stream';
+import type { Token } from 'stream-json/parser.js';
+import type streamArray from 'stream-json/streamers/stream-array.js';
 import { CommandError } from '../../failure/errors.ts';
+import { isTooLong, parseJson } from '../../values/json.ts';
 import { isObject } from './columns.ts';
 import { flatten, type Included, readIncluded } from './json-api.ts';
 import type { RawRow, Report } from './raw-row.ts';
@@ -12,7 +15,7 @@ export async function* readJsonLines(texts: AsyncIterable<string>, report: Repor
     line += 1;
     if (text.trim() === '') continue;
     try {
-      for (const row of rowsIn(JSON.parse(text), line, report)) {
+      for (const row of rowsIn(parseJson(text), line, report)) {
         // The rows of a page are counted on from its line.
         last = Math.max(line, last + 1);
         yield { ...row, line: last };
@@ -38,13 +41,22 @@ async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
 /** Reads a JSON array of objects or pages. */
 export async function* readJsonArray(texts: AsyncIterable<string>, report: Report): AsyncGenerator<RawRow> {
   const { default: streamArray } = await import('stream-json/streamers/stream-array.js');
-  yield* readStream(streamArray.withParserAsStream(), texts, 'it is not a JSON array', report);
+  yield* readStream(await parserFor(streamArray()), texts, 'it is not a JSON array', report);
 }
 
 /** Reads one or several JSON objects, each a page with rows. */
 export async function* readJsonPages(texts: AsyncIterable<string>, report: Report): AsyncGenerator<RawRow> {
   const { default: streamValues } = await import('stream-json/streamers/stream-values.js');
-  yield* readStream(streamValues.withParserAsStream(), texts, 'it is not JSON', report);
+  yield* readStream(await parserFor(streamValues()), texts, 'it is not JSON', report);
+}
+
+/** A parser whose tokens go to a streamer; long numbers become text, as {@link parseJson} reads them. */
+async function parserFor(take: ReturnType<typeof streamArray>): Promise<NodeJS.ReadWriteStream> {
+  const { default: withParser } = await import('stream-json/utils/with-parser.js');
+  const asText = (token: Token): Token =>
+    token.name === 'numberValue' && isTooLong(token.value) ? { ...token, name: 'stringValue' } : token;
+  const taking = Object.assign((token: Token) => take(asText(token)), take);
+  return withParser.asStream(() => taking, { packKeys: true });
 }
 
 async function* readStream(

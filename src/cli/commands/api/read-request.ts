@@ -1,5 +1,6 @@
 import type { Method } from '../../../contract/endpoint.ts';
 import { UsageError } from '../../failure/errors.ts';
+import { parseJson } from '../../values/json.ts';
 
 export interface WrittenRequest {
   readonly method: Method;
@@ -75,7 +76,7 @@ function entriesOnce(entries: readonly (readonly [name: string, value: string])[
 /** The error does not contain the text, which may hold a licence key. */
 function parseBody(text: string): Record<string, unknown> {
   try {
-    const body: unknown = JSON.parse(text);
+    const body = parseJson(text);
     if (isObject(body)) return body;
   } catch {}
   throw new UsageError('the input is not a JSON object', ['Requests of this service are objects.']);

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isoDate } from '../../../values/date-format.ts';
+import { parseJson } from '../../../values/json.ts';
 import type { RawRow } from '../raw-row.ts';
 import { presets } from './index.ts';
 import type { DeviceColumns, Source } from './preset.ts';
@@ -16,7 +17,7 @@ export function inlineDevices(values: Values, columns: DeviceColumns | undefined
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return null;
   }
