@@ -54,6 +54,18 @@ describe('lkm api', () => {
     expect(seen[0]?.idempotencyKey === null).toBe(method === 'GET');
   });
 
+  it('asks about the path before the address when the service has no such path', async () => {
+    const { code, stderr } = await service([404, { message: 'Not found', code: 1 }]).at('/customers');
+    expect({ code, stderr }).toEqual({
+      code: 10,
+      stderr:
+        'error: the service answered 404 (Not found): it has no GET /customers\n' +
+        '  GET /customers answered 404.\n' +
+        "  See the paths of the service:  lkm api /openapi.json --jq '.paths|keys'\n" +
+        '  If it shows none, there is no lkm service at https://licensing.example.com.\n',
+    });
+  });
+
   it('reads a body and a field from a file', async () => {
     const { at, seen, cwd } = service([200, { code: 0 }]);
     writeFileSync(join(cwd, 'body.json'), '{"productId": "p", "deep": {"a": [1.5, 12345678901234567]}}\n');

@@ -12,6 +12,7 @@ import { firstLower } from '../output/words.ts';
 import { adviseOn } from './advice.ts';
 import { explainConnection } from './connection.ts';
 import { CommandError, type ExitCode, exitCodes, explainInput, type Hint } from './errors.ts';
+import { endpointOf } from './scope-advice.ts';
 import { addressIn, type Situation } from './situation.ts';
 
 export interface Report {
@@ -57,13 +58,22 @@ function explainCall(error: CallError, situation: Situation): Report {
   if (!isForeign && outcomeUnknown(error)) return explainUnknown(error, situation);
   if (error instanceof ApiError) return explainRefusal(error, situation);
   if (error instanceof NetworkError) return explainNetwork(error, situation);
-  const hint = isForeign
-    ? `There is no lkm service at this address: is ${addressIn(situation)} the address of the service, with its path?`
-    : `Is ${addressIn(situation)} the address of the service?`;
-  const report = newReport('bad_response', firstLower(error.message), exitCodes.serverError, [hint]);
+  const hints = isForeign
+    ? hintsOnForeign(error, addressIn(situation))
+    : [`Is ${addressIn(situation)} the address of the service?`];
+  const report = newReport('bad_response', firstLower(error.message), exitCodes.serverError, hints);
   // A page or a redirect comes from another server or a proxy: repeating does not help.
   return { ...report, request: attemptsLine(error), retryable: !isForeign };
 }
+
+/** A path of `lkm api` that the contract does not have may be what is wrong. */
+const hintsOnForeign = ({ call }: CallError, address: string): readonly Hint[] =>
+  call === null || endpointOf(call.operation) !== undefined
+    ? [`There is no lkm service at this address: is ${address} the address of the service, with its path?`]
+    : [
+        ['See the paths of the service:', "lkm api /openapi.json --jq '.paths|keys'"],
+        `If it shows none, there is no lkm service at ${address}.`,
+      ];
 
 function explainNetwork(error: NetworkError, { servedDb, baseUrl }: Situation): Report {
   const known = error.sent ? null : explainConnection(error);

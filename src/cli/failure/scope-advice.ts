@@ -46,5 +46,5 @@ const roleWithin = (wanted: readonly Scope[]): RoleName | undefined =>
     .toSorted((one, other) => scopesOfRole(other).length - scopesOfRole(one).length)[0];
 
 /** The endpoint that a request is of, by its method and path: `POST /create-key`; undefined for another request. */
-const endpointOf = (operation: string | undefined) =>
+export const endpointOf = (operation: string | undefined) =>
   listEndpoints().find(({ endpoint }) => `${endpoint.method} ${endpoint.path}` === operation)?.endpoint;
