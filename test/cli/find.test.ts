@@ -36,6 +36,16 @@ describe('lkm find', () => {
     expect([code, stdout]).toEqual([0, `${shop.names[name]}\n`]);
   });
 
+  it.each([
+    ['without its separators', (key: string) => key.replaceAll('-', '')],
+    ['with spaces for them', (key: string) => key.replaceAll('-', ' ')],
+    ['with long dashes, in lower case', (key: string) => key.replaceAll('-', '–').toLowerCase()],
+  ])('finds a key as it was written down: %s', async (_, written) => {
+    const { KEY = '' } = shop.names;
+    shop.names.WRITTEN = written(KEY);
+    expect(await shop.at('find WRITTEN -q')).toMatchObject({ code: 0, stdout: `${KEY}\n` });
+  });
+
   it('says on a terminal what it is, by what it was found, and how to see it', async () => {
     const { stdout } = await shop.at('find order-77', { terminal: true });
     expect(stdout).toBe(

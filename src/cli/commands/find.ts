@@ -1,8 +1,10 @@
 import type { Found } from '../../contract/search.ts';
+import { isTypo } from '../../domain/license-key.ts';
 import { argument } from '../command.ts';
 import type { Field, View } from '../output/result.ts';
 import { sanitise } from '../output/terminal.ts';
 import { quote } from '../output/words.ts';
+import { normaliseWrittenKey } from '../values/license-key.ts';
 import { limit, readCommand } from './forms.ts';
 
 const fields: readonly Field[] = [
@@ -34,7 +36,8 @@ export const find = readCommand({
     ['lkm find A-1042 -q', 'the key of an order'],
   ],
 
-  async read(client, { text, limit }) {
+  async read(client, { text: typed, limit }) {
+    const text = isTypo(typed) ? typed : normaliseWrittenKey(typed);
     const { items, meta } = await client.search.find({ text, limit });
     const rows = items.map((found) => ({ ...found, command: commandOf(found) }));
     return {

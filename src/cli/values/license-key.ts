@@ -74,7 +74,7 @@ export const readKeyCell = (text: string): string => readWholeKey(isTypo(text) ?
  * Restores separators that a mail or text program changed to spaces, other dashes or nothing, if the check character
  * confirms that lkm has made the key. Other keys stay unchanged.
  */
-function normaliseWrittenKey(text: string): string {
+export function normaliseWrittenKey(text: string): string {
   const symbols = text.replaceAll(/[\s\p{Dash}\p{Cf}]/gu, '');
   const key = (symbols.match(/.{1,5}/gu) ?? []).join('-');
   return normaliseKey(hasKeyShape(key) && !isTypo(key) ? key : text);
