@@ -68,8 +68,8 @@ export function explainWords(error: CommanderError, path: string, command: Comma
       : new UsageError(`${message}: see ${help}`, [], { cause: error });
   switch (error.code) {
     case 'commander.unknownOption': {
-      const meant = optionMeant(typed, command);
-      return propose(meant === undefined ? guesses(typed, guess) : [meant]);
+      const meant = optionsMeant(typed, command);
+      return propose(meant.length === 0 ? guesses(typed, guess) : meant);
     }
     case 'commander.unknownCommand': {
       const meant = wordsMeant(typed, path);
@@ -106,10 +106,13 @@ function wordsMeant(typed: string, path: string): string | undefined {
   return ofKeys && !destructive.test(ofKeys.path.slice('keys '.length)) ? `lkm ${ofKeys.path}` : undefined;
 }
 
-function optionMeant(typed: string, command: Command | null): string | undefined {
+/** The option that a wrong word means, or the options that begin with it. */
+function optionsMeant(typed: string, command: Command | null): readonly string[] {
   const word = typed.replace(/^-+/, '').replace(/=.*/s, '').toLowerCase();
   const flags = Object.values(command?.options ?? {}).map(nameOf);
-  return flags.find((flag) => optionSynonyms[flag]?.includes(word));
+  const meant = flags.find((flag) => optionSynonyms[flag]?.includes(word));
+  if (meant !== undefined) return [meant];
+  return flags.filter((flag) => flag.startsWith(`--${word}-`) && !destructive.test(flag));
 }
 
 /** Commander's guesses that differ by one letter and destroy nothing. */

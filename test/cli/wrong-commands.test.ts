@@ -74,6 +74,8 @@ const wrong: readonly (readonly [line: string, says: string])[] = [
   ['keys create --email it@ada.example', "unknown option '--email'. Did you mean --new-customer-email?"],
   ['keys create --user Ada', "unknown option '--user'. Did you mean --customer?"],
   ['keys create --order 1001', "unknown option '--order'. Did you mean --reference?"],
+  ['keys create --max 5', "unknown option '--max'. Did you mean --max-activations or --max-sessions?"],
+  ['keys create --remove 5', "unknown option '--remove': see lkm keys create --help"],
   ['keys create --quantity 5', "unknown option '--quantity': see lkm keys create --help"],
   ['keys create --forse', "unknown option '--forse': see lkm keys create --help"],
   ['keys list --active', "unknown option '--active'. Did you mean --status?"],
