@@ -55,6 +55,17 @@ describe('a token', () => {
   });
 });
 
+it.each([
+  ['a webhook', ['webhooks', 'test']],
+  ['a profile', ['keys', 'list', '-p']],
+  ['a command', []],
+])('the secret of a webhook that was typed as %s is not printed', async (_, argv) => {
+  const secret = 'whsec_DGChDrVabg0lHYpAcp7Ojs1qaurziLA4m0yFVMWddxE=';
+  const { stdout, stderr } = await against([...argv, secret, '--debug'], [listed([])]);
+  expect(stderr).toContain("'whsec_…'");
+  expect(stdout + stderr).not.toContain('DGChDr');
+});
+
 describe('an option that takes one of a list', () => {
   it('that may be given several times may have them in one text too', async () => {
     const dryRun = (scopes: string) => against(`tokens create --name n --kind scoped -n --json --scope ${scopes}`, []);
