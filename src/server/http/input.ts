@@ -138,19 +138,21 @@ export const isUnreadable = (error: unknown): boolean =>
 /** Counts brackets outside of strings, before anything is parsed. */
 function isNestedDeeper(json: string, levels: number): boolean {
   let depth = 0;
-  let inString = false;
   for (let i = 0; i < json.length; i += 1) {
     const character = json[i];
-    if (inString) {
-      if (character === '\\') i += 1;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
-    else if (character === '{' || character === '[') {
-      depth += 1;
-      if (depth > levels) return true;
-    } else if (character === '}' || character === ']') depth -= 1;
+    if (character === '"') i = endOfString(json, i);
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    if (depth > levels) return true;
   }
   return false;
+}
+
+/** The index of the quote that ends a string; at least the length of the text when nothing ends it. */
+function endOfString(json: string, start: number): number {
+  let i = start + 1;
+  while (i < json.length && json[i] !== '"') i += json[i] === '\\' ? 2 : 1;
+  return i;
 }
 
 const MAX_BODY_BYTES = 1_048_576;
