@@ -30,8 +30,8 @@ export async function handleRequest<R extends AnsweredRoute>(
   execute: Execute<R>,
 ): Promise<HttpResponse> {
   const started = parts.monotonic();
-  const { endpoint, maxAgeSeconds } = route;
-  const { method, path, scope, openToClients = false } = endpoint;
+  const { endpoint } = route;
+  const { scope, openToClients = false } = endpoint;
   const requestId = parts.newRequestId();
   const seenKey = mutates(endpoint) ? seenKeyHeader(httpRequest.headers) : {};
   const headers: Record<string, string> = { 'X-Request-Id': requestId, ...seenKey, ...retirementHeaders(endpoint) };
@@ -40,22 +40,14 @@ export async function handleRequest<R extends AnsweredRoute>(
   let request: AuthorizedRequest<R> = { route, httpRequest, requestId, headers, ipAddress, now, caller: anonymous };
   let reason: Reason | null = null;
   let response: HttpResponse;
-  let isCopy = false;
   try {
-    if (scope !== 'public') {
+    if (scope === 'public') apply(await parts.limiter?.takePublic(ipAddress), headers);
+    else {
       request = { ...request, caller: await authenticateWithinLimits(parts, request) };
       if (!mayCall(request.caller, { scope, openToClients })) await refuse(parts, request, 'scopeMissing');
       limitMisses(parts, request);
-    } else apply(await parts.limiter?.takePublic(ipAddress), headers);
-    const { status, body, replayed } = await execute(parts, request);
-    isCopy = replayed;
-    const { contentType } = endpoint.reply;
-    const sent = jsonText(status, body, {
-      ...headers,
-      ...(contentType && { 'Content-Type': contentType }),
-      ...(replayed && { 'Idempotency-Replayed': 'true' }),
-    });
-    response = maxAgeSeconds === 0 ? sent : cacheable(httpRequest, sent, maxAgeSeconds);
+    }
+    response = responseTo(request, await execute(parts, request));
   } catch (thrown) {
     const error = toApiError(endpoint, explainStorage(parts, route, httpRequest, thrown));
     reason = error.reason;
@@ -64,16 +56,39 @@ export async function handleRequest<R extends AnsweredRoute>(
       parts.log.error({ requestId, ...errorFields(parts.store, error.cause) }, 'request failed');
     response = refusal(error, headers);
   }
-  const { status } = response;
-  const { tokenId, accountId } = request.caller;
+  const { tokenId } = request.caller;
   // Counts as a look-up of an unknown key: a short text is invalid only if no such key was imported.
-  const isMiss = status === 404 || response.headers['LKM-Invalid-Fields'] === 'licenseKey';
+  const isMiss = response.status === 404 || response.headers['LKM-Invalid-Fields'] === 'licenseKey';
+  const isCopy = response.headers['Idempotency-Replayed'] !== undefined;
   if (isMiss && !isCopy && route.looksUpKey && tokenId !== null) {
     await parts.limiter?.countMiss(tokenId, ipAddress);
   }
-  const ms = parts.monotonic() - started;
-  parts.onRequest?.({ method, route: path, status, ms });
-  parts.log.info(
+  logRequest(parts, request, { status: response.status, ms: parts.monotonic() - started, reason });
+  return response;
+}
+
+/** The response to a request that was carried out, or whose stored response is repeated. */
+function responseTo(
+  { route: { endpoint, maxAgeSeconds }, httpRequest, headers }: AuthorizedRequest<AnsweredRoute>,
+  { status, body, replayed }: ReadResult | ExecutionResult,
+): HttpResponse {
+  const { contentType } = endpoint.reply;
+  const response = jsonText(status, body, {
+    ...headers,
+    ...(contentType && { 'Content-Type': contentType }),
+    ...(replayed && { 'Idempotency-Replayed': 'true' }),
+  });
+  return maxAgeSeconds === 0 ? response : cacheable(httpRequest, response, maxAgeSeconds);
+}
+
+function logRequest(
+  { log, onRequest }: AppParts,
+  { route, httpRequest, requestId, caller }: AuthorizedRequest<AnsweredRoute>,
+  { status, ms, reason }: { status: number; ms: number; reason: Reason | null },
+): void {
+  const { method, path } = route.endpoint;
+  onRequest?.({ method, route: path, status, ms });
+  log.info(
     {
       requestId,
       ...readTraceparent(httpRequest.headers.get('traceparent')),
@@ -81,13 +96,12 @@ export async function handleRequest<R extends AnsweredRoute>(
       route: path,
       status,
       ms: Math.round(ms),
-      account: accountId || undefined,
-      token: tokenId ?? undefined,
+      account: caller.accountId || undefined,
+      token: caller.tokenId ?? undefined,
       reason: reason ?? undefined,
     },
     'request',
   );
-  return response;
 }
 
 /** The refusal for a failure of the database; other errors unchanged. */
