@@ -4,7 +4,7 @@ import { createFirstToken } from '../service/accounts.ts';
 import { StartupError } from '../store/errors.ts';
 import type { MasterKey } from '../store/secret-box.ts';
 import { type Base, type Clock, openBase } from './base.ts';
-import { createApp } from './http/app.ts';
+import { type App, createApp } from './http/app.ts';
 import { trustProxies } from './http/client-address.ts';
 import { createMemoryCounter, createSharedCounter } from './http/rate-counters.ts';
 import { createRateLimiter, DEFAULT_REQUESTS_PER_MINUTE, type RateLimiter } from './http/rate-limit.ts';
@@ -14,7 +14,7 @@ import { listen, type Tls } from './http/transport/listen.ts';
 import { type BackupSchedule, backupJob } from './jobs/backups.ts';
 import { checkpointJob } from './jobs/checkpoints.ts';
 import { cleanupJob } from './jobs/cleanup.ts';
-import { DELIVERIES, deliveryCleanupJob, deliveryJob, webhookHealthJob } from './jobs/deliveries.ts';
+import { DELIVERIES } from './jobs/deliveries.ts';
 import { expiryJob } from './jobs/expiry.ts';
 import { createJobs, type Job, type JobHealth } from './jobs/job.ts';
 import { gather, SEQUENCER, sequenceNow, sequencerJob } from './jobs/sequencer.ts';
@@ -25,8 +25,7 @@ import { type PageOptions, readPageOptions } from './pages/customer/settings.ts'
 import { createPlaces, type PlaceLimits } from './places.ts';
 import { createReadingThread, hasReadingThread } from './reading/reading-thread.ts';
 import { createTokenUses } from './token-uses.ts';
-import { createDeliverer } from './webhooks/deliverer.ts';
-import { createSender, type SenderOptions } from './webhooks/send.ts';
+import { openWebhooks, type WebhookOptions } from './webhooks/open.ts';
 
 export { tryAddress } from './http/transport/bind.ts';
 export { createLogSink } from './log.ts';
@@ -63,15 +62,6 @@ export interface ServeOptions extends Address {
   readonly page?: PageOptions | undefined;
   /** Serves metrics at this address, apart from the API; default: no metrics. */
   readonly metrics?: Address | undefined;
-}
-
-interface WebhookOptions extends Partial<SenderOptions> {
-  /** The header of timestamped signatures; `LKM-Signature` unless given. */
-  readonly signatureHeader?: string | undefined;
-  /** The waits after failed attempts, in seconds; the waits of Standard Webhooks unless given. */
-  readonly schedule?: readonly number[];
-  /** How long webhooks of a server that died wait until another server takes them over, in seconds (15). */
-  readonly leaseSeconds?: number;
 }
 
 /** A server that accepts requests. */
@@ -129,8 +119,8 @@ function checkOptions({ host, tls, behindProxy = [], webhooks: { signatureHeader
 
 /** Opens the parts of a server one after the other, and puts each on `opened`, which closes them in reverse order. */
 async function open(options: ServeOptions, opened: AsyncDisposableStack): Promise<RunningServer> {
-  const { db, masterKey = null, clock, behindProxy = [], dbConnections: connections } = options;
-  const { schedule, leaseSeconds, signatureHeader, allowPrivate = false, ...sending } = options.webhooks ?? {};
+  const { db, masterKey = null, clock, behindProxy = [], dbConnections: connections, webhooks = {} } = options;
+  const { allowPrivate = false } = webhooks;
   const { log, flush } = await openLog(options.logFormat, options.logTo);
   opened.defer(flush);
   const base = await openBase(
@@ -152,22 +142,16 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   const onNumbered = () => jobs.wake(DELIVERIES);
   const onRecorded = gather(base.numbersInCommit ? onNumbered : () => jobs.wake(SEQUENCER));
   const reading = store.file && hasReadingThread() ? createReadingThread(store.file, masterKey) : undefined;
-  if (reading !== undefined) opened.defer(reading.close);
+  opened.defer(() => reading?.close());
   const recording = { ...parts, onRecorded, log, reading };
   const places = createPlaces('requests', { ...REQUEST_LIMITS, ...options.requests });
   const metrics = await openMetrics(options, { store, places, now: parts.now, jobHealth: jobs.health }, log);
   opened.defer(() => metrics?.close());
 
-  const sender = createSender({ allowPrivate, ...sending });
-  opened.defer(() => sender.close());
-  const onAttempt = metrics?.countAttempt;
-  const delivering = { ...recording, sender, schedule, leaseSeconds, signatureHeader, onAttempt };
-  const deliverer = createDeliverer(delivering, parts.newRequestId);
-  opened.defer(deliverer.stop);
+  const webhookJobs = openWebhooks(webhooks, { ...recording, onAttempt: metrics?.countAttempt }, opened);
   opened.defer(jobs.stop);
 
   let ownUrl: string | null = null;
-  const page = readPageOptions(options.page ?? {}, () => ownUrl);
   const app = createApp({
     ...recording,
     places,
@@ -175,17 +159,10 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     addressOf: trustProxies(behindProxy),
     limiter: limiterOf(base, options, log),
     noteUse: uses.note,
-    page,
+    page: readPageOptions(options.page ?? {}, () => ownUrl),
     door: 'http',
   });
-  const listener = await listen(app, {
-    ...options,
-    limits: options.connections,
-    isProxy: readNetworks(behindProxy),
-    isHostAllowed:
-      isLoopback(options.host) && behindProxy.length === 0 ? onlyLoopbackHosts(log, parts.monotonic) : undefined,
-    onFailure: (error) => log.error({ err: error }, 'response broken off'),
-  });
+  const listener = await startListening(app, options, { ...parts, log });
   opened.defer(listener.close);
   ownUrl = listener.url;
   store.publishUrl(listener.url);
@@ -197,15 +174,13 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     expiryJob(recording),
     base.numbersInCommit ? null : sequencerJob(store, onRecorded, onNumbered),
     checkpointJob(store, parts),
-    deliveryJob(deliverer, !store.isOnlyWriter),
-    webhookHealthJob(delivering),
-    deliveryCleanupJob(parts),
+    ...webhookJobs,
     uses.job,
     store.rates && { name: 'rates', everyMs: 60_000, run: store.rates.removeEmpty },
     backup,
   ];
   jobs.start(background.filter((job) => job !== null));
-  if (!base.numbersInCommit) jobs.wake(SEQUENCER);
+  jobs.wake(SEQUENCER);
   if (backup !== null) jobs.wake(backup.name);
   return {
     ...listener,
@@ -217,6 +192,22 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
     jobHealth: jobs.health,
     close: () => opened.disposeAsync(),
   };
+}
+
+function startListening(
+  app: App,
+  options: ServeOptions,
+  { log, monotonic }: { readonly log: Logger; monotonic(): number },
+) {
+  const { host, behindProxy = [], connections: limits } = options;
+  const isLocal = isLoopback(host) && behindProxy.length === 0;
+  return listen(app, {
+    ...options,
+    limits,
+    isProxy: readNetworks(behindProxy),
+    isHostAllowed: isLocal ? onlyLoopbackHosts(log, monotonic) : undefined,
+    onFailure: (error) => log.error({ err: error }, 'response broken off'),
+  });
 }
 
 async function openMetrics({ metrics }: ServeOptions, sources: MetricsSources, log: Logger) {
