@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { codeOf, LocalError, UsageError } from '../failure/errors.ts';
-import { withoutSecretTexts } from '../request/redact.ts';
+import { withoutSecretTexts } from '../request/without-secrets.ts';
 import type { CommandResult } from './result.ts';
 import { sanitiseJson } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 import { writeHeaders } from '../../client/request.ts';
 import type { CommandResult } from '../output/result.ts';
 import type { ChangeRequest } from './changes.ts';
-import { redacted, withoutSecretFields } from './redact.ts';
+import { withoutSecretFields, withoutSecrets } from './without-secrets.ts';
 
 /** Thrown instead of sending; `outcome` shows the requests. */
 export class DryRun extends Error {
@@ -29,7 +29,7 @@ function describe({ endpoint, url, body }: ChangeRequest, idempotencyKey: string
     method: endpoint.method,
     url: withoutSecretFields(url),
     headers: Object.fromEntries(headers.filter(([name]) => shownHeaders.includes(name))),
-    body: body === null ? null : redacted(JSON.parse(body)),
+    body: body === null ? null : withoutSecrets(JSON.parse(body)),
   };
 }
 

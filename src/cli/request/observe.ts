@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import type { Io } from '../io.ts';
 import { keepDrawing } from '../output/progress.ts';
 import { sanitise, talk } from '../output/terminal.ts';
-import { redacted, withoutAddresses, withoutSecretFields, withoutSecretTexts } from './redact.ts';
+import { withoutAddresses, withoutSecretFields, withoutSecrets, withoutSecretTexts } from './without-secrets.ts';
 
 export type RequestHooks = Pick<ClientOptions, 'onSend' | 'onAttempt' | 'onExchange' | 'onNotice' | 'onKeyLost'>;
 
@@ -139,7 +139,7 @@ function shownBody(text: string | null): string {
   if (text === null) return 'a body that is too long';
   try {
     // Masked before the cut: no pattern recognises half a key.
-    const shown = withoutSecretTexts(JSON.stringify(redacted(JSON.parse(text)), null, 2));
+    const shown = withoutSecretTexts(JSON.stringify(withoutSecrets(JSON.parse(text)), null, 2));
     const more = shown.length - MAX_SHOWN_LENGTH;
     return more > 0 ? `${shown.slice(0, MAX_SHOWN_LENGTH)}\n… ${more} more characters` : shown;
   } catch {

@@ -3,7 +3,7 @@ import type { ParsedCommand, Written } from '../command.ts';
 import { hasPassword, withoutPassword } from '../config/location.ts';
 import { quote } from '../output/words.ts';
 import type { RunState } from '../run-state.ts';
-import { withoutSecretFields } from './redact.ts';
+import { withoutSecretFields } from './without-secrets.ts';
 
 /** The command line that repeats a change with its idempotency key or with another option, quoted for a shell. */
 export function rerunLine(

@@ -4,12 +4,15 @@ const secretName = /^(key|licenseKey|token|secret|nonce|sessionSecret|nextNonce|
 
 const hidden = '[redacted]';
 
-/** A body without keys, tokens, secrets and licence files, at any depth. */
-export function redacted(value: unknown, name = ''): unknown {
+/**
+ * A body of our contract without keys, tokens, secrets and licence files, at any depth. Field names show where they are, so
+ * the rest stays readable. `redactResponse` hides much more, in text of other programs.
+ */
+export function withoutSecrets(value: unknown, name = ''): unknown {
   if (typeof value === 'string') return secretName.test(name) || isSecretText(value) ? hidden : value;
-  if (Array.isArray(value)) return value.map((one) => redacted(one, name));
+  if (Array.isArray(value)) return value.map((one) => withoutSecrets(one, name));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([inner, one]) => [inner, redacted(one, inner)]));
+  return Object.fromEntries(Object.entries(value).map(([inner, one]) => [inner, withoutSecrets(one, inner)]));
 }
 
 const isSecretText = (text: string): boolean => /^(lkm_|whsec_)/.test(text) || hasKeyShape(text);
