@@ -3,6 +3,7 @@ import { scripts } from '../../src/cli/completion/scripts.ts';
 import { commandEntries, groups } from '../../src/cli/tree.ts';
 import { lkm, type Surroundings } from './fake-io.ts';
 import { against, customer, listed, remote } from './scripted-service.ts';
+import { openShop } from './shop.ts';
 
 /** The words that are offered behind these. */
 async function offered(words: readonly string[], surroundings: Surroundings = {}): Promise<string[]> {
@@ -84,6 +85,12 @@ describe('lkm __complete', () => {
       ...['Bob', 'Twin', 'Twin', '$(x)'].map((name, at) => customer(`cus_${at + 2}`, name, null)),
     ];
     expect((await against(`__complete ${line}`, [listed(all)])).stdout).toBe(expected);
+  });
+
+  it('offers keys with their use and the name of their customer', async () => {
+    const { at, answer } = await openShop();
+    const key = await answer('keys create --max-activations 2 --new-customer-name Ada');
+    expect((await at('__complete keys get ')).stdout).toBe(`${key}\t0/2 Ada\n`);
   });
 
   it('shows no error and asks nothing when the service cannot be asked', async () => {

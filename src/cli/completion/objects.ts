@@ -72,9 +72,9 @@ async function candidatesOf(
   // Masked keys are not offered: they name no key.
   return items
     .filter(({ key }) => !isMaskedKey(key))
-    .map(({ key, activations, maxActivations, customerId }) => ({
+    .map(({ key, activations, maxActivations, customerId, customerName }) => ({
       word: key,
-      about: `${usageInBrief(activations, maxActivations)} ${customerId ?? ''}`.trim(),
+      about: `${usageInBrief(activations, maxActivations)} ${customerName ?? customerId ?? ''}`.trim(),
     }));
 }
 
