@@ -123,10 +123,15 @@ const WHOLE_KEY = /(?<![\w-])[0-9A-Z]{5}(?:-[0-9A-Z]{5}){4}(?![\w-])/gi;
  */
 const UNKNOWN_NAME = /(?<=\b(?:is called|there is no \w+) ').*(?=')/g;
 
-/** Whether a text may be a key of any format: a word or sections with a digit, or sections in capitals; no id, token, end of a key or error code. */
-const mayBeKey = (text: string): boolean =>
-  /^(?=.*\d|[A-Z]+(-[A-Z]+)+$)(\S{6,}|\S{4,8}( \S{4,8}){2,})$/.test(text) &&
-  !/^(…|lkm_|whsec_|\d{3}\/|[a-z]{2,4}_[0-9a-z]{26}$)/i.test(text);
+/** Whether a text may be a key of any format: a word or sections, with a digit or in capitals. */
+function mayBeKey(text: string): boolean {
+  const isWordOrSections = /^(\S{6,}|\S{4,8}( \S{4,8}){2,})$/.test(text);
+  const hasDigits = /\d/.test(text);
+  const isCapitals = /^[A-Z]+(-[A-Z]+)+$/.test(text);
+  // The end of a key, a token, a secret of webhooks, an error code, an id.
+  const isOther = /^(…|lkm_|whsec_|\d{3}\/|[a-z]{2,4}_[0-9a-z]{26}$)/i.test(text);
+  return isWordOrSections && (hasDigits || isCapitals) && !isOther;
+}
 
 /** A text without keys, for the log of a job. */
 const withoutKeys = (text: string): string =>
