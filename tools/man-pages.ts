@@ -29,7 +29,7 @@ function rootPage(version: string) {
     [
       'DESCRIPTION',
       paragraph(
-        'lkm issues licence keys for software and keeps track of them: which devices use a key, which customer it belongs to, when it ends. It is the command, and the server behind it.',
+        'lkm issues licence keys for software and keeps track of them: which devices use a key, which customer it belongs to, when it expires. It is the command, and the server behind it.',
         `Groups of commands: ${groups.map(({ name }) => name).join(', ')}.`,
       ),
     ],

@@ -44,7 +44,7 @@ export const CustomerSummary = Customer.pick({ id: true, name: true, email: true
 /** A link to the page of a customer. */
 const CustomerLink = resource('CustomerLink', 'A link to the page of a customer', {
   url: shown('The address of the page; it is not shown again', 'https://licences.example.com/my/4n0r7t…'),
-  expiresAt: EndText.describe('When the link ends'),
+  expiresAt: EndText.describe('When the link expires'),
 });
 
 const byId = z.object({ customerId: CustomerId });
@@ -110,7 +110,7 @@ export const customers = {
     summary: 'Make a link to the page of a customer',
     description:
       'Makes a link to a page on which the customer sees its keys and their devices, and frees devices. Whoever has the ' +
-      'link can do that until it ends. Not for a token that is limited to some products.',
+      'link can do that until it expires. Not for a token that is limited to some products.',
     body: request('CreateCustomerLinkRequest', {
       customerId: CustomerId,
       expiresIn: secondsField(60, 604_800).describe('How long it works, in seconds; 3600 unless given'),

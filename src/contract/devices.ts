@@ -29,10 +29,11 @@ const movesOfYear =
 
 const RevokedFile = SignedFile.pick({ id: true, hostId: true, endsAt: true }).meta({
   id: 'RevokedFile',
-  description: 'A licence file of a freed device: it verifies until it ends, except where the revocation list is read',
+  description:
+    'A licence file of a freed device: it verifies until it expires, except where the revocation list is read',
 });
 
-const files = z.array(RevokedFile).optional().describe('Licence files of freed devices that have not ended');
+const files = z.array(RevokedFile).optional().describe('Licence files of freed devices that have not expired');
 
 /** The data of a licence that an application shows after its activation. */
 const activatedLicense = {
@@ -178,7 +179,7 @@ export const keyDevices = {
     summary: 'Sign an offline licence file for a device',
     description:
       'Returns a signed licence file that the device can verify without a network. Takes an activation slot unless ' +
-      'the device already holds one, as activating does. The file ends with the licence, in its grace period with that, or ' +
+      'the device already holds one, as activating does. The file expires with the licence, in its grace period with that, or ' +
       'after `ttl` if that is sooner.',
     openToClients: true,
     body: request('SignKeyRequest', {

@@ -66,7 +66,7 @@ export const apiErrors = {
   storedResponseMissing: { status: 409, code: 4, message: 'The answer to this idempotency key was not stored' },
   stale: { status: 409, code: 5, message: 'It was changed meanwhile, at {updatedAt}' },
   inUse: { status: 409, code: 6, message: 'License is in use: {inUse}' },
-  noEnd: { status: 409, code: 7, message: 'License has no end' },
+  noEnd: { status: 409, code: 7, message: 'License has no expiry' },
   hostActivated: { status: 409, code: 8, message: 'Host is activated already' },
   keyTaken: { status: 409, code: 9, message: 'This key exists already' },
   keyRevoked: { status: 409, code: 21, message: 'This key was revoked: it is never given again' },

@@ -30,7 +30,10 @@ export const Plan = resource('Plan', 'What keys of a product are issued with, un
   duration: z.string().nullable().describe('How long a key lasts, ISO 8601; null: it never expires'),
   fromFirstUse: z.boolean().describe('Whether a key lasts so long from its first use'),
   isTrial: z.boolean().describe('Whether its keys are trials'),
-  gracePeriod: z.string().nullable().describe('How long a key may be used after its end, ISO 8601; null: not at all'),
+  gracePeriod: z
+    .string()
+    .nullable()
+    .describe('How long a key may be used after its expiry, ISO 8601; null: not at all'),
   licenseType: shown('node-locked or floating', 'node-locked'),
   maxConcurrentSessions: Count.nullable().describe('How many sessions a floating key has; null means unlimited'),
   heartbeatInterval: Count.describe('Seconds between two reports of a session'),

@@ -9,7 +9,7 @@ const counts = {
   active: Count.describe('Neither blocked, nor revoked, nor expired'),
   unused: Count.describe('Active, without a device'),
   full: Count.describe('Active, without a free activation slot'),
-  expiring: Count.describe('Active, with an end within 30 days'),
+  expiring: Count.describe('Active, and expiring within 30 days'),
   expired: Count.describe('Expired, and neither blocked nor revoked'),
   blocked: Count.describe('Disabled by the vendor until it is unblocked'),
   revoked: Count.describe('Revoked by the vendor for ever'),

@@ -77,7 +77,7 @@ const rights = {
   maxIssues: Limit.optional().describe('How many keys it may issue; absent means any number'),
   rateLimit: Limit.max(MAX_RATE).optional().describe('Requests per minute; absent means as many as its maker'),
   expiresAt: Instant.nullish().describe(
-    `When it expires; null: never; absent: after ${DEFAULT_TOKEN_DAYS} days, or with its maker if that ends before`,
+    `When it expires; null: never; absent: after ${DEFAULT_TOKEN_DAYS} days, or with its maker if that expires before`,
   ),
 };
 
@@ -153,7 +153,7 @@ export const tokens = {
     summary: 'Replace a token',
     description:
       'Creates a token with the name and the rights of another one, which stays valid for the overlap. Both share one ' +
-      'budget of keys. Only a token that may do all that the replaced token may do can rotate it, and the new token ends no ' +
+      'budget of keys. Only a token that may do all that the replaced token may do can rotate it, and the new token expires no ' +
       'later than the token that rotates. Its secret is shown in this response and never again.',
     body: request('RotateTokenRequest', {
       tokenId: TokenId,

@@ -175,7 +175,7 @@ describe('a command line that is wrong', () => {
     ['serve --rate-limit 1000000000', "'1000000000' is neither a whole number from 1 to 999999999 nor 'off'"],
     [`${create} --expires 2020-01-01`, "--expires: '2020-01-01' is in the past\n"],
     [`${create} --expires 2027-02-31`, "--expires: '2027-02-31' is not a date"],
-    [`${create} --expires 300000y`, "--expires: '300000y' ends after the year 9999"],
+    [`${create} --expires 300000y`, "--expires: '300000y' expires after the year 9999"],
     [`${create} --timeout 999999999y`, "--timeout: '999999999y' is longer than 8000 years"],
     [`${create} --timeout 5m1`, "--timeout: '5m1' is not a duration"],
     ['keys list --timeout 0s', "--timeout: '0s' is no time to wait: give 1s or more"],

@@ -40,7 +40,7 @@ describe('a licence key', () => {
       'HOST ID   TAG     IP ADDRESS  ACTIVATED  LAST SEEN',
       'build-01  No tag  127.0.0.1   just now   today',
       '',
-      'LICENCE FILE                    FOR       SIGNED    ENDS          REVOKED',
+      'LICENCE FILE                    FOR       SIGNED    EXPIRES       REVOKED',
       expect.stringMatching(/^fil_[0-9a-z]{26} {2}build-01 {2}just now {2}in 12 months {2}no$/),
       '',
     ]);
@@ -49,7 +49,7 @@ describe('a licence key', () => {
 
     expect((await at('keys deactivate KEY --host-id build-01')).stderr).toBe(
       'freed build-01\n' +
-        'warning: a licence file for build-01 still counts until its end: 2027-11-21 23:59 UTC (in 12 months)\n' +
+        'warning: a licence file for build-01 still counts until it expires: 2027-11-21 23:59 UTC (in 12 months)\n' +
         'only software that reads the list of lkm revocations export refuses it\n',
     );
     expect(await answer('keys get KEY --fields activations,maxActivations')).toBe('0\t2');
@@ -195,7 +195,7 @@ describe('a signed file', () => {
   });
 
   it.each<[options: string, code: number, stdout: string, stderr: string]>([
-    ['a.lic', 0, 'ok\n', 'for h1 · ends '],
+    ['a.lic', 0, 'ok\n', 'for h1 · expires '],
     ['a.lic --host-id h2', 5, 'machine_mismatch\n', 'it is for another device than --host-id'],
     [`a.lic -P ${PRODUCT}`, 5, 'product_mismatch\n', 'it is for another product than --product'],
     ['a.lic --db other.db --create', 5, 'unknown_kid\n', 'no public key given here has signed it'],

@@ -137,7 +137,7 @@ describe('lkm keys trial', () => {
     const line = 'keys trial --plan Trial --host-id pc-7';
     const { stdout, stderr } = await at(line);
     expect(stdout.trim()).toMatch(FORM);
-    expect(stderr).toBe('trial started on pc-7 · ends 2026-12-05 23:59 UTC\n');
+    expect(stderr).toBe('trial started on pc-7 · expires 2026-12-05 23:59 UTC\n');
     expect(await at(line)).toMatchObject({ stdout, stderr: says('trial running on pc-7') });
     names.KEY = stdout.trim();
     expect((await json('keys get KEY')).license).toMatchObject({ activations: 1, allowedHosts: ['pc-7'] });

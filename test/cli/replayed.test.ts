@@ -19,7 +19,7 @@ async function filled() {
 
 const created = 'created · unlimited activations';
 const fileLeft =
-  'warning: a licence file for build-01 still counts until its end: 2027-12-31 23:59 UTC (in 13 months)\n' +
+  'warning: a licence file for build-01 still counts until it expires: 2027-12-31 23:59 UTC (in 13 months)\n' +
   'only software that reads the list of lkm revocations export refuses it\n';
 
 /** What a command says of a change that it made: the first line, which a replay says was done already, and the rest. */

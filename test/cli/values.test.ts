@@ -85,7 +85,7 @@ describe('what people write', () => {
     ...['2027-12-31T24:00:00Z', '2027-12-31T18:60:00Z'].map((text) => [text, 'is not a date']),
     ...['300000y', '999999999y', '999999999mo', '99999999d', '9999-12-31T23:59:59-14:00'].map((text) => [
       text,
-      'ends after the year 9999',
+      'expires after the year 9999',
     ]),
     ['2026-11-20', 'is in the past'],
     ['03/04/2027', 'can mean two days: write 2027-04-03 or 2027-03-04'],

@@ -171,7 +171,7 @@ export const tasks: readonly Task[] = [
         type: ({ key }) => `lkm keys sign ${end(key)} --host-id pc-7 -o pc-7.lic`,
         shows: ['wrote pc-7.lic · for pc-7'],
       },
-      { type: 'lkm keys verify pc-7.lic --host-id pc-7', shows: [/^ok$/m, 'for pc-7 · ends '] },
+      { type: 'lkm keys verify pc-7.lic --host-id pc-7', shows: [/^ok$/m, 'for pc-7 · expires '] },
     ],
   },
   {
@@ -294,7 +294,7 @@ export const tasks: readonly Task[] = [
       { type: 'lkm plans create Trial -P "Engine Pro" --trial true --lasts 14d', shows: ['created Trial'] },
       {
         type: 'lkm keys trial -P "Engine Pro" --plan Trial --host-id demo-1',
-        shows: [KEY, 'trial started on demo-1 · ends '],
+        shows: [KEY, 'trial started on demo-1 · expires '],
       },
     ],
   },

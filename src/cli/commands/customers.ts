@@ -142,7 +142,7 @@ export const customersKeys = readCommand({
 export const customersLink = changeCommand({
   about:
     'Makes a link to a page on which a customer sees its keys and their devices, and frees devices. Whoever has the link can do ' +
-    'that until it ends.',
+    'that until it expires.',
   operation: 'customers.link',
   arguments: { customer: customerArgument },
   options: { expiresIn: option('--expires-in <DUR>', 'how long it works, 1m to 7d (1h)', parseSeconds) },

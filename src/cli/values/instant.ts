@@ -24,7 +24,7 @@ export function parseExpiry(text: string, { now }: Pick<Io, 'now'>): Instant | n
       `'${text}' is not a date (2027-12-31), an instant (2027-12-31T18:00:00Z) or a duration (30d, 6mo, 1y)`,
     );
   }
-  if (end >= LAST_MS) throw new UsageError(`'${text}' ends after the year 9999`);
+  if (end >= LAST_MS) throw new UsageError(`'${text}' expires after the year 9999`);
   if (end <= now()) throw new UsageError(`'${text}' is in the past`);
   return toInstant(end);
 }

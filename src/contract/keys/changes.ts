@@ -37,7 +37,7 @@ const changes = {
   ...licenseSettings,
   metadata: MetadataChanges.optional(),
   versionId: VersionId.nullish().describe('The product version it is for; null means any'),
-  planId: PlanId.nullish().describe('The plan whose features it follows; its limits and its end stay. null: none'),
+  planId: PlanId.nullish().describe('The plan whose features it follows; its limits and its expiry stay. null: none'),
 };
 
 const blocking = {
@@ -60,7 +60,7 @@ export const RenewKeyRequest = request('RenewKeyRequest', {
   duration: positiveDurationField().describe(
     'How much, ISO 8601, by the calendar; from now, days or more go to the end of that day, UTC',
   ),
-  from: z.enum(['end', 'now', 'later']).optional().describe('From when; default the later of its end and now'),
+  from: z.enum(['end', 'now', 'later']).optional().describe('From when; default the later of its expiry and now'),
   ifUpdatedAt: IfUpdatedAt,
 });
 
@@ -117,12 +117,12 @@ export const keyChanges = {
     ],
   }),
 
-  /** Moves the end of a licence. Source: decision 0049. */
+  /** Moves the expiry of a licence. Source: decision 0049. */
   renew: endpoint('POST /key/renew', 'license:write', {
     summary: 'Renew a licence key',
     description:
-      'Adds a duration to the end of a licence, to now, or to the later of the two. The licence must have an end. Months ' +
-      'keep the day of the first end: what ended on the 31st ends on the last day of each month.',
+      'Adds a duration to the expiry of a licence, to now, or to the later of the two. The licence must have an expiry. Months ' +
+      'keep the day of the first expiry: the 31st, or the last day of a shorter month.',
     body: RenewKeyRequest,
     reply: data('RenewKeyResponse', License),
     errors: ['licenseNotFound', 'licenseRevoked', 'stale', 'noEnd'],

@@ -86,7 +86,7 @@ export const keyImport = {
   import: endpoint('POST /key/import', 'license:write', {
     summary: 'Import a licence key',
     description:
-      'Takes in a key that exists elsewhere, of any format, with its limits, its end, its customer and the devices that ' +
+      'Takes in a key that exists elsewhere, of any format, with its limits, its expiry, its customer and the devices that ' +
       'hold its slots. What is not given is as unlimited as it can be. A key that is here already is refused, and ' +
       'so is one that was revoked here, also when its licence was deleted.',
     refusesOthersFields: true,

@@ -70,7 +70,7 @@ export const Session = resource('Session', 'A leased concurrent use of a floatin
 export type Session = z.output<typeof Session>;
 
 /** A licence file as the service remembers it: never its text. */
-export const SignedFile = resource('SignedFile', 'A licence file that was signed and has not ended', {
+export const SignedFile = resource('SignedFile', 'A licence file that was signed and has not expired', {
   id: shown('Identifier of the file, its `jti`', 'fil_01jd7q8k2m5xw9a7r0b1y8n4c6'),
   hostId: shownId(HostId),
   kid: Kid,
@@ -102,7 +102,9 @@ export const Fingerprint = record(text(1, 32), z.string().regex(/^[0-9a-f]{64}$/
 
 /** The settings of a licence that the vendor can give at issue, import and change. */
 export const licenseSettings = {
-  gracePeriod: positiveDurationField().nullish().describe('How long it may be used after its end, ISO 8601; null: not'),
+  gracePeriod: positiveDurationField()
+    .nullish()
+    .describe('How long it may be used after its expiry, ISO 8601; null: not'),
   allowedHosts: list(HostId, 1, 1_000).nullish().describe('The only hosts that may use it; null means any'),
   licenseType: z.enum(licenseTypes).optional().describe('Default node-locked, which has no maxConcurrentSessions'),
   maxConcurrentSessions: Limit.nullish().describe('How many sessions a floating licence has; null means unlimited'),
@@ -161,9 +163,14 @@ const LicenseExtras = z.object({
   renewalDay: Count.nullable().describe(
     'The day that renewals by months lead to, where this month is too short; or null',
   ),
-  expiresAfter: z.string().nullable().describe('How long it lasts from its first use, ISO 8601, while it has no end'),
-  gracePeriod: z.string().nullable().describe('How long it may be used after its end, ISO 8601; null: not at all'),
-  graceUntil: InstantText.nullable().describe('Until when it may be used in all; null without an end or gracePeriod'),
+  expiresAfter: z
+    .string()
+    .nullable()
+    .describe('How long it lasts from its first use, ISO 8601, while it has no expiry'),
+  gracePeriod: z.string().nullable().describe('How long it may be used after its expiry, ISO 8601; null: not at all'),
+  graceUntil: InstantText.nullable().describe(
+    'Until when it may be used in all; null without an expiry or gracePeriod',
+  ),
   metadata: Metadata,
   allowedHosts: z.array(z.string()).nullable().describe('The only hosts that may use it; null means any'),
   licenseType: shown(licenseTypes.join(' or '), 'node-locked'),
@@ -210,6 +217,6 @@ export const LicenseDetails = z
     license: License,
     customer: CustomerSummary.nullable().describe('null when the key has no customer'),
     sessions: z.array(Session).optional().describe('Those of a floating licence whose lease runs'),
-    files: z.array(SignedFile).optional().describe('Its licence files that have not ended'),
+    files: z.array(SignedFile).optional().describe('Its licence files that have not expired'),
   })
   .meta({ id: 'LicenseDetails' });

@@ -21,7 +21,7 @@ export const keyTrials = {
     reply: bare('StartTrialResponse', {
       message: shown('"Trial started" or "Trial running"', 'Trial started'),
       key: ShownKey.meta({ ...LicenseKey.meta(), description: 'The key of the trial, in full' }),
-      expirationDate: EndText.describe('When the trial ends'),
+      expirationDate: EndText.describe('When the trial expires'),
       device: Device,
     }),
     headers: ['LKM-Budget-Remaining'],

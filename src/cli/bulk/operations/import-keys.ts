@@ -58,7 +58,7 @@ async function findVersions(client: Client, productId: string): Promise<Readonly
 const reasons: Readonly<Record<string, string>> = {
   createdAt: 'is not between 1970 and now',
   revokedAt: 'is not between 1970 and now',
-  renewalDay: 'does not fit expirationDate: it is the day of the first end, where the month has no such day',
+  renewalDay: 'does not fit expirationDate: it is the day of the first expiry, where the month has no such day',
   devices: 'has a time of activation that is not between 1970 and now',
   id: 'was not made at createdAt',
 };

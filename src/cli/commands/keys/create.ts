@@ -119,7 +119,7 @@ async function issue(context: CommandContext, input: Input): Promise<CommandResu
     if (warning !== undefined) notes.push({ tone: 'warning', text: warning });
     return { ...secretValue(key, { key, ...data, existing, warning }), idempotencyKey, notes };
   }
-  const isDefault = describeEnd(input) === null && !replayed && input.planId === undefined;
+  const isDefault = describeExpiry(input) === null && !replayed && input.planId === undefined;
   const hints = isDefault ? [noteDefaultEnd('no --expires given', context.io.now())] : [];
   const sayDone = (text: string) => doneNote(changed, `created · ${text}`);
   const value = { ...secretValue(key, { key, ...data }), idempotencyKey };
@@ -141,22 +141,26 @@ const tellsMore = ({ planId, customerId }: Input, { io, settings }: CommandConte
 function describeInput(input: Input): string {
   const { usesPerKey, planId, newCustomer } = input;
   const isPlanned = planId !== undefined && usesPerKey === undefined;
-  return describe(isPlanned ? 'by its plan' : describeActivations(usesPerKey), describeEnd(input), newCustomer?.name);
+  return describe(
+    isPlanned ? 'by its plan' : describeActivations(usesPerKey),
+    describeExpiry(input),
+    newCustomer?.name,
+  );
 }
 
 function describeShown({ license, customer }: Awaited<ReturnType<Client['keys']['get']>>): string {
   const { maxActivations, expirationDate: expiryDate, expiresAfter } = license;
-  const end = expiresAfter == null ? describeEnd({ expiryDate }) : `lasts ${expiresAfter} from its first use`;
-  return describe(describeActivations(maxActivations), end, customer?.name);
+  const expires = expiresAfter == null ? describeExpiry({ expiryDate }) : `lasts ${expiresAfter} from its first use`;
+  return describe(describeActivations(maxActivations), expires, customer?.name);
 }
 
-const describe = (activations: string, end: string | null, customer: string | undefined): string =>
-  [activations, end, customer && `for ${customer}`].filter(Boolean).join(' · ');
+const describe = (activations: string, expires: string | null, customer: string | undefined): string =>
+  [activations, expires, customer && `for ${customer}`].filter(Boolean).join(' · ');
 
 const describeActivations = (max: number | null | undefined): string =>
   max == null ? 'unlimited activations' : count(max, 'activation');
 
-function describeEnd({ expiryDate, expiresAfter }: Pick<Input, 'expiryDate' | 'expiresAfter'>): string | null {
+function describeExpiry({ expiryDate, expiresAfter }: Pick<Input, 'expiryDate' | 'expiresAfter'>): string | null {
   if (expiresAfter !== undefined) return `lasts ${writeDuration(expiresAfter)} from its first use`;
   if (expiryDate === undefined) return null;
   return expiryDate === null ? 'never expires' : `expires ${moment(expiryDate)}`;

@@ -72,7 +72,7 @@ const fileFields: readonly Field<SignedFile>[] = [
   { name: 'id', label: 'licence file', drops: 2 },
   { name: 'hostId', label: 'for' },
   { name: 'signedAt', label: 'signed', show: relative, drops: 1 },
-  { name: 'endsAt', label: 'ends', show: relative },
+  { name: 'endsAt', label: 'expires', show: relative },
   { name: 'revokedAt', label: 'revoked', show: (value, now) => (value === null ? 'no' : relative(value, now)) },
 ];
 
@@ -124,10 +124,10 @@ function describeType({ license: { licenseType, maxConcurrentSessions: most }, s
 /** The expiry and the grace period. */
 function describeTerm({ expirationDate, expiresAfter, gracePeriod, graceUntil }: License, now: number): string {
   if (expirationDate === null && expiresAfter) return `${expiresAfter} after its first use`;
-  const end = expiry(expirationDate, now);
-  if (graceUntil == null || expirationDate === null) return end;
-  if (Date.parse(expirationDate) > now) return `${end}, then ${gracePeriod} of grace`;
-  return Date.parse(graceUntil) > now ? `${end}; usable until ${momentAndWhen(graceUntil, now)}` : end;
+  const shown = expiry(expirationDate, now);
+  if (graceUntil == null || expirationDate === null) return shown;
+  if (Date.parse(expirationDate) > now) return `${shown}, then ${gracePeriod} of grace`;
+  return Date.parse(graceUntil) > now ? `${shown}; usable until ${momentAndWhen(graceUntil, now)}` : shown;
 }
 
 function describeCustomer(customer: Lookup['customer']): string {

@@ -48,7 +48,7 @@ export const keysImport = command({
 
 export const keysCompare = command({
   about:
-    'Compares the keys of files with those of the service, after a move: limit, end, state, customer and devices. It reads ' +
+    'Compares the keys of files with those of the service, after a move: limit, expiry, state, customer and devices. It reads ' +
     'what keys import reads, with the same options, and shows each difference. Exit code 1 when there is one.',
   operation: 'keys.get',
   arguments: { files: argument('<FILE...>', 'files as keys import reads them, - for stdin') },

@@ -55,9 +55,13 @@ export const keysRenew = keysCommand({
       parse: parseCalendarDuration,
       neededUnless: ['givenDuration', 'file'],
     }),
-    from: option('--from <START>', 'from when, end being its expiry; later unless given', {
-      choices: ['end', 'now', 'later'],
-    }),
+    from: option(
+      '--from <START>',
+      'from its expiry (end), from now, or from the later of the two; later unless given',
+      {
+        choices: ['end', 'now', 'later'],
+      },
+    ),
     ifUpdatedAt,
     keyCheck,
   },

@@ -49,7 +49,7 @@ export const keysTrial = changeCommand({
 
   outcome(answer, { hostId }) {
     const { key, message, expirationDate } = answer;
-    const done = `${message.toLowerCase()} on ${hostId} · ends ${moment(expirationDate)}`;
+    const done = `${message.toLowerCase()} on ${hostId} · expires ${moment(expirationDate)}`;
     return { ...secretValue(key, answer), done };
   },
 });
@@ -120,8 +120,10 @@ function fileNotes(files: readonly { readonly hostId: string; readonly endsAt: s
   const sorted = files.toSorted((one, other) => (one.endsAt < other.endsAt ? -1 : 1));
   const lastEnds = new Map(sorted.map(({ hostId, endsAt }) => [hostId, endsAt]));
   const notes = [...lastEnds].map(([hostId, endsAt]): Note => {
-    const end = momentAndWhen(endsAt, now);
-    return { tone: 'warning', text: `a licence file for ${hostId} still counts until its end: ${end}` };
+    return {
+      tone: 'warning',
+      text: `a licence file for ${hostId} still counts until it expires: ${momentAndWhen(endsAt, now)}`,
+    };
   });
   if (notes.length === 0) return [];
   return [...notes, { tone: 'hint', text: 'only software that reads the list of lkm revocations export refuses it' }];

@@ -61,7 +61,8 @@ export const keysVerify = command({
     if (watermarkPath !== undefined && watermark !== known) {
       onDisk(`write ${watermarkPath}`, () => writeAtomically(watermarkPath, `${watermark}\n`, 0o644, io));
     }
-    const claimed = claims && `for ${claims.machine} · ends ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
+    const claimed =
+      claims && `for ${claims.machine} · expires ${momentAndWhen(toInstant(claims.exp * 1000), io.now())}`;
     const ahead =
       verdict === 'clock_rolled_back' && known !== undefined && known * 1000 > io.now()
         ? `${watermarkPath} holds ${toInstant(known * 1000)}, the latest time seen here. If that was wrong, remove the file.`
