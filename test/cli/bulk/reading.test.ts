@@ -96,6 +96,15 @@ describe('a file that comes in parts', () => {
   });
 });
 
+it.each(['[ {"reference":"A-1"}]', '{"reference":"A-1"}\n', '{"data":\n[{"reference":"A-1"}]}'])(
+  'is read as JSON also when it was saved with the name of a text: %j',
+  async (text) => {
+    await using shop = await bulkShop();
+    shop.write('orders.txt', text);
+    expect((await shop.at(['keys', 'create', '-f', 'orders.txt', '--dry-run'])).stdout).toContain('"reference": "A-1"');
+  },
+);
+
 it('keeps all digits of a long number in a cell of JSON', async () => {
   await using shop = await bulkShop();
   shop.write('orders.csv', 'reference,metadata\nA-1,"{""order"":1234567890123456789}"\n');

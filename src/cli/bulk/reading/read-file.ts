@@ -137,8 +137,9 @@ const separatorLine = /^"?sep=(\\t|[^\r\n"])"?[\t ,;|]*(?:\r\n?|\n)/i;
 
 function kindOf(path: string, start: string): 'csv' | 'json' | 'jsonl' | 'pages' {
   if (/\.(jsonl|ndjson)$/i.test(path)) return 'jsonl';
-  if (/\.(csv|tsv|txt)$/i.test(path)) return 'csv';
   const text = start.trimStart();
+  // Some programs and browsers save JSON with another name.
+  if (/\.(csv|tsv|txt)$/i.test(path) && !/^(?:\[\s*)?\{\s*"/.test(text)) return 'csv';
   if (text.startsWith('[')) return 'json';
   if (!text.startsWith('{')) return 'csv';
   const [line = ''] = text.split(/[\r\n]/, 1);
