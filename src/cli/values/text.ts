@@ -76,16 +76,18 @@ export function openDecoder(path: string, { encoding, guesses = false }: Options
 
   function undecodable(before: string, hasZeros: boolean, cause?: unknown): UsageError {
     const name = (guessed === WINDOWS ? 'utf-8' : decoder?.encoding)?.toUpperCase();
-    const seen = hasZeros ? 'looks like UTF-16 without a byte order mark' : 'has other bytes';
+    const place = `${path} is not ${name} text: line ${line + breaksIn(before)}`;
+    // In a file whose encoding is known a NUL is a mistake, or a sign of UTF-32.
+    if (hasZeros && (isMarked || encoding !== undefined || guessed !== null)) {
+      return new UsageError(`${place} has a NUL character`, ['Save it as UTF-8, without such characters.'], { cause });
+    }
+    const seen = hasZeros ? 'has a NUL character; it looks like UTF-16 without a byte order mark' : 'has other bytes';
     const way = hasZeros
-      ? 'Name the encoding: --encoding utf-16le'
+      ? 'Name the encoding, --encoding utf-16le, or take the character out'
       : 'Name the encoding, such as --encoding windows-1252';
-    const at = line + breaksIn(before);
-    return new UsageError(
-      `${path} is not ${name} text: line ${at} ${seen}`,
-      [guesses ? `${way}; or save it as UTF-8.` : 'Save it as UTF-8.'],
-      { cause },
-    );
+    return new UsageError(`${place} ${seen}`, [guesses ? `${way}; or save it as UTF-8.` : 'Save it as UTF-8.'], {
+      cause,
+    });
   }
 
   return {

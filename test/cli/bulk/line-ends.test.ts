@@ -120,6 +120,12 @@ describe('bytes that are no text', () => {
     ['DOS', Buffer.from('a\nB\x84r\n', 'latin1'), /^stdin is not UTF-8 text: line 2 has other bytes$/],
     ['UTF-8 and Windows-1252', Buffer.from('é\nx\ncaf\xe9\n').fill(0xe9, 8, 9), /line 3 has other bytes/],
     ['UTF-16 of other letters', Buffer.from('яж\nb\0\n', 'utf16le'), /looks like UTF-16 without a byte order mark/],
+    ['a NUL character', Buffer.from('a\nb\0\n'), /line 2 has a NUL character; it looks like UTF-16/],
+    [
+      'UTF-32',
+      Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]),
+      /^stdin is not UTF-16LE text: line 1 has a NUL character$/,
+    ],
     [
       'half of a UTF-16 unit',
       Buffer.from([0xff, 0xfe, 0x61, 0, 0x0a, 0, 0x62]),
