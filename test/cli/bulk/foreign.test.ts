@@ -34,9 +34,11 @@ describe('a file of another system', () => {
   it('is told what to write for no date, and ends with the day where midnight is written', async () => {
     await using shop = await bulkShop();
     const rows = (end: string) => `key,expires\nACME-0001-AAAA-BBBB-CCCC-0001,${end}\n`;
-    shop.write('zero.csv', rows('0000-00-00'));
-    const { code, stderr } = await shop.at(['keys', 'import', '-f', 'zero.csv', '-n']);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("; for no date, write 'never' or nothing")]);
+    for (const none of ['0000-00-00', '0000-00-00T00:00:00Z', '00/00/0000', 'NULL', '\\N', 'N/A', '-', 'Lifetime']) {
+      shop.write('zero.csv', rows(none));
+      const { code, stderr } = await shop.at(['keys', 'import', '-f', 'zero.csv', '-n']);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`or nothing, or say --no-date '${none}'`)]);
+    }
     shop.write('day.csv', rows('2027-01-24 00:00:00'));
     const { first } = await shop.json('keys', 'import', '-f', 'day.csv', '-n');
     expect(first.expirationDate).toBe('2027-01-24T23:59:59.000Z');

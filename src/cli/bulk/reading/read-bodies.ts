@@ -121,7 +121,7 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       const way =
-        column.isDate && /^[0\W]*0[0\W]*$/.test(String(value))
+        column.isDate && meansNoDate.test(String(value))
           ? `; for no date, write 'never' or nothing, or say --no-date '${value}'`
           : '';
       texts.push(`${name}: ${error.message}${way}`);
@@ -132,6 +132,10 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
   }
   return { texts, unread };
 }
+
+/** How programs write that there is no date: zeros in the form of a date, and words. */
+const meansNoDate =
+  /^(?:[0\W]*0[0\WTZ]*|\W+|\\?N|N\/?A|null|nil|none|lifetime|perpetual|unlimited|forever|no expiry)$/i;
 
 /** Enough values to recognise the format of the dates. */
 const MAX_NO_DATES = 1_000;
