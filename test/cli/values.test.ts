@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { locate, withoutPassword, withoutPasswords } from '../../src/cli/config/location.ts';
 import { duration, relative } from '../../src/cli/output/words.ts';
@@ -122,6 +123,26 @@ describe('what people write', () => {
 });
 
 describe('the location of a database', () => {
+  it.each([
+    ['mysql://root:secret@db.example/lkm', 'mysql:'],
+    ['POSTGRES://lkm:secret@db.example/lkm', 'POSTGRES:'],
+    ['postgre://lkm:secret@db.example/lkm', 'postgre:'],
+    ['"postgres://lkm:secret@db.example/lkm"', '"postgres:'],
+    ['jdbc:postgresql://db.example/lkm?password=secret', 'jdbc:'],
+    ['postgres:/lkm:secret@db.example/lkm', 'postgres:'],
+    ['sqlite:///srv/secret.db', 'sqlite:'],
+    ['sqlite:secret.db', 'sqlite:'],
+    ['file:secret.db?mode=ro', 'file:'],
+    [':memory:', ':memory:'],
+  ])('is no file of the name %s', (text, start) => {
+    const refused = expect(() => locate(text, { cwd: '/' }));
+    refused.toThrow(`a database is a path or postgres://…, and '${start}' begins neither`);
+  });
+
+  it.each(['lkm.db', 'a:b/lkm.db', './file:x.db', 'C:\\lkm.db', '/srv/x:y/lkm.db', 'memory'])('may be %s', (text) => {
+    expect(locate(text, { cwd: '/' })).toBe(resolve('/', text));
+  });
+
   it.each([
     ['lkm.db', '/home/ada/lkm.db'],
     ['/srv/lkm.db', '/srv/lkm.db'],

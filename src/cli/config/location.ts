@@ -6,8 +6,16 @@ import { quote } from '../output/words.ts';
 
 export const isPostgres = (text: string): boolean => /^postgres(ql)?:\/\//.test(text);
 
-/** An absolute path or an address. Throws `UsageError` for an ambiguous address. */
+/** An absolute path or an address. Throws `UsageError` for an ambiguous address, and for one of another kind. */
 export function locate(text: string, { cwd }: Pick<Io, 'cwd'>): string {
+  const [, other] = otherAddress.exec(text) ?? [];
+  if (other !== undefined && !isPostgres(text)) {
+    // The rest may hold a password.
+    throw new UsageError(`a database is a path or postgres://…, and '${other}' begins neither`, [
+      ['A file:', '--db lkm.db'],
+      ['PostgreSQL:', '--db postgres://USER@HOST/DATABASE'],
+    ]);
+  }
   if (!isPostgres(text)) return resolve(cwd, text);
   if (parseAddress(text) !== null) return text;
   throw new UsageError('the address of the database cannot be read', [
@@ -15,6 +23,9 @@ export function locate(text: string, { cwd }: Pick<Io, 'cwd'>): string {
     'In a password / # ? @ and % are written %2F %23 %3F %40 and %25.',
   ]);
 }
+
+/** The start of an address that would name a new file: `mysql://`, `sqlite:lkm.db`, `"postgres://`. `C:\` is a drive. */
+const otherAddress = /^(["']?[a-z][a-z\d+.-]+:(?=\/)|(?:file|jdbc|sqlite3?):|:memory:)/i;
 
 /** Query parameters that may be shown; other parameters may contain a secret. */
 const shownParameters = ['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert', 'target_session_attrs'];
