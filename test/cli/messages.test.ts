@@ -35,6 +35,16 @@ describe('a token', () => {
     },
   );
 
+  it.each(['"lkm_admin_2"', "'lkm_admin_2'", 'LKM_TOKEN=lkm_admin_2'])(
+    '%j is refused: the service would not know it',
+    async (token) => {
+      const { code, stderr, sent } = await authorizationFor(token);
+      expect({ code, sent }).toEqual({ code: 2, sent: [] });
+      expect(stderr).toContain('  Give it alone: without quotes');
+      expect(stderr).not.toContain('admin_2');
+    },
+  );
+
   const whole = mintToken('admin', new Uint8Array(32).fill(7));
 
   it.each([

@@ -32,9 +32,12 @@ export const readTokenFile = async (path: string, from: string, io: Io, flags: S
 /** Removes the line break that a shell or a secret store adds. Errors never contain the token. */
 export function readToken(text: string, from: string): TokenWithOrigin {
   const token = text.trim();
-  if (/^[!-~]{1,1024}$/.test(token)) return { token, from };
+  const hasMore = /^(?:["']|LKM_TOKEN=)/.test(token);
+  if (/^[!-~]{1,1024}$/.test(token) && !hasMore) return { token, from };
   throw new UsageError(`the text from ${from} is not a token`, [
-    'It is one word of at most 1024 characters, such as lkm_scoped_…',
+    hasMore
+      ? 'Give it alone: without quotes, which docker --env-file keeps, and without LKM_TOKEN= before it.'
+      : 'It is one word of at most 1024 characters, such as lkm_scoped_…',
   ]);
 }
 
