@@ -9,6 +9,11 @@ describe('what a failed request answers', () => {
     ['a refusal that every endpoint may answer', apiError('invalidParams'), 'invalidParams'],
     ['a server error for a refusal that it does not list', apiError('sessionLimit'), 'serverError'],
     ['a server error for any other error', new TypeError('no'), 'serverError'],
+    [
+      'a server error for an error of a library with the same word',
+      Object.assign(new Error('no'), { reason: 'emailTaken' }),
+      'serverError',
+    ],
     ['a server error for what is not even an error', 'no', 'serverError'],
   ])('is %s', (_, thrown, reason) => {
     expect(toApiError(findEndpoint('customers.create'), thrown).reason).toBe(reason);

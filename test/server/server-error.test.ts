@@ -34,6 +34,19 @@ describe.each(engines)('a failure inside, on $name,', (engine) => {
     expect(errors[0]).toMatchObject({ msg: 'request failed', err: { stack: expect.stringContaining('at ') } });
   });
 
+  it('of a page tells the caller no more than that, and the log why', async () => {
+    const log: string[] = [];
+    const taken = { allowed: true, emptyAt: 0, now: 0 };
+    const publicCounter = { take: () => Promise.reject(new Error('counts are gone')), look: () => taken };
+    await using world = await createWorld({ engine, publicCounter, logTo: { write: (line) => log.push(line) } });
+    expect(seen(await world.call('nobody', 'GET', '/openapi.json'))).toEqual(serverError);
+    expect(JSON.parse(log[0] ?? '')).toMatchObject({
+      level: 50,
+      msg: 'request failed',
+      err: { message: 'counts are gone' },
+    });
+  });
+
   it('makes the service not ready, and says no more than that', async () => {
     const log: string[] = [];
     await using world = await createWorld({ engine, logTo: { write: (line) => log.push(line) } });

@@ -51,6 +51,12 @@ describe.each(engines)('sessions on $name', (engine) => {
     ).toEqual(sessions.map(({ id }) => id).sort());
   });
 
+  it('that have ended are returned in the order of their ends, and of their ids', async ({ store, license }) => {
+    await lease(store, license, -1, -3, -2, -3, 1);
+    const removed = await store.transaction(({ sessions }) => sessions.removeLapsed(now, { license }));
+    expect(removed.map(({ id }) => id.replace(`${license.id}_ses_`, ''))).toEqual(['1', '3', '2', '0']);
+  });
+
   it('that are prolonged while they end are either prolonged or removed', async ({ store, license }) => {
     const sessions = await lease(store, license, ...Array.from({ length: 20 }, () => 0));
     const before = addSeconds(now, -1);
