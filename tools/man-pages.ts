@@ -59,7 +59,7 @@ function commandPage({ path, alias, shortcut, summary }: CommandEntry, command: 
     ['DESCRIPTION', paragraph(command.about, ...(also.length > 0 ? [`Also: ${also.join(', ')}.`] : []))],
     ['ARGUMENTS', positional.map(({ usage, describe }) => entry(usage, describe)).join('')],
     ['OPTIONS', options.map((option) => entry(option.usage, describeOption(option))).join('')],
-    ['FIELDS', fields.length > 0 ? paragraph(`For --fields, which makes JSON flat too: ${fields.join(', ')}.`) : ''],
+    ['FIELDS', fields.length > 0 ? paragraph(`For --fields (JSON is then flat): ${fields.join(', ')}.`) : ''],
     ['EXAMPLES', command.examples.map(([line, does]) => example(line, does)).join('')],
     ['EXIT STATUS', paragraph('0 when it worked; the others are in lkm-exit-codes(7).')],
     ['SEE ALSO', seeAlso([...related, 'lkm-environment(7)', 'lkm-formatting(7)'])],

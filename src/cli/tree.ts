@@ -23,7 +23,7 @@ export const groups: readonly Group[] = [
   { name: 'devices', alias: 'device', summary: 'see which devices hold slots, and free those that nobody uses' },
   { name: 'sessions', alias: 'session', summary: 'see and end the sessions of floating keys' },
   { name: 'products', alias: 'product', summary: 'manage products' },
-  { name: 'plans', alias: 'plan', summary: 'manage plans: what keys are issued with, under a name' },
+  { name: 'plans', alias: 'plan', summary: 'manage plans: limits, terms and features that keys are issued with' },
   { name: 'offline', summary: 'license devices without a network, by files that are carried there and back' },
   { name: 'tokens', alias: 'token', summary: 'manage API tokens' },
   { name: 'auth', summary: 'log in to services, and choose between them' },

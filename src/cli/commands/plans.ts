@@ -84,7 +84,7 @@ export const plansGet = showCommand({
 });
 
 export const plansCreate = changeCommand({
-  about: 'Creates a plan of a product and prints its id: what keys are issued with by lkm keys create --plan.',
+  about: 'Creates a plan of a product and prints its id. lkm keys create --plan issues keys with it.',
   operation: 'plans.create',
   arguments: { givenName: argument('[NAME]', 'its name, in place of --name', { field: 'name' }) },
   options: {

@@ -68,7 +68,7 @@ export const tokensShow = showCommand({
 const expiresOption = (otherwise: string) =>
   option(
     '--expires <WHEN>',
-    `a day, or a time from now such as 90d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never (${otherwise})`,
+    `when it expires: a day, an instant, a time from now such as 12h, 90d or 1y (days and longer: to the end of that day, UTC), or never (${otherwise})`,
     readExpiry,
   );
 

@@ -112,7 +112,7 @@ function commandHelp(
     ofFiles.length > 0 && section('Options for files', ofFiles, view),
     command.terms && section(command.terms.title, command.terms.rows, view),
     specs.some(({ kind }) => kind === 'many') && 'Options with ... may be given several times.\n',
-    fields.length > 0 && heading('Fields for --fields, which makes JSON flat too', view) + listed(fields, view),
+    fields.length > 0 && heading('Fields for --fields (JSON is then flat)', view) + listed(fields, view),
     needed.length > 0 && section('Scopes of the token', needed, view),
     `${heading('Examples', view)}${command.examples.map((example) => exampleLines(example, view)).join('')}`,
     'lkm --help shows the options of every command.\n',

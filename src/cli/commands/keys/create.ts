@@ -37,7 +37,7 @@ export const keysCreate: Declaration = command({
     }),
     expires: option(
       '--expires <WHEN>',
-      'a day, or a time from now such as 30d, 6mo, 1y (to the end of that day, UTC), 12h; an instant; or never',
+      'when it expires: a day, an instant, a time from now such as 12h, 30d or 1y (days and longer: to the end of that day, UTC), or never',
       { parse: readExpiry, field: 'expiryDate' },
     ),
     expiresAfter: option(
@@ -59,7 +59,7 @@ export const keysCreate: Declaration = command({
     trial: trialOption('whether it is a trial'),
     versionId: option('--version-id <ID>', 'the product version it is for'),
     fingerprintMatch,
-    allowedHosts: many('--allow-host <ID>', 'let only this host, and others named so, use it'),
+    allowedHosts: many('--allow-host <ID>', 'let only the hosts that are given here use it'),
     ifAbsent: flag('--if-absent', 'print the key that the reference has already, if it has one'),
     count: option(
       '--count <N>',

@@ -43,7 +43,7 @@ export const keysUpdate = keysCommand({
       field: 'metadata',
     }),
     trial: trialOption('whether it is a trial'),
-    allowedHosts: many('--allow-host <ID>', 'let only this host, and others named so, use it'),
+    allowedHosts: many('--allow-host <ID>', 'let only the hosts that are given here use it'),
     allowAnyHost: flag('--allow-any-host', 'let any host use it', { field: 'allowedHosts', means: null }),
     customerCanSelfReset: option('--self-reset <true|false>', 'whether its customer may move slots', parseBoolean),
     versionId: option('--version-id <ID|none>', 'the product version it is for', textOrNone),
