@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -55,6 +56,26 @@ describe('db backup', () => {
     expect([beside.code, beside.stderr]).toEqual([13, expect.stringContaining('backup.db.json is there already')]);
     expect((await at('db backup backup.db --force')).code).toBe(0);
     expect((await at('db restore backup.db --dry-run')).code).toBe(0);
+  });
+
+  it('never replaces the database itself, or what is no file', async () => {
+    const { cwd, at, namesIn } = await backedUp();
+    mkdirSync(join(cwd, 'folder'));
+    symlinkSync(join(cwd, 'lkm.db'), join(cwd, 'link'));
+    symlinkSync(join(cwd, 'lkm.db'), join(cwd, 'x.json'));
+    const before = statSync(join(cwd, 'lkm.db')).ino;
+    for (const [file, message] of [
+      ['lkm.db', 'lkm.db is the database itself'],
+      ['link', 'link is the database itself'],
+      ['x', 'x.json is the database itself'],
+      ['folder', 'folder is not a file'],
+    ]) {
+      for (const force of ['', ' --force']) {
+        const { code, stderr } = await at(`db backup ${file}${force}`);
+        expect([code, stderr]).toEqual([13, expect.stringContaining(`${message}\n`)]);
+      }
+    }
+    expect([statSync(join(cwd, 'lkm.db')).ino, await namesIn('lkm.db')]).toEqual([before, 'Engine']);
   });
 
   it('reads a file that a server owns, with what is only in its log, and lets it be opened meanwhile', async () => {

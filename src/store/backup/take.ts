@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -37,8 +37,9 @@ export async function takeBackup(
   refusePostgres(location);
   const target = resolve(file);
   const manifestPath = manifestOf(target);
-  const taken = [target, manifestPath].find(existsSync);
-  if (!replace && taken !== undefined) throw isThere(taken);
+  const taken = [target, manifestPath].filter(existsSync);
+  for (const path of taken) refuseToReplace(path, location);
+  if (!replace && taken[0] !== undefined) throw isThere(taken[0]);
   return withWorkFolder(target, async (folder) => {
     const [copy, written] = [join(folder, 'backup.db'), join(folder, 'manifest.json')];
     await copyFile(location, copy, signal);
@@ -53,6 +54,15 @@ export async function takeBackup(
     publish(written, manifestPath);
     return manifest;
   });
+}
+
+/** Throws StartupError for the database itself, and for what is no file, such as a folder or a device. */
+function refuseToReplace(path: string, location: string): void {
+  const found = statSync(path);
+  if (!found.isFile()) throw new StartupError(`${path} is not a file`, 'give the name of a file');
+  const source = statSync(location, { throwIfNoEntry: false });
+  if (source?.ino !== found.ino || source.dev !== found.dev) return;
+  throw new StartupError(`${path} is the database itself`, 'give another name for its backup');
 }
 
 const isThere = (path: string): StartupError =>
