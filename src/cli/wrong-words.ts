@@ -139,10 +139,14 @@ const LEFT = '[“”„‟«»]';
 
 /**
  * Undoes changes that text programs make to a command line: long dashes (`—json`) become `--`, and typographic quotes around
- * a word are removed. Throws `UsageError` for such quotes around several words, which the shell has split.
+ * a word are removed. Throws `UsageError` for such quotes around several words, which the shell has split, and for words of
+ * another encoding than UTF-8: Node.js has replaced their bytes.
  */
 export function plainWords(argv: readonly string[]): readonly string[] {
   return argv.map((word) => {
+    if (word.includes('\ufffd')) {
+      throw new UsageError(`'${word.slice(0, 40)}' is not UTF-8 text`, ['Set the terminal and the script to UTF-8.']);
+    }
     const dashed = word.replace(/^[‐‑‒–—―−]{1,2}-?(?=[a-z])/, '--');
     const bare = dashed.replace(new RegExp(`^((?:--[a-z-]+=)?)${LEFT}(.*)${LEFT}$`, 's'), '$1$2');
     if (!new RegExp(`^(--[a-z-]+=)?${LEFT}`).test(bare) || bare === '') return bare;
