@@ -85,7 +85,7 @@ const tokenRequest = <S extends z.ZodRawShape>(id: string, shape: S) =>
   z
     .object(shape)
     .refine((token) => (Reflect.get(token, 'kind') === 'scoped') === (Reflect.get(token, 'scopes') !== undefined), {
-      message: 'scopes go with kind scoped',
+      message: 'kind scoped needs scopes, and only kind scoped takes scopes',
       path: ['scopes'],
     })
     .meta({
