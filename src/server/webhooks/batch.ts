@@ -31,31 +31,45 @@ const MAX_SCANNED = 20_000;
 
 /** Chooses the events to send next, up to the number that may be in flight: due retries first, then new events. */
 export async function nextBatch(
-  { deliveries, events, recordHeads }: Pick<Repositories, 'deliveries' | 'events' | 'recordHeads'>,
-  { accountId, id: webhookId, ordered, pausedUntil, retryAt, types }: WebhookRecord,
-  { cursor, sending, now }: Position,
+  repositories: Pick<Repositories, 'deliveries' | 'events' | 'recordHeads'>,
+  webhook: WebhookRecord,
+  position: Position,
 ): Promise<Batch> {
+  const { accountId, id: webhookId, ordered, pausedUntil, retryAt, types } = webhook;
+  const { cursor, sending, now } = position;
+  const { events, recordHeads } = repositories;
   const isPaused = pausedUntil !== null && pausedUntil > now;
   const free = (ordered || isPaused ? 1 : MAX_IN_FLIGHT) - sending.size;
-  const isDue = retryAt !== null && retryAt <= now && !isPaused && free > 0;
-  // Events that are being sent stay due until their outcome is saved.
-  const listed = isDue ? await deliveries.listDue({ accountId, webhookId }, now, free + sending.size) : [];
-  const due: PendingDelivery[] = [];
-  for (const before of listed.filter(({ seq }) => !sending.has(seq)).slice(0, free)) {
-    const [event] = await events.list(accountId, { after: before.seq - 1, until: before.seq, limit: 1 }, {});
-    if (event === undefined) throw new Error(`event ${before.seq} of ${accountId} is gone`);
-    due.push({ event, before });
-  }
+  const retries = isPaused || free < 1 ? [] : await dueRetries(repositories, webhook, position, free);
   // With `ordered`, a failed event holds up new events.
-  const limit = ordered && retryAt !== null ? 0 : free - due.length;
+  const limit = ordered && retryAt !== null ? 0 : free - retries.length;
   const head = (await recordHeads.find(accountId))?.eventSeq ?? cursor;
   const last = Math.min(head, cursor + MAX_SCANNED);
-  if (limit < 1 || last <= cursor) return { due, until: cursor };
+  if (limit < 1 || last <= cursor) return { due: retries, until: cursor };
   const range = { after: cursor, until: last, limit };
   const found = await events.list(accountId, range, { types: types === null ? undefined : [...types, 'ping'] });
   /** A ping goes only to its own webhook, also during a pause of its receiver. */
   const isOwnPing = ({ type, subjectId }: EventRecord) => type === 'ping' && subjectId === webhookId;
-  if (isPaused && !found.some(isOwnPing)) return { due, until: cursor };
-  for (const event of found) if (event.type !== 'ping' || isOwnPing(event)) due.push({ event, before: null });
+  if (isPaused && !found.some(isOwnPing)) return { due: retries, until: cursor };
+  const wanted = found.filter((event) => event.type !== 'ping' || isOwnPing(event));
+  const due = [...retries, ...wanted.map((event) => ({ event, before: null }))];
   return { due, until: found.length === limit ? (found.at(-1)?.seq ?? cursor) : last };
+}
+
+async function dueRetries(
+  { deliveries, events }: Pick<Repositories, 'deliveries' | 'events'>,
+  { accountId, id: webhookId, retryAt }: WebhookRecord,
+  { sending, now }: Position,
+  limit: number,
+): Promise<readonly PendingDelivery[]> {
+  if (retryAt === null || retryAt > now) return [];
+  // Events that are being sent stay due until their outcome is saved.
+  const listed = await deliveries.listDue({ accountId, webhookId }, now, limit + sending.size);
+  const due: PendingDelivery[] = [];
+  for (const before of listed.filter(({ seq }) => !sending.has(seq)).slice(0, limit)) {
+    const [event] = await events.list(accountId, { after: before.seq - 1, until: before.seq, limit: 1 }, {});
+    if (event === undefined) throw new Error(`event ${before.seq} of ${accountId} is gone`);
+    due.push({ event, before });
+  }
+  return due;
 }
