@@ -96,6 +96,12 @@ export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, ru
     }
   }
 
+  /** Waits until an attempt has finished, and a moment for others; or until there may be more to send. */
+  async function waitForAttempt(woken: Promise<void>): Promise<void> {
+    if (attempts.size > 0 && finished.length === 0) await Promise.race([woken, ...attempts]);
+    if (attempts.size > 0 && finished.length > 0) await Promise.race([Promise.all(attempts), sleep(GATHER_MS)]);
+  }
+
   try {
     for (;;) {
       const woken = run.woken();
@@ -108,8 +114,7 @@ export async function deliverTo(parts: DeliveryParts, claimed: WebhookRecord, ru
         });
       }
       if (sending.size === 0 && cursor <= webhook.lastSeq) return;
-      if (attempts.size > 0 && finished.length === 0) await Promise.race([woken, ...attempts]);
-      if (attempts.size > 0 && finished.length > 0) await Promise.race([Promise.all(attempts), sleep(GATHER_MS)]);
+      await waitForAttempt(woken);
       // The cursor also passes events in flight. Their waiting deliveries are saved, so that the next server finds them.
       const over = finished.splice(0);
       const isOver = new Set(over.map(({ sent }) => sent));
