@@ -121,16 +121,18 @@ class PatientPool extends pg.Pool {
         if (codeOf(error) === TOO_MANY_CONNECTIONS && waited < CONNECT_TIMEOUT_MS) {
           waited += RETRY_MS;
           await sleep(RETRY_MS);
-        } else if (hostsLeft > 1 && this.totalCount < this.options.max) {
-          hostsLeft -= 1;
-          const next = this.#hosts[(this.#hosts.indexOf(tried ?? '') + 1) % this.#hosts.length];
-          // Another caller may have chosen the next host meanwhile.
-          if (this.options.connectionString === tried && next !== undefined) this.options.connectionString = next;
-        } else {
-          throw error;
+          continue;
         }
+        if (hostsLeft === 1 || this.totalCount >= this.options.max) throw error;
+        hostsLeft -= 1;
+        // Another caller may have chosen the next host meanwhile.
+        if (this.options.connectionString === tried) this.options.connectionString = this.#hostAfter(tried);
       }
     }
+  }
+
+  #hostAfter(tried = ''): string | undefined {
+    return this.#hosts[(this.#hosts.indexOf(tried) + 1) % this.#hosts.length];
   }
 }
 
