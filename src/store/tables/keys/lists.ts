@@ -100,39 +100,41 @@ const withoutParts = (statuses: readonly KeyStatus[]): readonly KeyStatus[] =>
 function filtersOf(accountId: AccountId, wanted: KeyFilters, is: KeyStatus | undefined) {
   const { productIds, customerId, planId, status, trial, licenseTypes = [], fromId, beforeId } = wanted;
   const { unseenSince, expiresFrom, expiresBefore, metadata = [] } = wanted;
-  const conditions: Sql[] = [];
   const hasFew = customerId !== undefined || planId !== undefined || metadata.length > 0;
-  const inOrder = (id: Sql): Sql[] => [
-    ...(fromId === undefined ? [] : [sql`${id} >= ${fromId}`]),
-    ...(beforeId === undefined ? [] : [sql`${id} < ${beforeId}`]),
-  ];
-  const endsBefore = (end: Sql): Sql[] => [
-    ...(status && is === 'expired' ? [sql`licenses.vendor_disabled = 0 and ${end} <= ${status.now}`] : []),
-    ...(expiresBefore === undefined ? [] : [sql`${end} < ${expiresBefore}`]),
-  ];
   const hasEnded = is === 'expired' || (expiresBefore !== undefined && expiresFrom === undefined);
   const byRecord = hasEnded && !hasFew;
   // Several products in an expression, so that SQLite reads ended keys in the order of lists.
-  const product =
-    byRecord && productIds?.length !== 1 ? raw(`(licenses.product_id || '')`) : raw('licenses.product_id');
-  if (productIds !== null) conditions.push(isAmong(product, productIds));
-  if (customerId !== undefined) conditions.push(sql`licenses.customer_id = ${customerId}`);
-  if (planId !== undefined) conditions.push(sql`licenses.plan_id = ${planId}`);
-  if (status && is !== undefined && is !== 'expired') conditions.push(statusFilters[is](status.now, status.until));
-  if (trial !== undefined) conditions.push(trial ? isTrial : sql`licenses.is_trial = 0`);
-  // Both types together are all keys.
-  if (licenseTypes.length === 1) conditions.push(raw(`licenses.license_type = '${licenseTypes[0]}'`));
-  if (unseenSince !== undefined) conditions.push(isUnseenSince('licenses', unseenSince));
-  if (expiresFrom !== undefined) conditions.push(sql`licenses.expires_at >= ${expiresFrom}`);
-  if (!byRecord) conditions.push(...endsBefore(raw('licenses.expires_at')), ...inOrder(raw('licenses.id')));
-  for (const [name, value] of metadata) {
-    conditions.push(sql`licenses.id in (
-      select m.license_id from license_metadata as m
-      where m.account_id = ${accountId} and m.name = ${name} and m.value = ${value})`);
-  }
-  const either = byRecord ? byRecordedEnd((end, id) => and([...endsBefore(end), ...inOrder(id)])) : undefined;
+  const product = raw(byRecord && productIds?.length !== 1 ? `(licenses.product_id || '')` : 'licenses.product_id');
+  const within = (end: Sql, id: Sql): Sql[] => [
+    ...(status && is === 'expired' ? [sql`licenses.vendor_disabled = 0 and ${end} <= ${status.now}`] : []),
+    ...given(expiresBefore, (before) => sql`${end} < ${before}`),
+    ...given(fromId, (from) => sql`${id} >= ${from}`),
+    ...given(beforeId, (before) => sql`${id} < ${before}`),
+  ];
+  const conditions = [
+    ...given(productIds ?? undefined, (ids) => isAmong(product, ids)),
+    ...given(customerId, (customer) => sql`licenses.customer_id = ${customer}`),
+    ...given(planId, (plan) => sql`licenses.plan_id = ${plan}`),
+    ...(status && is !== undefined && is !== 'expired' ? [statusFilters[is](status.now, status.until)] : []),
+    ...given(trial, (isWanted) => (isWanted ? isTrial : sql`licenses.is_trial = 0`)),
+    // Both types together are all keys.
+    ...(licenseTypes.length === 1 ? [raw(`licenses.license_type = '${licenseTypes[0]}'`)] : []),
+    ...given(unseenSince, (day) => isUnseenSince('licenses', day)),
+    ...given(expiresFrom, (from) => sql`licenses.expires_at >= ${from}`),
+    ...(byRecord ? [] : within(raw('licenses.expires_at'), raw('licenses.id'))),
+    ...metadata.map(
+      ([name, value]) => sql`licenses.id in (
+        select m.license_id from license_metadata as m
+        where m.account_id = ${accountId} and m.name = ${name} and m.value = ${value})`,
+    ),
+  ];
+  const either = byRecord ? byRecordedEnd((end, id) => and(within(end, id))) : undefined;
   return { conditions, either };
 }
+
+/** The condition for a filter; none if the filter is not given. */
+const given = <T>(filter: T | undefined, condition: (value: T) => Sql): Sql[] =>
+  filter === undefined ? [] : [condition(filter)];
 
 /** The end of a key that an index holds, and that a masked key of any format shows. */
 const TAIL_LENGTH = 4;
