@@ -48,11 +48,9 @@ export function groupCommit(
   atCommit: () => Promise<void>,
   monotonic: () => number,
 ) {
-  const begin = database.prepare('BEGIN IMMEDIATE');
-  const commit = database.prepare('COMMIT');
+  const committer = createCommitter(database, undo, atCommit);
   const waiting: Waiting[] = [];
   let busy = false;
-  let unsettled = false;
   let finishing = false;
   let lastSize = 1;
   /** The size of the batch one turn ago, and the number of turns in a row without a new transaction. */
@@ -75,9 +73,9 @@ export function groupCommit(
       }),
     /** Resolves once no commit has an unknown outcome. */
     async settled(): Promise<void> {
-      while (unsettled) {
+      while (committer.isUnsettled()) {
         await sleep(SETTLE_RETRY_MS, undefined, { ref: false });
-        if (!busy) trySettle();
+        if (!busy) committer.trySettle();
       }
     },
     /** Refuses new transactions, and resolves once all earlier transactions are finished. */
@@ -104,23 +102,34 @@ export function groupCommit(
       return;
     }
     lastSize = length;
-    await commitTogether(waiting.splice(0, MAX_BATCH_SIZE));
+    await committer.commitTogether(waiting.splice(0, MAX_BATCH_SIZE));
     busy = waiting.length > 0;
     if (busy) gather();
   }
+}
+
+/** Commits batches of transactions; one batch at a time. */
+function createCommitter(database: DatabaseSync, undo: Undo, atCommit: () => Promise<void>) {
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const commit = database.prepare('COMMIT');
+  let unsettled = false;
+
+  return {
+    commitTogether,
+    trySettle,
+    /** Whether the outcome of the last commit is unknown. */
+    isUnsettled: () => unsettled,
+  };
 
   async function commitTogether(batch: readonly Waiting[]): Promise<void> {
-    let committing = false;
     try {
       if (unsettled) settle();
       const answers = await runAll(batch);
-      committing = true;
-      commits.traceSync(() => commit.run(), { size: batch.length, isSynchronous: true });
+      commitAll(batch.length);
       for (const answer of answers) answer();
     } catch (error) {
-      unsettled ||= committing && isInDoubt(error);
-      const certain = error instanceof StorageError ? error : new StorageError(error);
-      const reason = committing && unsettled ? new OutcomeUnknown(error) : certain;
+      const isExplained = error instanceof OutcomeUnknown || error instanceof StorageError;
+      const reason = isExplained ? error : new StorageError(error);
       for (const job of batch) job.reject(reason);
       tryRollBack();
     }
@@ -143,6 +152,16 @@ export function groupCommit(
     }
     await atCommit();
     return answers;
+  }
+
+  /** Throws OutcomeUnknown for a commit that may still take effect. */
+  function commitAll(size: number): void {
+    try {
+      commits.traceSync(() => commit.run(), { size, isSynchronous: true });
+    } catch (error) {
+      unsettled = isInDoubt(error);
+      throw unsettled ? new OutcomeUnknown(error) : error;
+    }
   }
 
   function trySettle(): void {
