@@ -180,29 +180,25 @@ function openTransaction(client: PoolClient) {
     },
     /** Sends COMMIT. Resolves to the command tag, the warning, and the error of an earlier statement, or null. */
     async commit() {
-      let warning: Error | null = null;
-      const onNotice = ({
-        code,
-        message,
-      }: {
-        readonly code?: string | undefined;
-        readonly message?: string | undefined;
-      }) => {
-        if (code !== SUCCESSFUL) warning = Object.assign(new Error(message), { code });
-      };
-      client.on('notice', onNotice);
-      try {
-        const answer = submit(COMMIT);
-        const failure: unknown = await awaitAnswers().then(
-          () => null,
-          (error: unknown) => error,
-        );
-        return { command: (await answer).command, failure, warning };
-      } finally {
-        client.off('notice', onNotice);
-      }
+      using notices = watchNotices(client);
+      const answer = submit(COMMIT);
+      const failure: unknown = await awaitAnswers().then(
+        () => null,
+        (error: unknown) => error,
+      );
+      return { command: (await answer).command, failure, warning: notices.warning() };
     },
   };
+}
+
+/** Keeps the last warning of a connection, until it is disposed of. */
+function watchNotices(client: PoolClient) {
+  let warning: Error | null = null;
+  const onNotice = ({ code, message }: { code?: string | undefined; message?: string | undefined }) => {
+    if (code !== SUCCESSFUL) warning = Object.assign(new Error(message), { code });
+  };
+  client.on('notice', onNotice);
+  return { warning: (): Error | null => warning, [Symbol.dispose]: () => client.off('notice', onNotice) };
 }
 
 /** The SQLSTATE of a mere notice. */
