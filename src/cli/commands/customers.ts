@@ -98,7 +98,7 @@ export const customersCreate: Declaration = {
     if (!isBulk(context.written)) return createOne.run(values, context);
     if ([values.givenName, values.name, values.email].some((value) => value !== undefined))
       throw new UsageError('--name and --email are for one customer: leave them out');
-    const { createCustomers } = await import('../bulk/operations/changes.ts');
+    const { createCustomers } = await import('../bulk/operations/create-customers.ts');
     const { runBulk } = await import('../bulk/run-bulk.ts');
     return runBulk(context, createCustomers, { ...(values as Omit<BulkRequest, 'defaults'>), defaults: {} });
   },

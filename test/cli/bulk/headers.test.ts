@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCustomers } from '../../../src/cli/bulk/operations/changes.ts';
+import { createCustomers } from '../../../src/cli/bulk/operations/create-customers.ts';
 import { createKeys } from '../../../src/cli/bulk/operations/create-keys.ts';
 import { importKeys } from '../../../src/cli/bulk/operations/import-keys.ts';
 import { findColumn } from '../../../src/cli/bulk/reading/columns.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../../../client/client.ts';
-import type { RowChange, RowValues } from '../../bulk/operations/changes.ts';
+import type { RowChange, RowValues } from '../../bulk/operations/change-keys.ts';
 import { bulkOptions, isBulk, orInBulk, restartOption } from '../../bulk/options.ts';
 import { type CommandSpec, change, command, type Declaration, type None, type Parameters, yes } from '../../command.ts';
 import type { CommandContext } from '../../context.ts';
@@ -52,7 +52,7 @@ export function keysCommand<
       const asks = describe !== undefined && context.written.yes !== true;
       const found = (await findKeys?.(values, context)) ?? new Map<string, string>();
       if (isBulk(context.written)) {
-        const { changeKeysInBulk } = await import('../../bulk/operations/changes.ts');
+        const { changeKeysInBulk } = await import('../../bulk/operations/change-keys.ts');
         const change = { operation: spec.operation, done, ...rows };
         return changeKeysInBulk(context, change, values as RowValues, { input, asks });
       }

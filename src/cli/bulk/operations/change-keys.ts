@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { CallOptions } from '../../../client/options.ts';
-import { NewCustomer } from '../../../contract/customers.ts';
 import { contract } from '../../../contract/index.ts';
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
@@ -84,18 +83,10 @@ export async function changeKeysInBulk(
 
 async function confirmAll(context: CommandContext, { done }: BulkOperation, rows: number): Promise<void> {
   const what = count(rows, 'key');
+  // `revoked`: this revokes, revoking.
   await confirm(context, {
     question: { typed: String(rows) },
     about: [`this ${done.slice(0, -1)}s ${what} for ever, at ${placeOf(await context.target())}`],
     action: `${done.slice(0, -2)}ing ${what}`,
   });
 }
-
-export const createCustomers = bulkOperation({
-  command: 'customers create',
-  done: 'created',
-  noun: 'customer',
-  schema: NewCustomer,
-  fields: [{ name: 'id' }],
-  send: async (client, input, call) => ({ id: (await client.customers.create(input, call)).id }),
-});
