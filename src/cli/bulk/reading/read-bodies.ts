@@ -9,7 +9,8 @@ import { type DateFormat, formatsOf, isoDate } from '../../values/date-format.ts
 import { trimmed } from '../../values/text.ts';
 import type { Body, BulkOperation } from '../operation.ts';
 import { type Column, findColumn, isObject, setAt, valueAt } from './columns.ts';
-import { createDateNotes, type Problems } from './problems.ts';
+import { createDateNotes, type DateCell } from './date-notes.ts';
+import type { Problems } from './problems.ts';
 import type { RawRow } from './raw-row.ts';
 
 /** The columns of a file by their names in it; null for a column that is left out or cannot be used. */
@@ -68,8 +69,7 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
       else if (columns.get(name) !== null) report(`column '${name}' is there more than once`);
     }
     const body: Record<string, unknown> = structuredClone(defaults);
-    const dated: Parameters<typeof dates.see>[] = [];
-    const { texts, unread } = fill(body, row, columns, { ...reading, noDates, see: (...date) => dated.push(date) });
+    const { texts, unread, dated } = fill(body, row, columns, noDates, reading);
     const arranged = operation.arrange?.(body) ?? body;
     const issues = issuesOf(arranged, operation, columns, unread);
     const refused =
@@ -78,7 +78,7 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
     // A row that is left out reserves no key, and gives no notes on its dates.
     if (problems.skipped.has(row.line)) return arranged;
     for (const text of repeated(row.line, arranged, problems.skipsRows)) problems.add(row.line, text);
-    if (!problems.skipped.has(row.line)) for (const date of dated) dates.see(...date);
+    if (!problems.skipped.has(row.line)) dated.forEach(dates.see);
     return arranged;
   }
 
@@ -100,20 +100,25 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
   return { read, end, notes };
 }
 
-interface FillOptions extends Pick<Reading, 'io' | 'dateFormat' | 'noDate'> {
-  readonly noDates: string[];
-  readonly see: (...date: Parameters<ReturnType<typeof createDateNotes>['see']>) => void;
-}
-
-/** Writes the cells of a row into its body. Returns the problems of unreadable cells, and the columns of these cells. */
-function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedColumns, options: FillOptions) {
+/**
+ * Writes the cells of a row into its body. Returns its dates, the problems of unreadable cells, and the columns of these
+ * cells; adds unreadable dates to `noDates`.
+ */
+function fill(
+  body: Record<string, unknown>,
+  { cells }: RawRow,
+  columns: NamedColumns,
+  noDates: string[],
+  reading: Reading,
+) {
   const texts: string[] = [];
   const unread: Column[] = [];
+  const dated: DateCell[] = [];
   for (const [name, value] of cells) {
     const column = columns.get(name) ?? null;
     if (column === null || value === '' || (value === null && column.nullWord === undefined)) continue;
     try {
-      const read = readValue(value, column, options);
+      const read = readValue(value, column, dated, reading);
       if (read === undefined) continue;
       const before = column.path.length === 1 ? valueAt(body, column.path) : undefined;
       // Entries of an object may also come from columns of their own: both are kept.
@@ -125,12 +130,12 @@ function fill(body: Record<string, unknown>, { cells }: RawRow, columns: NamedCo
           ? `; for no date, write 'never' or nothing, or say --no-date '${value}'`
           : '';
       texts.push(`${name}: ${error.message}${way}`);
-      if (column.isDate && options.noDates.length < MAX_NO_DATES) options.noDates.push(String(value));
+      if (column.isDate && noDates.length < MAX_NO_DATES) noDates.push(String(value));
       setAt(body, column.path, value);
       unread.push(column);
     }
   }
-  return { texts, unread };
+  return { texts, unread, dated };
 }
 
 /** How programs write that there is no date: zeros in the form of a date, and words. */
@@ -140,7 +145,12 @@ const meansNoDate =
 /** Enough values to recognise the format of the dates. */
 const MAX_NO_DATES = 1_000;
 
-function readValue(value: unknown, column: Column, { dateFormat, noDate = [], see, io }: FillOptions): unknown {
+function readValue(
+  value: unknown,
+  column: Column,
+  dated: DateCell[],
+  { dateFormat, noDate = [], io }: Reading,
+): unknown {
   const { read, nullWord, isDate } = column;
   if (value === null || typeof value === 'object') return value;
   const text = read === undefined ? String(value) : trimmed(String(value));
@@ -149,7 +159,7 @@ function readValue(value: unknown, column: Column, { dateFormat, noDate = [], se
   if (read === undefined || text === '') return text || undefined;
   const date = isDate ? ((dateFormat && isoDate(text, dateFormat)) ?? isoDate(text, 'ymd')) : null;
   const sent = read(date ?? text, io);
-  if (isDate) see(text, date, sent, column);
+  if (isDate) dated.push({ text, iso: date, sent, column });
   return sent;
 }
 
