@@ -6,8 +6,11 @@ import type { Instant } from '../../contract/scalars.ts';
 import type { Field } from '../output/result.ts';
 import { type Columns, columnsOf } from './reading/columns.ts';
 
-/** Options that apply to every row: `ifAbsent`. */
-export type Mode = Readonly<Record<string, boolean>>;
+/** Options that apply to every row. */
+export interface Mode {
+  readonly ifAbsent?: boolean;
+  readonly createProducts?: boolean;
+}
 
 /** A JSON body. */
 export type Body = Readonly<Record<string, unknown>>;

@@ -30,6 +30,8 @@ export const readingOptions = {
   mapFrom: option('--map-from <NAME>', 'read the file with the options that --save-map has kept', parseName),
 };
 
+const MAX_CONCURRENCY = 256;
+
 export const bulkOptions = {
   file: option('-f, --file <PATH>', 'a row each: CSV with a header, JSON lines or a JSON array; - for stdin'),
   ...readingOptions,
@@ -44,7 +46,7 @@ export const bulkOptions = {
   ),
   run: option('--run <NAME>', 'do all rows once more, as another run with this name', parseName),
   concurrency: option('--concurrency <N>', 'the most rows that are sent at one time (96)', {
-    parse: parseConcurrency,
+    parse: (text: string) => parseWhole(text, 1, MAX_CONCURRENCY),
   }),
 };
 
@@ -77,12 +79,6 @@ export function parseMapping(text: string): readonly [column: string, field: str
 function parseName(text: string): string {
   if (/^[\w.:@-]{1,64}$/.test(text)) return text;
   throw new UsageError('a name has 1 to 64 letters, digits and . : @ _ -');
-}
-
-const MAX_CONCURRENCY = 256;
-
-export function parseConcurrency(text: string): number {
-  return parseWhole(text, 1, MAX_CONCURRENCY);
 }
 
 export const errorField: Field = { name: 'error', of: ({ error }) => Object(error).message ?? null, cuts: true };

@@ -7,20 +7,9 @@ import { sanitiseJson } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
 import type { BulkOperation } from './operation.ts';
 import type { Layout } from './reading/raw-row.ts';
-import type { ReadRows } from './reading/read-rows.ts';
-import type { BulkRequest } from './request.ts';
 import { dataOf, fieldsOf, idOf, namedValues, type ResultRow, resultRow } from './result-rows.ts';
-import type { RunMarker } from './run.ts';
-import { type SentRow, stoppedNote } from './send-rows.ts';
+import { type BulkRun, type SentRow, stoppedNote } from './send-rows.ts';
 import { summaryOf } from './summary.ts';
-
-interface SentRun {
-  readonly operation: BulkOperation;
-  readonly request: BulkRequest;
-  readonly read: ReadRows;
-  readonly marker: RunMarker;
-  readonly sent: AsyncIterable<SentRow>;
-}
 
 /**
  * The results of a run, identical at each repetition. CSV, TSV and JSON lines are written row by row; JSON and tables need
@@ -28,7 +17,8 @@ interface SentRun {
  */
 export async function resultOf(
   context: CommandContext,
-  { operation, request, read, marker, sent }: SentRun,
+  { operation, request, read, marker }: BulkRun,
+  sent: AsyncIterable<SentRow>,
 ): Promise<CommandResult> {
   const { settings, io } = context;
   const { rows, layout, problems } = read;

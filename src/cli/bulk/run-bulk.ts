@@ -19,7 +19,6 @@ export async function runBulk(
   request: BulkRequest,
 ): Promise<CommandResult> {
   const { io, dryRun, settings } = context;
-  const { restart = false, mode = {} } = request;
   if (request.idempotencyKey !== undefined) {
     throw new UsageError('an idempotency key stands for one request, and a run makes one for each row');
   }
@@ -29,7 +28,7 @@ export async function runBulk(
   const read = await readRows(context, operation, request);
   const { rows, dependencies, problems, warnings } = read;
   const run = runOf(operation.command, request.run ?? null, ...read.identity);
-  const marker = dryRun ? null : openMarker(run, operation, restart, io);
+  const marker = dryRun ? null : openMarker(run, operation, request.restart ?? false, io);
   if (dependencies.all.size > 0) {
     await dependencies.find(await context.client(), openLimiter(MAX_LOOKUPS_AT_ONCE, io), problems);
   }
@@ -39,9 +38,8 @@ export async function runBulk(
   marker.refuseTakenOutput(settings);
   if (!marker.isKnown) await request.confirm?.(rows.length);
   marker.begin();
-  const { concurrency } = request;
-  const sent = sendRows(context, { run: marker.run, operation, mode, rows, dependencies, concurrency });
-  return resultOf(context, { operation, request, read, marker, sent });
+  const started = { operation, request, read, marker };
+  return resultOf(context, started, sendRows(context, started));
 }
 
 function previewRun(

@@ -9,19 +9,17 @@ import { isRefusal } from '../request/changes.ts';
 import { openClient } from '../request/connection.ts';
 import { traced } from '../request/observe.ts';
 import { openLimiter } from './concurrency-limiter.ts';
-import type { Dependencies } from './dependencies.ts';
-import type { Body, BulkOperation, Mode, Outcome } from './operation.ts';
-import type { RawRow } from './reading/raw-row.ts';
-import { type Run, rowKey, rowReference } from './run.ts';
+import type { BulkOperation, Outcome } from './operation.ts';
+import type { ReadRows, Row } from './reading/read-rows.ts';
+import type { BulkRequest } from './request.ts';
+import { type RunMarker, rowKey, rowReference } from './run.ts';
 
-export interface Row {
-  /** The number of the row, from 1. */
-  readonly row: number;
-  /** The line in the file; null without a file. */
-  readonly line: number | null;
-  readonly body: Body;
-  /** Names and values from the file. */
-  readonly input: RawRow['written'];
+/** A checked request, whose rows may be sent. */
+export interface BulkRun {
+  readonly operation: BulkOperation;
+  readonly request: BulkRequest;
+  readonly read: ReadRows;
+  readonly marker: RunMarker;
 }
 
 /** The final result of a row. */
@@ -32,15 +30,6 @@ export interface SentRow extends Row {
   readonly error: { readonly code: string; readonly status: number; readonly message: string } | null;
 }
 
-interface Sending {
-  readonly run: Run;
-  readonly operation: BulkOperation;
-  readonly mode: Mode;
-  readonly rows: readonly Row[];
-  readonly dependencies: Dependencies;
-  readonly concurrency: number | undefined;
-}
-
 const DEFAULT_CONCURRENCY = 96;
 /** Longer than a person would wait: rate limits are counted in minutes. */
 const MAX_WAIT_MS = 600_000;
@@ -49,17 +38,18 @@ const MAX_WAIT_MS = 600_000;
  * Sends all rows and yields them in order. A refused row is reported, and the others go on; other errors end the run, as
  * does a reader who leaves.
  */
-export async function* sendRows(context: CommandContext, sending: Sending): AsyncGenerator<SentRow> {
-  const { run, operation, rows, dependencies, concurrency = DEFAULT_CONCURRENCY } = sending;
+export async function* sendRows(context: CommandContext, run: BulkRun): AsyncGenerator<SentRow> {
+  const { operation, request, read, marker } = run;
+  const { rows, dependencies } = read;
   const { io, settings } = context;
   const leave = new AbortController();
   const stop = AbortSignal.any([io.stop, leave.signal]);
   // Also with a person watching, a run survives a restart of the service.
   const connection = { ...(await context.connect()), maxUnreachableMs: undefined };
-  const limiter = openLimiter(concurrency, { ...io, stop });
+  const limiter = openLimiter(request.concurrency ?? DEFAULT_CONCURRENCY, { ...io, stop });
   // The bar would overwrite rows on the same terminal.
   const draws = settings.draws && (settings.output !== null || settings.fileFormat === 'table' || !io.stdout.isTTY);
-  const bar = showBar({ word: operation.done, total: rows.length, settled: 0, failed: 0 }, { ...settings, draws }, io);
+  const bar = showBar(operation.done, rows.length, { ...settings, draws }, io);
   const trace = traced(settings, io);
   /** Idempotency keys with a replayed response. */
   const replayed = new Set<string>();
@@ -77,10 +67,10 @@ export async function* sendRows(context: CommandContext, sending: Sending): Asyn
   let succeeded = 0;
 
   async function sendAll(): Promise<void> {
-    await dependencies.create(client, limiter, run, stop);
+    await dependencies.create(client, limiter, marker.run, stop);
     await limiter.each(rows.entries(), async ([at, row]) => {
-      const body = operation.withReference?.(row.body, rowReference(run, row.row)) ?? row.body;
-      const answer = await sendRow(sending, { ...row, body: dependencies.fill(body) }, client, replayed, stop);
+      const body = operation.withReference?.(row.body, rowReference(marker.run, row.row)) ?? row.body;
+      const answer = await sendRow(run, { ...row, body: dependencies.fill(body) }, client, replayed, stop);
       if (answer.error === null) succeeded += 1;
       bar.add(answer.error === null);
       settled[at]?.resolve({ ...row, body, ...answer });
@@ -122,14 +112,14 @@ const unknownCodes = ['idempotency_key_reused', 'legacy_record', 'stored_respons
 
 /** Throws errors that concern other rows too. */
 async function sendRow(
-  { run, operation, mode }: Sending,
+  { operation, request: { mode = {} }, marker }: BulkRun,
   { row, body }: Row,
   client: Client,
   replayed: Set<string>,
   signal: AbortSignal,
 ): Promise<Pick<SentRow, 'outcome' | 'error' | 'isUnknown'>> {
   for (let attempt = 1; ; attempt += 1) {
-    const idempotencyKey = rowKey(run, row, body, attempt);
+    const idempotencyKey = rowKey(marker.run, row, body, attempt);
     try {
       const outcome = await operation.send(client, body, { idempotencyKey, signal }, mode);
       return { outcome: { ...outcome, isOld: outcome.isOld || replayed.has(idempotencyKey) }, error: null };

@@ -43,27 +43,18 @@ export function showProgress(settings: Settings, io: Io) {
 const FRAME_MS = 100;
 const LINE_EVERY_MS = 10_000;
 
-interface Items {
-  /** `created`. */
-  readonly word: string;
-  readonly total: number;
-  readonly settled: number;
-  readonly failed: number;
-}
-
 /**
- * Shows progress, speed and remaining time: `████░░░░ 312 of 500 created · 4 failed · 120/s · 2s left`; in place of speed
+ * Shows progress, speed and remaining time; `word` is `created`: `████░░░░ 312 of 500 created · 4 failed · 120/s · 2s left`; in place of speed
  * and time that the service asks to wait. Where nothing may move, a line every ten seconds.
  */
-export function showBar(items: Items, settings: Settings, io: Io) {
-  const { word, total } = items;
+export function showBar(word: string, total: number, settings: Settings, io: Io) {
   const startedAt = io.now();
-  const settledBefore = items.settled;
-  let { settled, failed } = items;
+  let settled = 0;
+  let failed = 0;
   let waitsUntil = 0;
 
   function text(): string {
-    const perSecond = ((settled - settledBefore) * 1_000) / Math.max(io.now() - startedAt, 1);
+    const perSecond = (settled * 1_000) / Math.max(io.now() - startedAt, 1);
     const waitMs = waitsUntil - io.now();
     const isMoving = perSecond > 0 && waitMs <= 0;
     const parts = [

@@ -20,7 +20,7 @@ describe('the progress of a run', () => {
 
   it('says on a line of a terminal how long the service asks to wait, in place of the speed', async () => {
     const { io, printed } = fakeIo({ terminal: { stderr: true } });
-    const bar = showBar({ word: 'issued', total: 5_000, settled: 0, failed: 0 }, readSettings({}, io), io);
+    const bar = showBar('issued', 5_000, readSettings({}, io), io);
     for (let done = 0; done < 1_000; done++) bar.add(true);
     bar.waiting(1_000);
     await vi.waitFor(() => expect(printed.stderr).toContain('1000 of 5000 issued · the service asks to wait'));
@@ -32,14 +32,16 @@ describe('the progress of a run', () => {
     try {
       const { io, printed } = fakeIo({ terminal: { stderr: true } });
       const settings = readSettings({ progress: false, color: false }, io);
-      const bar = showBar({ word: 'created', total: 500, settled: 100, failed: 3 }, settings, { ...io, now: Date.now });
+      const bar = showBar('created', 500, settings, { ...io, now: Date.now });
+      for (let done = 0; done < 100; done++) bar.add(done >= 3);
       vi.advanceTimersByTime(10_500);
       bar.add(false);
       for (let more = 0; more < 399; more++) bar.add(true);
       bar.waiting(14_200);
       vi.advanceTimersByTime(10_000);
       expect(printed.stderr).toBe(
-        '100 of 500 created · 3 failed\n' + '500 of 500 created · 4 failed · the service asks to wait 5 seconds\n',
+        '100 of 500 created · 3 failed · 10/s · 40s left\n' +
+          '500 of 500 created · 4 failed · the service asks to wait 5 seconds\n',
       );
     } finally {
       vi.useRealTimers();

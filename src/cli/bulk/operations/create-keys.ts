@@ -17,14 +17,9 @@ const namedInRows: Preparation = {
   dependenciesOf(body) {
     const { productId, customerId } = body;
     const dependencies: Dependency[] = [];
-    const product = typeof productId === 'string' && isProductName(productId) ? productId : null;
-    if (product !== null) {
-      dependencies.push({
-        kind: 'product',
-        name: product,
-        input: null,
-        missingText: `no product is called '${product}'`,
-      });
+    if (typeof productId === 'string' && isProductName(productId)) {
+      const missingText = `no product is called '${productId}'`;
+      dependencies.push({ kind: 'product', name: productId, input: null, missingText });
     }
     const named = namedByEmail(body);
     if (named !== null) {
@@ -33,12 +28,8 @@ const namedInRows: Preparation = {
       const missingText = `customerName is missing: no customer has the address ${email}`;
       dependencies.push({ kind: 'customer', name: emailKey(email), input, missingText });
     } else if (typeof customerId === 'string' && !customerId.startsWith('cus_')) {
-      dependencies.push({
-        kind: 'customer',
-        name: customerId,
-        input: null,
-        missingText: `no customer is called '${customerId}'`,
-      });
+      const missingText = `no customer is called '${customerId}'`;
+      dependencies.push({ kind: 'customer', name: customerId, input: null, missingText });
     }
     return dependencies;
   },

@@ -1,18 +1,27 @@
 import type { CommandContext } from '../../context.ts';
 import { UsageError } from '../../failure/errors.ts';
+import type { Io } from '../../io.ts';
 import { count } from '../../output/words.ts';
 import { Dependencies } from '../dependencies.ts';
 import type { Body, BulkOperation } from '../operation.ts';
 import type { BulkRequest } from '../request.ts';
-import type { Row } from '../send-rows.ts';
 import { openPreset, recognise } from './presets/apply.ts';
 import { joinDevices } from './presets/devices.ts';
-import type { SystemName } from './presets/systems.ts';
 import { Problems } from './problems.ts';
 import { type Layout, OWN_LAYOUT, type RawRow } from './raw-row.ts';
 import { issuesOf, readBodies } from './read-bodies.ts';
 import { readFiles } from './read-file.ts';
 import { withSavedMap } from './saved-map.ts';
+
+export interface Row {
+  /** The number of the row, from 1. */
+  readonly row: number;
+  /** The line in the file; null without a file. */
+  readonly line: number | null;
+  readonly body: Body;
+  /** Names and values from the file. */
+  readonly input: RawRow['written'];
+}
 
 export interface ReadRows {
   readonly rows: readonly Row[];
@@ -52,17 +61,25 @@ export async function readRows(
   given: BulkRequest,
 ): Promise<ReadRows> {
   const { request, written } = withSavedMap(given, context);
-  const { file, count: rowCount = 0, mode = {} } = request;
+  const { file, mode = {} } = request;
+  if (file !== undefined && request.count !== undefined) {
+    throw new UsageError('--count and -f name two lists of rows; give one of them');
+  }
+  // As the defaults are sent: without undefined.
   const defaults: Body = JSON.parse(JSON.stringify(request.defaults));
+  const dependencies = new Dependencies(operation, mode);
+  const { identity, ...read } =
+    file === undefined
+      ? equalRows(operation, request.count ?? 0, defaults, dependencies)
+      : await rowsOfFiles(operation, { ...request, files: [file].flat(), defaults }, dependencies, context.io);
   const options = Object.entries(written)
     .filter(([name, text]) => text !== undefined && !ignoredOptions.includes(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  const identity = [options, defaults.productId ?? null];
-  const dependencies = new Dependencies(operation, mode);
-  if (file !== undefined) {
-    if (request.count !== undefined) throw new UsageError('--count and -f name two lists of rows; give one of them');
-    return readRowsOfFiles(context, operation, { ...request, files: [file].flat(), defaults }, identity, dependencies);
-  }
+  return { ...read, identity: [options, defaults.productId ?? null, ...identity], dependencies };
+}
+
+/** The rows of `--count`, which have the values of the options. */
+function equalRows(operation: BulkOperation, rowCount: number, defaults: Body, dependencies: Dependencies) {
   const body = operation.arrange?.(defaults) ?? defaults;
   const [issue] = issuesOf(body, operation);
   if (issue !== undefined) throw new UsageError(`the options do not go together: ${issue}`, ['Nothing was sent.']);
@@ -71,27 +88,12 @@ export async function readRows(
     const row = at + 1;
     return { row, line: null, body, input: [['row', row]] };
   });
-  const layout = OWN_LAYOUT;
-  return {
-    rows,
-    file: null,
-    identity: [...identity, rowCount],
-    dependencies,
-    problems: new Problems([]),
-    layout,
-    warnings: [],
-  };
+  return { rows, file: null, identity: [rowCount], problems: new Problems([]), layout: OWN_LAYOUT, warnings: [] };
 }
 
 type FilesRequest = BulkRequest & { readonly files: readonly string[] };
 
-async function readRowsOfFiles(
-  { io }: CommandContext,
-  operation: BulkOperation,
-  request: FilesRequest,
-  identity: readonly unknown[],
-  dependencies: Dependencies,
-): Promise<ReadRows> {
+async function rowsOfFiles(operation: BulkOperation, request: FilesRequest, dependencies: Dependencies, io: Io) {
   const { files, foreign: { from } = {}, skipInvalid = false } = request;
   const problems = new Problems(files);
   problems.skipsRows = skipInvalid;
@@ -107,7 +109,7 @@ async function readRowsOfFiles(
   const rows: Row[] = [];
   let row = 0;
   for await (const raw of source.rows) {
-    if (row === 0) foreign.look(raw);
+    if (row === 0) foreign.recognise(raw);
     // Skipped rows are counted too: the numbers of the other rows stay the same when a skipped row is corrected.
     row += 1;
     const own = foreign.read(raw);
@@ -119,26 +121,26 @@ async function readRowsOfFiles(
   }
   bodies.end();
   problems.skipsRows = false;
+  // Without a row that can be sent, the file is refused.
   if (rows.length === 0) {
     for (const [line, texts] of problems.skipped) for (const text of texts) problems.add(line, text);
   }
   const name = files.length === 1 ? String(source.names[0]) : `the ${count(files.length, 'file')}`;
   // Without dependencies, all problems are known before the service is asked.
   if (problems.count > 0 && dependencies.all.size === 0) throw problems.error(name, operation.columns);
-  const bodiesOf = rows.map(({ body }) => body);
   const warnings = [
     ...source.guessedEncodings(),
     ...foreign.notes(),
     ...problems.skippedNotes(),
     ...bodies.notes(operation.noun),
-    ...(operation.warningsOf?.(bodiesOf) ?? []),
+    ...(operation.warningsOf?.(rows.map(({ body }) => body)) ?? []),
   ];
-  const identified = [...identity, ...source.digests(), ...foreign.digests];
-  return { rows, file: name, identity: identified, dependencies, problems, layout: source.layout(), warnings };
+  const identity = [...source.digests(), ...foreign.digests];
+  return { rows, file: name, identity, problems, layout: source.layout(), warnings };
 }
 
 /** Turns rows of another system into rows of lkm, with devices from other files. */
-async function openForeign(request: FilesRequest, problems: Problems, io: CommandContext['io']) {
+async function openForeign(request: FilesRequest, problems: Problems, io: Io) {
   const { foreign, map = [] } = request;
   const { from, deviceFiles = [], productMap = [], testKeys = false } = foreign ?? {};
   const files = readFiles(
@@ -147,32 +149,31 @@ async function openForeign(request: FilesRequest, problems: Problems, io: Comman
     (line, text) => problems.add(null, `--devices: line ${line}: ${text}`),
     io,
   );
-  const devices = deviceFiles.length === 0 ? null : joinDevices(await Array.fromAsync(files.rows), from);
+  const devices = joinDevices(await Array.fromAsync(files.rows), from);
   const options = { productMap: new Map(productMap), takesTests: testKeys, mapping: new Map(map) };
   const preset = from === undefined ? null : openPreset(from, options);
-  let looksLike: SystemName | null = null;
   return {
-    digests: deviceFiles.length === 0 ? [] : files.digests(),
-    look({ cells }: RawRow): void {
-      looksLike = recognise(cells.map(([name]) => name));
+    digests: files.digests(),
+    /** Names the option for a file of another system. */
+    recognise({ cells }: RawRow): void {
+      const looksLike = recognise(cells.map(([name]) => name));
       if (looksLike === null || looksLike === from || foreign === undefined) return;
       const text = `this looks like a file of ${looksLike}: --from ${looksLike}`;
       if (from === undefined) problems.hints.push(text);
       else throw new UsageError(text);
     },
     read(raw: RawRow): RawRow | null {
-      const of = (ids: readonly unknown[]) => devices?.of(ids) ?? [];
-      if (preset !== null) return preset.read(raw, of);
+      if (preset !== null) return preset.read(raw, devices.of);
       const cells = raw.cells.map(([name, value]) => {
         const mapped = /^product(?:Id)?$/i.test(name) ? options.productMap.get(String(value)) : undefined;
         return [name, mapped ?? value] as const;
       });
       const ids = cells.filter(([name]) => /^(?:licen[cs]e)?[-_ ]?(?:key|id)$/i.test(name)).map(([, value]) => value);
-      const own = of(ids);
+      const own = devices.of(ids);
       return { ...raw, cells: own.length === 0 ? cells : [...cells, ['devices', own]] };
     },
     notes(): readonly string[] {
-      const unmatched = devices?.unmatched() ?? 0;
+      const unmatched = devices.unmatched();
       return [
         ...(preset?.notes() ?? []),
         ...(unmatched === 0 ? [] : [`${count(unmatched, 'device')} of keys that are not in the file left out`]),
