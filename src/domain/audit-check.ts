@@ -52,6 +52,13 @@ export function checkAudit({ stored, kept, keys }: AuditWitnesses) {
   const displaced = new Set<number>();
   let last: Row = { seq: 0, hash: FIRST_HASH };
 
+  function reportBeyondEnd(checkpoint: Checkpoint): void {
+    const end = last.seq === 0 ? 'there is none' : `the last one is ${last.seq}`;
+    const text = `${nameOf(checkpoint)} vouches for row ${checkpoint.seq}, and ${end}`;
+    if (checkpoint === kept) report('older_database', checkpoint.seq, `${text}: an older database was put back`);
+    else report('cut_off', checkpoint.seq, text);
+  }
+
   return {
     /** Takes the next row, in the order in which they are listed. */
     add(row: Row): void {
@@ -81,13 +88,8 @@ export function checkAudit({ stored, kept, keys }: AuditWitnesses) {
       if (last.seq < head.seq) report('cut_off', last.seq + 1, `${rows(last.seq + 1, head.seq)} missing at the end`);
       else if (last.hash !== head.hash)
         report('not_the_head', last.seq, `row ${last.seq} is not the last one numbered`);
-      for (const checkpoint of checkpoints) {
-        if (checkpoint.seq <= Math.max(last.seq, head.seq)) continue;
-        const end = last.seq === 0 ? 'there is none' : `the last one is ${last.seq}`;
-        const text = `${nameOf(checkpoint)} vouches for row ${checkpoint.seq}, and ${end}`;
-        if (checkpoint === kept) report('older_database', checkpoint.seq, `${text}: an older database was put back`);
-        else report('cut_off', checkpoint.seq, text);
-      }
+      const end = Math.max(last.seq, head.seq);
+      for (const checkpoint of checkpoints) if (checkpoint.seq > end) reportBeyondEnd(checkpoint);
       return problems.sort((a, b) => a.seq - b.seq);
     },
   };
