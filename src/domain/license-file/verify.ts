@@ -68,13 +68,9 @@ export function verifyLicenseFile(text: string, options: VerifyOptions): Verific
   const known = options.watermark ?? clock;
   const isKnown = Number.isSafeInteger(known) && known >= 0;
   const watermark = isKnown ? Math.max(clock, known) : clock;
-  const refused = (verdict: Verdict): Verification => ({ verdict, claims: null, watermark, revocations: null });
-  const envelope = readLicenseEnvelope(text);
-  if (!envelope) return refused('token_malformed');
-  const { kid, claims, signedKey } = envelope;
-  const key = keys.find((one) => one.kid === kid);
-  if (!key) return refused('unknown_kid');
-  if (!isSignedBy(key, envelope) || signedKey !== claims.key) return refused('signature_invalid');
+  const signed = readSigned(text, keys);
+  if (typeof signed === 'string') return { verdict: signed, claims: null, watermark, revocations: null };
+  const { kid, claims } = signed;
   const { jti, sub, iss, iat } = claims;
   const read =
     revocations === undefined
@@ -96,6 +92,15 @@ export function verifyLicenseFile(text: string, options: VerifyOptions): Verific
   ];
   const verdict = faults.find(([isFound]) => isFound)?.[1] ?? 'ok';
   return { verdict, claims, watermark: effective, revocations: list && { seq: list.seq, issuedAt: list.iat } };
+}
+
+/** The parts of a licence file that one of the keys signed; else the verdict. */
+function readSigned(text: string, keys: readonly PublicKey[]): LicenseEnvelope | Verdict {
+  const envelope = readLicenseEnvelope(text);
+  if (!envelope) return 'token_malformed';
+  const key = keys.find(({ kid }) => kid === envelope.kid);
+  if (!key) return 'unknown_kid';
+  return isSignedBy(key, envelope) && envelope.signedKey === envelope.claims.key ? envelope : 'signature_invalid';
 }
 
 /** The parts of a licence file. None of them can be trusted before the signature has been checked. */
