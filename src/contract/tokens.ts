@@ -85,7 +85,7 @@ const tokenRequest = <S extends z.ZodRawShape>(id: string, shape: S) =>
   z
     .object(shape)
     .refine((token) => (Reflect.get(token, 'kind') === 'scoped') === (Reflect.get(token, 'scopes') !== undefined), {
-      message: 'kind scoped needs scopes, and only kind scoped takes scopes',
+      message: 'scopes: needed for kind scoped, and only for it',
       path: ['scopes'],
     })
     .meta({

@@ -158,7 +158,7 @@ const wrong: readonly (readonly [line: string, says: string])[] = [
   ],
   ['keys list --sort expires', "there is no field 'expires'"],
   ['keys list --fields name', "there is no field 'name'"],
-  ['tokens create --name ci --kind scoped', '--kind scoped needs --scope, and only --kind scoped takes --scope'],
+  ['tokens create --name ci --kind scoped', '--scope: needed for --kind scoped, and only for it'],
   ['customers create --name M\ufffdller', "'M\ufffdller' is not UTF-8 text"],
   ['keys list --customer “Ada Ltd”', 'type plain quotes around a text with spaces: "Ada Ltd", not “Ada …'],
   ['audit list --since 03/04/2026', "--since: '03/04/2026' can mean two days: write 2026-04-03 or 2026-03-04"],
