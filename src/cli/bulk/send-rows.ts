@@ -2,13 +2,13 @@ import type { Client } from '../../client/client.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { codeOfRefusal } from '../failure/report.ts';
-import { showBar } from '../output/progress.ts';
+import { type Bar, showBar } from '../output/progress.ts';
 import type { Note } from '../output/terminal.ts';
 import { count } from '../output/words.ts';
 import { isRefusal } from '../request/changes.ts';
-import { openClient } from '../request/connection.ts';
+import { type Connection, openClient } from '../request/connection.ts';
 import { traced } from '../request/observe.ts';
-import { openLimiter } from './concurrency-limiter.ts';
+import { type ConcurrencyLimiter, openLimiter } from './concurrency-limiter.ts';
 import type { BulkOperation, Outcome } from './operation.ts';
 import type { ReadRows, Row } from './reading/read-rows.ts';
 import type { BulkRequest } from './request.ts';
@@ -50,19 +50,7 @@ export async function* sendRows(context: CommandContext, run: BulkRun): AsyncGen
   // The bar would overwrite rows on the same terminal.
   const draws = settings.draws && (settings.output !== null || settings.fileFormat === 'table' || !io.stdout.isTTY);
   const bar = showBar(operation.done, rows.length, { ...settings, draws }, io);
-  const trace = traced(settings, io);
-  /** Idempotency keys with a replayed response. */
-  const replayed = new Set<string>();
-  const onAttempt: typeof trace.onAttempt = (event) => {
-    trace.onAttempt(event);
-    const { status, willRetryInMs, idempotencyKey } = event;
-    if (event.replayed && event.attempt === 1 && idempotencyKey !== null) replayed.add(idempotencyKey);
-    if (willRetryInMs === null || (status !== 429 && status !== 503)) return;
-    limiter.slowDown(willRetryInMs);
-    bar.waiting(willRetryInMs);
-  };
-  const limits = { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS };
-  const client = await openClient(connection, { ...trace, onAttempt }, limits, io);
+  const { client, replayed } = await openClientOfRun(connection, context, limiter, bar);
   const settled = rows.map(() => Promise.withResolvers<SentRow>());
   let succeeded = 0;
 
@@ -103,6 +91,27 @@ export const stoppedNote = ({ done, noun }: BulkOperation, succeeded: number, to
   tone: 'warning',
   text: `stopped: ${done} ${succeeded} of ${count(total, noun)}\nthe same command goes on`,
 });
+
+/** Opens a client whose waits slow down all rows. `replayed` collects the idempotency keys with a replayed response. */
+async function openClientOfRun(
+  connection: Connection,
+  { io, settings }: CommandContext,
+  limiter: ConcurrencyLimiter,
+  bar: Bar,
+) {
+  const trace = traced(settings, io);
+  const replayed = new Set<string>();
+  const onAttempt: typeof trace.onAttempt = (event) => {
+    trace.onAttempt(event);
+    const { status, willRetryInMs, idempotencyKey } = event;
+    if (event.replayed && event.attempt === 1 && idempotencyKey !== null) replayed.add(idempotencyKey);
+    if (willRetryInMs === null || (status !== 429 && status !== 503)) return;
+    limiter.slowDown(willRetryInMs);
+    bar.waiting(willRetryInMs);
+  };
+  const limits = { ...settings, maxWaitMs: settings.maxWaitMs ?? MAX_WAIT_MS };
+  return { client: await openClient(connection, { ...trace, onAttempt }, limits, io), replayed };
+}
 
 /** Idempotency keys per row: a repetition needs one more for each refusal of the day. */
 const MAX_ATTEMPTS = 20;

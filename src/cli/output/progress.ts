@@ -43,6 +43,8 @@ export function showProgress(settings: Settings, io: Io) {
 const FRAME_MS = 100;
 const LINE_EVERY_MS = 10_000;
 
+export type Bar = ReturnType<typeof showBar>;
+
 /**
  * Shows progress, speed and remaining time; `word` is `created`: `████░░░░ 312 of 500 created · 4 failed · 120/s · 2s left`; in place of speed
  * and time that the service asks to wait. Where nothing may move, a line every ten seconds.
