@@ -79,7 +79,7 @@ export function createReadingThread(file: SqliteFileInUse, masterKey: MasterKey 
   file.copyLogBy(() => tell('copyLog'));
 
   return {
-    /** Performs a read. The next part is read when the caller has taken the part before it. */
+    /** Performs a read. */
     async read({ httpRequest, route, ...request }: AuthorizedRead, input: unknown): Promise<ReadResult> {
       const { caller, now, ipAddress } = request;
       const id = reads++;
@@ -88,29 +88,38 @@ export function createReadingThread(file: SqliteFileInUse, masterKey: MasterKey 
       const first = await places.run(token, () => ask(id, job), httpRequest.onClose);
       const { status, text } = first;
       if (first.isLast) return { status, body: text, replayed: false };
-      let last = first;
-      let isTaken = false;
-      const body: AsyncIterable<string> = {
-        [Symbol.asyncIterator]: () => ({
-          async next() {
-            if (isTaken && last.isLast) return { done: true, value: undefined };
-            if (isTaken) last = await places.run(token, () => ask(id, 'part'));
-            isTaken = true;
-            return { done: false, value: last.text };
-          },
-          async return() {
-            if (!last.isLast && !isClosed) tell({ id, next: 'nothing' });
-            return { done: true, value: undefined };
-          },
-        }),
-      };
-      return { status, body, replayed: false };
+      const next = () => places.run(token, () => ask(id, 'part'));
+      const end = () => !isClosed && tell({ id, next: 'nothing' });
+      return { status, body: partsFrom(first, next, end), replayed: false };
     },
     /** Ends the thread with all its reads. Call it before the database is closed. */
     async close(): Promise<void> {
       isClosed = true;
       await worker?.terminate();
     },
+  };
+}
+
+/**
+ * The parts of a body, from the first. The next part is read when the caller has taken the part before it; a caller who stops
+ * earlier ends the read.
+ */
+function partsFrom(first: Part, next: () => Promise<Part>, end: () => void): AsyncIterable<string> {
+  let last = first;
+  let isTaken = false;
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        if (isTaken && last.isLast) return { done: true, value: undefined };
+        if (isTaken) last = await next();
+        isTaken = true;
+        return { done: false, value: last.text };
+      },
+      async return() {
+        if (!last.isLast) end();
+        return { done: true, value: undefined };
+      },
+    }),
   };
 }
 
