@@ -185,7 +185,10 @@ describe('a command line that is wrong', () => {
     ['customers create --name n --email ada', '--email is not an e-mail address\n'],
     [`keys deactivate ${KEY} -P ${PRODUCT}`, 'choose: --host-id ID frees one device, --all-devices frees all\n'],
     [`products update ${PRODUCT}`, 'name what to change, such as --name "Engine Pro 2"\n'],
-    ['tokens create --name n --kind admin --scope license:read', '--scope go with --kind scoped\n'],
+    [
+      'tokens create --name n --kind admin --scope license:read',
+      '--scope: needed for --kind scoped, and only for it\n',
+    ],
     [`${sign} --ttl 10s`, '--ttl is less than 1 minute\n'],
     [`${create} --format yaml`, "--format: 'yaml' is not one of table, tsv, csv, json, jsonl\n"],
     [`${create} --fields kee`, "there is no field 'kee'\n  Fields: key, productId, idempotencyKey, row, status"],
