@@ -33,7 +33,10 @@ export const readingOptions = {
 const MAX_CONCURRENCY = 256;
 
 export const bulkOptions = {
-  file: option('-f, --file <PATH>', 'a row each: CSV with a header, JSON lines or a JSON array; - for stdin'),
+  file: many(
+    '-f, --file <PATH>',
+    'a row each: CSV with a header, JSON lines or a JSON array; - for stdin; several follow each other',
+  ),
   ...readingOptions,
   saveMap: option(
     '--save-map <NAME>',

@@ -6,8 +6,7 @@ import type { bulkOptions, systemOptions } from './options.ts';
 export type ForeignFiles = ValuesOf<typeof systemOptions>;
 
 /** The options of a bulk command, and the values for all rows. */
-export interface BulkRequest extends Partial<Omit<ValuesOf<typeof bulkOptions>, 'file'>> {
-  readonly file: string | readonly string[] | undefined;
+export interface BulkRequest extends Partial<ValuesOf<typeof bulkOptions>> {
   readonly count?: number | undefined;
   /** Only of a command whose rows may be keys of another system. */
   readonly foreign?: ForeignFiles;

@@ -23,6 +23,18 @@ async function issuer(shop: Shop, maxIssues: number): Promise<string> {
   return (await shop.at(['tokens', 'create', ...what, '--name', 'CI', '-q'])).stdout.trim();
 }
 
+describe('several files of orders', () => {
+  it('follow each other, and none is left out', async () => {
+    await using shop = await bulkShop();
+    shop.write('may.csv', 'reference\nA-1\nA-2\n');
+    shop.write('june.csv', 'reference\nB-1\n');
+    const { code, stderr } = await shop.at(['keys', 'create', '-f', 'may.csv', '-f', 'june.csv', '--expires', 'never']);
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('issued 3 of 3 keys') });
+    const twice = await shop.at(['keys', 'create', '-f', 'june.csv', '-f', 'june.csv']);
+    expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('the same as in june.csv line 2') });
+  });
+});
+
 describe('a file of orders', () => {
   it.each([0, 25, 24 * 40])(
     'is issued once: on a machine with an empty disk, %i hours later, by a token that may do no more',

@@ -71,7 +71,7 @@ export async function readRows(
   const { identity, ...read } =
     file === undefined
       ? equalRows(operation, request.count ?? 0, defaults, dependencies)
-      : await rowsOfFiles(operation, { ...request, files: [file].flat(), defaults }, dependencies, context.io);
+      : await rowsOfFiles(operation, { ...request, files: file, defaults }, dependencies, context.io);
   const options = Object.entries(written)
     .filter(([name, text]) => text !== undefined && !ignoredOptions.includes(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
