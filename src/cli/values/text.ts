@@ -28,7 +28,7 @@ export function openDecoder(path: string, { encoding, guesses = false }: Options
   let guessed: string | null = null;
 
   function begin(start: Buffer): InstanceType<typeof TextDecoder> {
-    if (start.toString('latin1').startsWith('PK\x03\x04')) {
+    if (archive.test(start.toString('hex'))) {
       throw new UsageError(`${path} is a workbook or another archive, and no text`, ['Save it as CSV (UTF-8).']);
     }
     const marked = markedEncoding(start);
@@ -100,6 +100,10 @@ export function openDecoder(path: string, { encoding, guesses = false }: Options
 }
 
 const START_BYTES = 4;
+
+/** How files begin, in hexadecimal: xlsx and zip, gzip, xls. */
+const archive = /^(?:504b0304|1f8b|d0cf11e0)/;
+
 const WINDOWS = 'windows-1252';
 
 const breaksIn = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0;

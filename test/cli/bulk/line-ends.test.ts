@@ -135,9 +135,13 @@ describe('bytes that are no text', () => {
     await expect(rowsOf(bytes)).rejects.toThrow(message);
   });
 
-  it('are told from a workbook', async () => {
-    await expect(rowsOf(Buffer.from('PK\x03\x04rest'))).rejects.toThrow('stdin is a workbook or another archive');
-  });
+  it.each(['PK\x03\x04rest', '\x1f\x8b\x08\0rest', '\xd0\xcf\x11\xe0rest'])(
+    'are told from a workbook or an archive: %j',
+    async (start) => {
+      const bytes = Buffer.from(start, 'latin1');
+      await expect(rowsOf(bytes)).rejects.toThrow('stdin is a workbook or another archive');
+    },
+  );
 
   it.each<[string, Buffer]>([
     ['windows-1252', Buffer.from('Größe,b\nL\x92Oréal,café \x80\n', 'latin1')],
