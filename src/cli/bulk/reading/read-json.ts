@@ -47,16 +47,19 @@ export async function* readJsonArray(texts: AsyncIterable<string>, report: Repor
 /** Reads one or several JSON objects, each a page with rows. */
 export async function* readJsonPages(texts: AsyncIterable<string>, report: Report): AsyncGenerator<RawRow> {
   const { default: streamValues } = await import('stream-json/streamers/stream-values.js');
-  yield* readStream(await parserFor(streamValues()), texts, 'it is not JSON', report);
+  yield* readStream(await parserFor(streamValues(), { jsonStreaming: true }), texts, 'it is not JSON', report);
 }
 
 /** A parser whose tokens go to a streamer; long numbers become text, as {@link parseJson} reads them. */
-async function parserFor(take: ReturnType<typeof streamArray>): Promise<NodeJS.ReadWriteStream> {
+async function parserFor(
+  take: ReturnType<typeof streamArray>,
+  { jsonStreaming = false } = {},
+): Promise<NodeJS.ReadWriteStream> {
   const { default: withParser } = await import('stream-json/utils/with-parser.js');
   const asText = (token: Token): Token =>
     token.name === 'numberValue' && isTooLong(token.value) ? { ...token, name: 'stringValue' } : token;
   const taking = Object.assign((token: Token) => take(asText(token)), take);
-  return withParser.asStream(() => taking, { packKeys: true });
+  return withParser.asStream(() => taking, { packKeys: true, jsonStreaming });
 }
 
 async function* readStream(
