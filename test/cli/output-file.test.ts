@@ -36,6 +36,15 @@ describe('-o', () => {
     expect(visibleFiles(cwd)).toEqual(['key.txt']);
   });
 
+  it('names no file if it is empty, and says so before anything is sent', async () => {
+    const { code, stderr, requests } = await into('', tempFolder());
+    expect({ code, stderr, requests }).toEqual({
+      code: 2,
+      stderr: 'error: --output is empty: the variable it comes from is not set\n',
+      requests: 0,
+    });
+  });
+
   it('is open to nobody else before the result is there, whose reader could keep it open', async () => {
     const cwd = tempFolder();
     const { fetch } = scriptedService(issued);

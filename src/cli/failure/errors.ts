@@ -139,3 +139,6 @@ function inputIssue({ path, message }: InputIssue): string {
   const said = /^(Too (small|big)|Invalid |Unrecognized )/.test(message) ? 'does not fit the contract' : message;
   return path === '' || said.startsWith(path) ? said : `${path}: ${said}`;
 }
+
+export const emptyValue = (name: string): UsageError =>
+  new UsageError(`${name} is empty: the variable it comes from is not set`);

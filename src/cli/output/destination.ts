@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fchmodSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../config/files.ts';
-import { codeOf, LocalError } from '../failure/errors.ts';
+import { codeOf, emptyValue, LocalError } from '../failure/errors.ts';
 import type { Io } from '../io.ts';
 import { quote } from './words.ts';
 
@@ -58,6 +58,7 @@ export function openDestination(path: string, force: boolean, io: Io): Destinati
 }
 
 function open(path: string, full: string, force: boolean, io: Io) {
+  if (path === '') throw emptyValue('--output');
   try {
     const replaced = lstatSync(full, { throwIfNoEntry: false });
     if (replaced?.isFile() === false) throw refusal(`${path} is not a file`, `Name a file, or use > ${quote(path)}`);

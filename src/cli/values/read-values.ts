@@ -1,7 +1,7 @@
 import { type Command, nameOf, type Parameter, type Pickable, parametersOf, type Written } from '../command.ts';
 import { checkedAs } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
-import { type Hint, UsageError } from '../failure/errors.ts';
+import { emptyValue, type Hint, UsageError } from '../failure/errors.ts';
 import { withoutBrackets } from '../help/section.ts';
 import { moment } from '../output/words.ts';
 import { resolveObjects } from './resolve-objects.ts';
@@ -99,9 +99,6 @@ const isNeeded = ({ neededUnless, kind, usage }: Parameter, given: Given): boole
 
 const isBlank = (text: Given[string]): boolean =>
   [text].flat().some((one) => typeof one === 'string' && one.trim() === '');
-
-const emptyValue = (name: string): UsageError =>
-  new UsageError(`${name} is empty: the variable it comes from is not set`);
 
 function missingArgument(spec: Parameter, { path }: Command): UsageError {
   const list: Hint[] = spec.choices ? [['One of:', spec.choices.join(', ')]] : [];
