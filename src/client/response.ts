@@ -72,7 +72,8 @@ function isForeign(reply: ReplyOf['reply'], { status, headers, text }: RawRespon
   if (reply.contentType === 'application/jwt') return !reply.schema.safeParse(json).success;
   if (json !== undefined) return !hasEnvelope(reply, json);
   const isSentAsJson = /[/+]json\b/i.test(headers.get('content-type') ?? '') || /^\s*[{[]/.test(text ?? '');
-  return !isSentAsJson;
+  // An empty body may be the answer of the service, whose text was lost on the way.
+  return !isSentAsJson && text !== '';
 }
 
 /** Whether a body has the form of a reply: an integer `code`, or a field of the reply if its contract has no code. */
@@ -110,7 +111,9 @@ const ErrorPayload = z.object({ message: z.string(), code: z.int() });
 
 function firstIssue(cause: unknown): string {
   const issue = cause instanceof z.ZodError ? cause.issues[0] : undefined;
-  return issue ? `: ${issue.path.map(String).join('.')}: ${issue.message}` : '';
+  if (issue === undefined) return '';
+  const place = issue.path.map(String).join('.');
+  return place === '' ? `: ${issue.message}` : `: ${place}: ${issue.message}`;
 }
 
 /** The delay of a `Retry-After` in milliseconds, or null. A date counts from the `Date` of the response, not from the local clock. */
