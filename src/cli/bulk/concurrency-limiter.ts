@@ -12,31 +12,25 @@ export function openLimiter(max: number, { timing = systemTiming, stop }: Pick<I
   /** After an error, starts no other item; rejects when all running ones have ended. */
   async function each<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
     const failures: unknown[] = [];
-    let running = 0;
-    let noteEnd = () => {};
-    /** Resolves when the next running item ends. */
-    const nextEnd = () =>
-      new Promise<void>((resolve) => {
-        noteEnd = resolve;
-      });
-    async function run(item: T): Promise<void> {
-      running += 1;
-      await work(item).catch((error: unknown) => void failures.push(error));
-      running -= 1;
-      limit = Math.min(max, limit + 1 / limit);
-      noteEnd();
+    const running = new Set<Promise<void>>();
+    const mayStart = () => failures.length === 0 && !stop.aborted;
+    function start(item: T): void {
+      const ended = work(item)
+        .catch((error: unknown) => void failures.push(error))
+        .finally(() => {
+          running.delete(ended);
+          limit = Math.min(max, limit + 1 / limit);
+        });
+      running.add(ended);
     }
     try {
-      const iterator = Iterator.from(items);
-      for (;;) {
-        while (pause !== null || running >= limit) await (pause ?? nextEnd());
-        if (failures.length > 0 || stop.aborted) break;
-        const { value, done } = iterator.next();
-        if (done) break;
-        void run(value);
+      for (const item of items) {
+        while (pause !== null || running.size >= limit) await (pause ?? Promise.race(running));
+        if (!mayStart()) break;
+        start(item);
       }
     } finally {
-      while (running > 0) await nextEnd();
+      await Promise.all(running);
     }
     if (stop.aborted) throw new InterruptedError(stop.reason);
     if (failures.length > 0) throw failures[0];

@@ -88,15 +88,16 @@ async function* linesOf(
   const shown = chosen ?? all;
   const isQuiet = quiet && chosen === null;
   if (fileFormat === 'csv' && !isQuiet) yield mark + stringify([shown.map(({ name }) => name)], { delimiter });
-  for await (const row of results) {
+
+  function lineOf(row: ResultRow): string {
     if (fileFormat === 'jsonl') {
       const data = chosen === null ? dataOf(row, operation, layout) : namedValues(chosen, row);
-      yield `${sanitiseJson(JSON.stringify(data))}\n`;
-    } else if (isQuiet) {
-      if (row.error === undefined) yield `${idOf(row)}\n`;
-    } else if (fileFormat === 'csv') {
-      // Not protected against formulas: such a text stood in the given file.
-      yield stringify([shown.map((field) => plainText(cellValue(field, row)))], { delimiter });
-    } else yield `${shown.map((field) => rawCell(field, row)).join('\t')}\n`;
+      return `${sanitiseJson(JSON.stringify(data))}\n`;
+    }
+    if (isQuiet) return row.error === undefined ? `${idOf(row)}\n` : '';
+    // Not protected against formulas: such a text stood in the given file.
+    if (fileFormat === 'csv') return stringify([shown.map((field) => plainText(cellValue(field, row)))], { delimiter });
+    return `${shown.map((field) => rawCell(field, row)).join('\t')}\n`;
   }
+  for await (const row of results) yield lineOf(row);
 }

@@ -139,12 +139,15 @@ async function sendRow(
       // The service replays refusals too, although the row may be possible now.
       const isWorthAnother = isUnknown ? operation.repeatsSafely : replayed.delete(idempotencyKey);
       if (isWorthAnother && attempt < MAX_ATTEMPTS) continue;
-      // Most endpoints name the fields in their message.
-      const unnamed = error.fields.filter((field) => !error.message.includes(field));
-      const message = unnamed.length === 0 ? error.message : `${error.message}: ${unnamed.join(', ')}`;
-      return { outcome: null, error: { code, status: error.status, message }, isUnknown };
+      return { outcome: null, error: { code, status: error.status, message: messageOf(error) }, isUnknown };
     }
   }
+}
+
+/** Most endpoints name the fields in their message. */
+function messageOf({ fields, message }: ApiError): string {
+  const unnamed = fields.filter((field) => !message.includes(field));
+  return unnamed.length === 0 ? message : `${message}: ${unnamed.join(', ')}`;
 }
 
 const isOfThisRow = (error: unknown): error is ApiError =>

@@ -43,6 +43,13 @@ export class Problems {
     if (kind.kept.length < SHOWN_OF_A_KIND) kind.kept.push({ line, text });
   };
 
+  /** From now on problems count, and those of skipped rows too if no row can be sent. */
+  endSkipping(hasRows: boolean): void {
+    this.skipsRows = false;
+    if (hasRows) return;
+    for (const [line, texts] of this.skipped) for (const text of texts) this.add(line, text);
+  }
+
   /** A line, with the name of its file if there are several files. */
   readonly place = (line: number): string => {
     const file = this.#files.length > 1 ? `${this.#files[Math.floor(line / LINES_PER_FILE)]} ` : '';

@@ -45,14 +45,8 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
     const meant = mapping.get(name) ?? name;
     if (meant === '') return null;
     const column = findColumn(operation.columns, meant);
-    if (column === null && ignoreUnknown && meant === name) {
-      leftOut.push(name);
-      return null;
-    }
     if (column === null) {
-      report(`column '${name.slice(0, 40)}': say what it is, --map '${name}=FIELD', or leave it out, --map '${name}='`);
-      unknown += 1;
-      problems.showsFields = true;
+      noteUnknown(name, meant);
       return null;
     }
     const place = column.path.join('.');
@@ -62,24 +56,37 @@ export function readBodies(operation: BulkOperation, reading: Reading) {
     return null;
   }
 
-  function read(row: RawRow): Body {
-    // Each object of a JSON file may have other names.
-    for (const [name] of row.cells.filter(([name]) => !columns.has(name))) {
+  function noteUnknown(name: string, meant: string): void {
+    if (ignoreUnknown && meant === name) {
+      leftOut.push(name);
+      return;
+    }
+    report(`column '${name.slice(0, 40)}': say what it is, --map '${name}=FIELD', or leave it out, --map '${name}='`);
+    unknown += 1;
+    problems.showsFields = true;
+  }
+
+  /** Each object of a JSON file may have other names than the first. */
+  function readNames({ cells }: RawRow): void {
+    for (const [name] of cells.filter(([name]) => !columns.has(name))) {
       if (!columns.has(name)) columns.set(name, columnOf(name));
       else if (columns.get(name) !== null) report(`column '${name}' is there more than once`);
     }
-    const body: Record<string, unknown> = structuredClone(defaults);
-    const { texts, unread, dated } = fill(body, row, columns, noDates, reading);
-    const arranged = operation.arrange?.(body) ?? body;
-    const issues = issuesOf(arranged, operation, columns, unread);
-    const refused =
-      texts.length + issues.length === 0 ? (operation.problemsOf?.(arranged, toInstant(io.now())) ?? []) : [];
-    for (const text of [...texts, ...issues, ...refused]) problems.add(row.line, text);
+  }
+
+  function read(row: RawRow): Body {
+    readNames(row);
+    const filled: Record<string, unknown> = structuredClone(defaults);
+    const { texts, unread, dated } = fill(filled, row, columns, noDates, reading);
+    const body = operation.arrange?.(filled) ?? filled;
+    const issues = [...texts, ...issuesOf(body, operation, columns, unread)];
+    const refusals = issues.length === 0 ? operation.problemsOf?.(body, toInstant(io.now())) : undefined;
+    for (const text of refusals ?? issues) problems.add(row.line, text);
     // A row that is left out reserves no key, and gives no notes on its dates.
-    if (problems.skipped.has(row.line)) return arranged;
-    for (const text of repeated(row.line, arranged, problems.skipsRows)) problems.add(row.line, text);
+    if (problems.skipped.has(row.line)) return body;
+    for (const text of repeated(row.line, body, problems.skipsRows)) problems.add(row.line, text);
     if (!problems.skipped.has(row.line)) dated.forEach(dates.see);
-    return arranged;
+    return body;
   }
 
   /** To be called after the last row. */
@@ -115,21 +122,14 @@ function fill(
   const unread: Column[] = [];
   const dated: DateCell[] = [];
   for (const [name, value] of cells) {
-    const column = columns.get(name) ?? null;
-    if (column === null || value === '' || (value === null && column.nullWord === undefined)) continue;
+    const column = columns.get(name);
+    if (!column || saysNothing(value, column)) continue;
     try {
       const read = readValue(value, column, dated, reading);
-      if (read === undefined) continue;
-      const before = column.path.length === 1 ? valueAt(body, column.path) : undefined;
-      // Entries of an object may also come from columns of their own: both are kept.
-      setAt(body, column.path, isObject(read) && isObject(before) ? { ...before, ...read } : read);
+      if (read !== undefined) setAt(body, column.path, mergedWith(body, column, read));
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      const way =
-        column.isDate && meansNoDate.test(String(value))
-          ? `; for no date, write 'never' or nothing, or say --no-date '${value}'`
-          : '';
-      texts.push(`${name}: ${error.message}${way}`);
+      texts.push(`${name}: ${error.message}${wayToNoDate(column, value)}`);
       if (column.isDate && noDates.length < MAX_NO_DATES) noDates.push(String(value));
       setAt(body, column.path, value);
       unread.push(column);
@@ -137,6 +137,21 @@ function fill(
   }
   return { texts, unread, dated };
 }
+
+/** Whether a cell leaves its field out. */
+const saysNothing = (value: unknown, { nullWord }: Column): boolean =>
+  value === '' || (value === null && nullWord === undefined);
+
+/** The value with what the body has of the same object: entries may also come from columns of their own. */
+function mergedWith(body: Body, { path }: Column, read: unknown): unknown {
+  const before = path.length === 1 ? valueAt(body, path) : undefined;
+  return isObject(read) && isObject(before) ? { ...before, ...read } : read;
+}
+
+const wayToNoDate = ({ isDate }: Column, value: unknown): string =>
+  isDate && meansNoDate.test(String(value))
+    ? `; for no date, write 'never' or nothing, or say --no-date '${value}'`
+    : '';
 
 /** How programs write that there is no date: zeros in the form of a date, and words. */
 const meansNoDate =
@@ -157,9 +172,10 @@ function readValue(
   if (text === nullWord) return null;
   if (isDate && noDate.includes(text)) return nullWord === undefined ? undefined : null;
   if (read === undefined || text === '') return text || undefined;
-  const date = isDate ? ((dateFormat && isoDate(text, dateFormat)) ?? isoDate(text, 'ymd')) : null;
+  if (!isDate) return read(text, io);
+  const date = (dateFormat && isoDate(text, dateFormat)) ?? isoDate(text, 'ymd');
   const sent = read(date ?? text, io);
-  if (isDate) dated.push({ text, iso: date, sent, column });
+  dated.push({ text, iso: date, sent, column });
   return sent;
 }
 

@@ -120,11 +120,7 @@ async function rowsOfFiles(operation: BulkOperation, request: FilesRequest, depe
     dependencies.add(body, raw.line);
   }
   bodies.end();
-  problems.skipsRows = false;
-  // Without a row that can be sent, the file is refused.
-  if (rows.length === 0) {
-    for (const [line, texts] of problems.skipped) for (const text of texts) problems.add(line, text);
-  }
+  problems.endSkipping(rows.length > 0);
   const name = files.length === 1 ? String(source.names[0]) : `the ${count(files.length, 'file')}`;
   // Without dependencies, all problems are known before the service is asked.
   if (problems.count > 0 && dependencies.all.size === 0) throw problems.error(name, operation.columns);

@@ -1,6 +1,7 @@
 import { count } from '../../../output/words.ts';
 import type { RawRow } from '../raw-row.ts';
 import { distinct, inlineDevices, MAX_HOST, type ReadDevice } from './devices.ts';
+import { fieldsOf } from './fields.ts';
 import { presets } from './index.ts';
 import type { Preset } from './preset.ts';
 import { type SystemName, systems } from './systems.ts';
@@ -11,11 +12,6 @@ export function recognise(names: readonly string[]): SystemName | null {
   const there = new Set(names.map(plain));
   return systems.find((name) => presets[name].recognisedBy.every((column) => there.has(plain(column)))) ?? null;
 }
-
-/** How systems write that there is no limit, and no expiry. */
-const noLimit = /^(?:0|-\d+|unlimited|none|∞)$/;
-const noEnd =
-  /^(?:0|-62135596800(?:000)?|253402300799(?:999)?|0000-00-00.*|0001-01-01.*|never|none|lifetime|unlimited)$/;
 
 interface Options {
   /** Products of lkm by the ids or names in the files. */
@@ -29,40 +25,11 @@ interface Options {
 export function openPreset(name: SystemName, { productMap, takesTests, mapping }: Options) {
   const preset = presets[name];
   const used = new Set(columnsOf(preset).map(plain));
-  const leftOut = new Set<string>();
+  const columnsLeftOut = new Set<string>();
   const lost = new Map<string, { readonly noun: string; times: number }>();
   const rowsLeftOut = new Map<string, number>();
-  const read = new Set<string>();
+  const seen = new Set<string>();
   let overLimit = 0;
-
-  function fieldsOf(values: Values): Map<string, unknown> {
-    const fields = new Map(Object.entries(preset.fields).map(([field, source]) => [field, firstOf(values, source)]));
-    const limit = wordOf(fields.get('maxActivations')).replace(/\.0+$/, '');
-    if (limit === '' || noLimit.test(limit)) fields.delete('maxActivations');
-    else fields.set('maxActivations', limit);
-    // A customer without an address is found again by its old id.
-    const isKnownById = isEmpty(fields.get('customerEmail')) && !isEmpty(fields.get('customerName'));
-    const oldCustomer = fields.get('customerId');
-    fields.set('customerId', isKnownById && !isEmpty(oldCustomer) ? `${name}-${oldCustomer}` : undefined);
-    for (const date of ['expirationDate', 'createdAt']) if (noEnd.test(wordOf(fields.get(date)))) fields.delete(date);
-    const days = Number(preset.daysFromFirstUse && values.get(plain(preset.daysFromFirstUse)));
-    if (days > 0 && isEmpty(fields.get('expirationDate'))) fields.set('expiresAfter', `P${days}D`);
-    const products = [preset.fields.productId ?? []].flat().map((column) => String(values.get(plain(column))));
-    const mapped = products.find((one) => productMap.has(one));
-    if (mapped !== undefined) fields.set('productId', productMap.get(mapped));
-    const isBlocked =
-      Object.entries(preset.blocked ?? {}).some(([column, words]) => {
-        const value = values.get(plain(column));
-        return words === true ? isTrue(value) : words.includes(wordOf(value));
-      }) ||
-      Object.entries(preset.blockedUnless ?? {}).some(([column, words]) => {
-        return values.has(plain(column)) && !words.includes(wordOf(values.get(plain(column))));
-      });
-    if (isBlocked) fields.set('vendorDisabled', true);
-    const features = preset.features?.filter((feature) => isTrue(values.get(plain(feature)))) ?? [];
-    if (features.length > 0) fields.set('features', Object.fromEntries(features.map((feature) => [feature, true])));
-    return fields;
-  }
 
   function lose(what: string, noun = 'key'): void {
     const known = lost.get(what) ?? { noun, times: 0 };
@@ -78,9 +45,35 @@ export function openPreset(name: SystemName, { productMap, takesTests, mapping }
     if (key.length > MAX_KEY) return `with a key of more than ${MAX_KEY} characters left out`;
     // Pages overlap when keys are issued between two requests.
     const identity = JSON.stringify([key, oldId ?? [...values]]);
-    if (read.has(identity)) return 'that repeats an earlier one left out';
-    read.add(identity);
+    if (seen.has(identity)) return 'that repeats an earlier one left out';
+    seen.add(identity);
     return null;
+  }
+
+  function countLost(values: Values): void {
+    for (const [column, what] of Object.entries(preset.lost ?? {})) {
+      const value = values.get(plain(column));
+      if (!isEmpty(value) && !['0', 'false'].includes(wordOf(value))) lose(what);
+    }
+  }
+
+  /** The devices that lkm can keep. */
+  function kept(devices: readonly ReadDevice[]): readonly ReadDevice[] {
+    for (const { hostId } of devices) {
+      if (hostId === '') lose('devices without an id', 'device');
+      if (hostId.length > MAX_HOST) lose(`ids of more than ${MAX_HOST} characters`, 'device');
+    }
+    return devices.filter(({ hostId }) => hostId !== '' && hostId.length <= MAX_HOST);
+  }
+
+  /** The fields of the columns that `mapping` names; other columns that the preset does not use are left out. */
+  function mappedFields({ cells }: RawRow): [string, unknown][] {
+    return cells.flatMap(([column, value]): [string, unknown][] => {
+      const field = mapping.get(column);
+      if (field) return [[field, value]];
+      if (field === undefined && !used.has(plain(column)) && !isEmpty(value)) columnsLeftOut.add(column);
+      return [];
+    });
   }
 
   return {
@@ -95,25 +88,13 @@ export function openPreset(name: SystemName, { productMap, takesTests, mapping }
         rowsLeftOut.set(why, (rowsLeftOut.get(why) ?? 0) + 1);
         return null;
       }
-      for (const [column, what] of Object.entries(preset.lost ?? {})) {
-        const value = values.get(plain(column));
-        if (!isEmpty(value) && !['0', 'false'].includes(wordOf(value))) lose(what);
-      }
-      const fields = fieldsOf(values);
-      const all = distinct([...inlineDevices(values, preset.devices), ...listed]);
-      for (const { hostId } of all) {
-        if (hostId === '') lose('devices without an id', 'device');
-        if (hostId.length > MAX_HOST) lose(`ids of more than ${MAX_HOST} characters`, 'device');
-      }
-      const devices = all.filter(({ hostId }) => hostId !== '' && hostId.length <= MAX_HOST);
+      countLost(values);
+      const fields = fieldsOf(name, preset, values, productMap);
+      const devices = kept(distinct([...inlineDevices(values, preset.devices), ...listed]));
       if (devices.length > 0) fields.set('devices', devices);
       if (devices.length > Number(fields.get('maxActivations') ?? Infinity)) overLimit += 1;
-      for (const [column, value] of row.cells) {
-        const meant = mapping.get(column);
-        if (meant) fields.set(meant, value);
-        else if (meant === undefined && !used.has(plain(column)) && !isEmpty(value)) leftOut.add(column);
-      }
-      return { ...row, cells: [...fields].filter(([, value]) => !isEmpty(value)) };
+      const cells = new Map([...fields, ...mappedFields(row)]);
+      return { ...row, cells: [...cells].filter(([, value]) => !isEmpty(value)) };
     },
     /** Notes to show before anything is sent. */
     notes: (): readonly string[] => [
@@ -121,7 +102,7 @@ export function openPreset(name: SystemName, { productMap, takesTests, mapping }
       ...[...rowsLeftOut].map(([why, rows]) => (why === TEST ? leftOutTests(rows) : `${count(rows, 'row')} ${why}`)),
       ...[...lost].map(([what, { noun, times }]) => `not kept: ${what} (${count(times, noun)})`),
       ...(overLimit === 0 ? [] : [`${count(overLimit, 'key')} with more devices than slots taken as they are`]),
-      ...(leftOut.size === 0 ? [] : [`columns left out: ${[...leftOut].join(', ')}`]),
+      ...(columnsLeftOut.size === 0 ? [] : [`columns left out: ${[...columnsLeftOut].join(', ')}`]),
     ],
   };
 }
