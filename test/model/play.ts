@@ -15,7 +15,7 @@ import { createPlan, updatePlan } from './rules/plans.ts';
 import { checkin, checkout, heartbeat, releaseSession } from './rules/sessions.ts';
 import { trial } from './rules/trials.ts';
 import { addressOf, isNamed, refusals, textsOf } from './rules/use.ts';
-import { type Key, liveSessions, type Model, pick, type Refusal, type Step } from './state.ts';
+import { type Key, liveSessions, type Model, pick, type Refusal, type Step, type StoredAnswer } from './state.ts';
 import { instantAt, later } from './time.ts';
 
 const STARTED_AT = Date.parse('2026-01-30T10:00:00.000Z');
@@ -138,6 +138,11 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
     if (stored !== undefined) {
       if (stored.fingerprint !== fingerprintOf(step))
         return partialDeepStrictEqual({ ...answer.body, status: answer.status }, refusals.keyReused);
+      if (!isShownTo(stored, step)) {
+        // Who may not move a slot is told that first.
+        const refusal = path === '/key/rebind' ? { status: 403 } : refusals.notAllowed;
+        return partialDeepStrictEqual({ ...answer.body, status: answer.status }, refusal);
+      }
       const replayed = { status: answer.status, text: answer.text, mark: answer.headers['idempotency-replayed'] };
       return deepStrictEqual(replayed, { status: stored.status, text: stored.text, mark: 'true' });
     }
@@ -151,7 +156,7 @@ function createPlayer(world: World, model: Model, { note, count }: Listener) {
     }
     if (idempotencyKey !== null) {
       const { status, text } = answer;
-      model.answers.set(idempotencyKey, { fingerprint: fingerprintOf(step), status, text, at: model.now });
+      model.answers.set(idempotencyKey, { fingerprint: fingerprintOf(step), as, status, text, at: model.now });
       model.sent.push({ step, idempotencyKey });
     }
     for (const key of step.touched()) await compare(key);
@@ -283,5 +288,9 @@ const isOfHost =
   (host: string) =>
   ({ hostId }: Parsed): boolean =>
     hostId === host;
+
+/** Whether a stored answer goes to who repeats the request: a client gets no success that was made for an admin, but a file. */
+const isShownTo = (stored: StoredAnswer, { as = 'admin', path }: Step): boolean =>
+  as === 'admin' || stored.as === as || stored.status >= 300 || ['/key/sign', '/deactivate-key'].includes(path);
 
 const fingerprintOf = ({ method, path, body }: Step): string => JSON.stringify([method, path, body]);

@@ -118,8 +118,10 @@ export interface Session {
   isEnded: boolean;
 }
 
-interface StoredAnswer {
+export interface StoredAnswer {
   readonly fingerprint: string;
+  /** Who made the request first. */
+  readonly as: NonNullable<Step['as']>;
   readonly status: number;
   readonly text: string;
   readonly at: number;

@@ -5,6 +5,7 @@ import { endFromNow, instantAt, later } from '../time.ts';
 export const refusals = {
   invalid: { status: 400, code: 1 },
   keyReused: { status: 400, code: 3 },
+  notAllowed: { status: 403, code: 1 },
   notActivated: { status: 403, code: 2 },
   slotsTaken: { status: 403, code: 3 },
   hostNotAllowed: { status: 403, code: 4 },
