@@ -13,7 +13,7 @@ import { isList, type ListRequest, requestList } from './lists.ts';
 import { fetchTransport, openNetwork } from './network.ts';
 import type { CallOptions, ClientOptions } from './options.ts';
 import { proxyFor } from './proxy.ts';
-import { checkToken, readBaseUrl } from './request.ts';
+import { checkLimits, checkToken, readBaseUrl } from './request.ts';
 import { deprecationReporter } from './response.ts';
 import { systemTiming } from './timing.ts';
 
@@ -87,7 +87,7 @@ export type Plain<T> = T extends string & z.$brand
 /**
  * Makes a client. Its operations resolve to the payload and reject with `InputError` (nothing was sent), `ApiError` (the
  * service refused), `NetworkError` (no complete response) or `ProtocolError` (a response outside the contract). Throws
- * `InputError` when the base URL or the token cannot be used.
+ * `InputError` when the base URL, the token or a limit cannot be used.
  */
 export const createClient = (options: ClientOptions): Client => clientOfCall(createCallEndpoint(options));
 
@@ -123,6 +123,8 @@ export function readOptions(options: ClientOptions): CallContext {
   const { timeoutMs = 30_000, maxRetries = null, maxWaitMs = 60_000 } = options;
   const { maxElapsedMs = maxRetries === null ? 30_000 : Number.POSITIVE_INFINITY } = options;
   const { maxUnreachableMs = maxElapsedMs } = options;
+  const limits = { timeoutMs, maxRetries, maxElapsedMs, maxUnreachableMs, maxWaitMs };
+  checkLimits(limits);
   checkToken(token);
   // In this process, or without a token, plain http is safe.
   const plainHttpAllowed = fetch !== undefined && token === undefined;
@@ -136,7 +138,7 @@ export function readOptions(options: ClientOptions): CallContext {
     host,
     proxy: proxy?.shown,
     credentials: { userAgent: options.userAgent ?? 'lkm', token },
-    limits: { timeoutMs, maxRetries, maxElapsedMs, maxUnreachableMs, maxWaitMs },
+    limits,
     timing,
     transport,
     onHeaders: deprecationReporter(options.onNotice ?? (() => {})),

@@ -78,6 +78,17 @@ function toSearch(fields: Readonly<Record<string, unknown>>): string {
   return search.size === 0 ? '' : `?${search}`;
 }
 
+/** Throws {@link InputError} for a limit that is negative or no number, and for a timeout of 0. Null is no limit. */
+export function checkLimits(limits: Readonly<Record<string, number | null>>): void {
+  const wrong = Object.entries(limits).filter(
+    ([name, limit]) => limit !== null && !(name === 'timeoutMs' ? limit > 0 : limit >= 0),
+  );
+  if (wrong.length === 0) return;
+  throw new InputError(
+    wrong.map(([path]) => ({ path, message: `must be a number ${path === 'timeoutMs' ? 'above' : 'of at least'} 0` })),
+  );
+}
+
 /** Reads a base URL; `href` has no slash at the end. Throws {@link InputError}, for plain http beyond loopback too. */
 export function readBaseUrl(text: string, options: { readonly plainHttpAllowed: boolean }) {
   if (!URL.canParse(text)) throw invalidBaseUrl('is not a URL');

@@ -89,6 +89,17 @@ test('refuses a token that no header can carry, without repeating it', () => {
   expect(make).toThrow(new InputError([{ path: 'token', message: 'must be visible ASCII without spaces' }]));
 });
 
+test.each([
+  [{ timeoutMs: 0 }, 'timeoutMs', 'must be a number above 0'],
+  [{ timeoutMs: Number.NaN }, 'timeoutMs', 'must be a number above 0'],
+  [{ maxRetries: -1 }, 'maxRetries', 'must be a number of at least 0'],
+  [{ maxRetries: Number.NaN }, 'maxRetries', 'must be a number of at least 0'],
+  [{ maxWaitMs: -1 }, 'maxWaitMs', 'must be a number of at least 0'],
+])('a client with %j is refused', (limits, path, message) => {
+  const make = () => createClient({ baseUrl: 'https://lkm.example', ...limits });
+  expect(make).toThrow(new InputError([{ path, message }]));
+});
+
 const { script } = scriptedService();
 
 test('a mutation carries the token, JSON and an idempotency key', async () => {
