@@ -53,6 +53,7 @@ const wordSynonyms: Readonly<Record<string, readonly string[]>> = {
   tail: ['watch', 'follow', 'stream'],
   test: ['send', 'ping'],
   sign: ['file', 'export-file'],
+  why: ['check', 'diagnose', 'explain'],
 };
 
 /** The error for words that commander rejects. Its first line proposes the right words. */

@@ -4,6 +4,7 @@ import { KEY } from './scripted-service.ts';
 
 /** Command lines that people type, and the first line that each is answered with. */
 const wrong: readonly (readonly [line: string, says: string])[] = [
+  ['keys check KEY', "unknown command 'check'. Did you mean why?"],
   ['keys relase KEY', "unknown command 'relase': see lkm keys --help"],
   ['keys refund KEY', "unknown command 'refund': see lkm keys --help"],
   ['keys delet KEY', "unknown command 'delet': see lkm keys --help"],
