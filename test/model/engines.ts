@@ -3,6 +3,13 @@ import { type Engine, postgresOn, sqlite } from '../support/engines.ts';
 import { openTemplate } from '../support/postgres.ts';
 import { endUnavailable } from '../support/postgres-server.ts';
 
+interface Options {
+  readonly count: number;
+  readonly seed: number;
+  /** Of a difference that was found with the seed: only its sequence is played. */
+  readonly path: string | undefined;
+}
+
 /** What a run on one engine has found: lines to print, and whether something is wrong. */
 export interface Run {
   readonly title: string;
@@ -16,11 +23,12 @@ export interface Run {
  */
 export async function runOnEngines(
   what: 'sequences' | 'requests',
-  check: (engine: Engine, options: { readonly count: number; readonly seed: number }) => Promise<Run>,
+  check: (engine: Engine, options: Options) => Promise<Run>,
 ): Promise<never> {
   const { values } = parseArgs({
     options: {
       [what]: { type: 'string', default: '10000' },
+      path: { type: 'string' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       engine: { type: 'string', multiple: true, default: ['sqlite', 'postgres'] },
     },
@@ -29,7 +37,7 @@ export async function runOnEngines(
   const names = [values.engine ?? []].flat();
   const isRight = Number.isSafeInteger(count) && count > 0 && Number.isSafeInteger(seed);
   if (!isRight || names.some((name) => name !== 'sqlite' && name !== 'postgres')) {
-    process.stderr.write(`usage: [--${what} NUMBER] [--seed NUMBER] [--engine sqlite|postgres]...\n`);
+    process.stderr.write(`usage: [--${what} NUMBER] [--seed NUMBER [--path PATH]] [--engine sqlite|postgres]...\n`);
     process.exit(2);
   }
 
@@ -38,7 +46,7 @@ export async function runOnEngines(
     const server = name === 'postgres' ? await openTemplate({ fsync: 'off' }).catch(endUnavailable) : null;
     const engine = server === null ? sqlite : postgresOn(() => server);
     const start = performance.now();
-    const run = await check(engine, { count, seed });
+    const run = await check(engine, { count, seed, path: values.path?.toString() });
     const seconds = ((performance.now() - start) / 1_000).toFixed(0);
     process.stdout.write(`${engine.name}: ${count} ${what}, seed ${seed}, ${seconds} s${run.title}\n`);
     for (const line of run.lines) process.stdout.write(`${line}\n`);

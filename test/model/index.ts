@@ -6,9 +6,10 @@ import { checkSequences } from './play.ts';
 //
 //   npm run test:model                                             10 000 sequences on each engine
 //   npm run test:model -- --sequences 500 --seed 7 --engine sqlite
+//   npm run test:model -- --seed 7 --path 4600:0:2 --engine sqlite   a difference that was found, alone
 
-await runOnEngines('sequences', async (engine, { count, seed }) => {
-  const { difference, outcomes } = await checkSequences(engine, { runs: count, seed });
+await runOnEngines('sequences', async (engine, { count, seed, path }) => {
+  const { difference, outcomes } = await checkSequences(engine, { runs: count, seed, path });
   const failed = difference !== null;
   return { title: failed ? ', FAILED' : '', lines: [...countLines(outcomes), ...(failed ? [difference] : [])], failed };
 });

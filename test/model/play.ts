@@ -41,7 +41,10 @@ export interface Checked {
 }
 
 /** Plays random sequences in one database, each with products of its own, until one differs from the model. */
-export async function checkSequences(engine: Engine, { runs, seed }: { runs: number; seed: number }): Promise<Checked> {
+export async function checkSequences(
+  engine: Engine,
+  { runs, seed, path }: { runs: number; seed: number; path?: string | undefined },
+): Promise<Checked> {
   await using world = await createWorld({ engine, perMinute: 1e9, lookupsPerMinute: null, behindProxy: [PEER] });
   let played = 0;
   const outcomes = new Map<string, number>();
@@ -55,8 +58,10 @@ export async function checkSequences(engine: Engine, { runs, seed }: { runs: num
     await world.sql('delete from sessions');
     await play(world, `s${played}`, moves, count);
   });
-  const { failed, numRuns, errorInstance } = await fc.check(property, { numRuns: runs, seed });
-  return { sequences: numRuns, difference: failed ? messageOf(errorInstance) : null, outcomes };
+  const found = await fc.check(property, { numRuns: runs, seed, ...(path !== undefined && { path }) });
+  const again = `again, alone: --seed ${seed} --path ${found.counterexamplePath}`;
+  const difference = found.failed ? `${messageOf(found.errorInstance)}\n${again}` : null;
+  return { sequences: found.numRuns, difference, outcomes };
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
