@@ -148,7 +148,8 @@ async function open(options: ServeOptions, opened: AsyncDisposableStack): Promis
   const metrics = await openMetrics(options, { store, places, now: parts.now, jobHealth: jobs.health }, log);
   opened.defer(() => metrics?.close());
 
-  const webhookJobs = openWebhooks(webhooks, { ...recording, onAttempt: metrics?.countAttempt }, opened);
+  const sending = { ...recording, onAttempt: metrics?.countAttempt };
+  const webhookJobs = openWebhooks(webhooks, sending, (close) => opened.defer(close));
   opened.defer(jobs.stop);
 
   let ownUrl: string | null = null;

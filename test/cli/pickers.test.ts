@@ -52,7 +52,7 @@ describe('at a terminal', () => {
     const { at } = await filled();
     const { prompter, shown } = typing('');
     const { stderr } = await at('keys get -v', { terminal: true, prompter });
-    expect(shown[1]).toMatch(/ {2}Bob {2}/);
+    expect(shown.join('\n')).toMatch(/ {2}Bob {2}/);
     expect(stderr.match(/^GET \S+/gm)).toEqual(['GET /key/list', 'GET /key/list', 'GET /key']);
   });
 

@@ -14,16 +14,16 @@ export interface WebhookOptions extends Partial<SenderOptions> {
   readonly leaseSeconds?: number;
 }
 
-/** Opens the sending of webhooks; returns its jobs. */
+/** Opens the sending of webhooks; returns its jobs. `onClose` registers what ends it. */
 export function openWebhooks(
   { schedule, leaseSeconds, signatureHeader, allowPrivate = false, ...sending }: WebhookOptions,
   parts: Base['parts'] & Pick<DeliveryParts, 'log' | 'onRecorded' | 'onAttempt'>,
-  opened: AsyncDisposableStack,
+  onClose: (close: () => void | Promise<void>) => void,
 ): readonly Job[] {
   const sender = createSender({ allowPrivate, ...sending });
-  opened.defer(() => sender.close());
+  onClose(() => sender.close());
   const delivering = { ...parts, sender, schedule, leaseSeconds, signatureHeader };
   const deliverer = createDeliverer(delivering, parts.newRequestId);
-  opened.defer(deliverer.stop);
+  onClose(deliverer.stop);
   return [deliveryJob(deliverer, !parts.store.isOnlyWriter), webhookHealthJob(delivering), deliveryCleanupJob(parts)];
 }
