@@ -140,7 +140,9 @@ export function engineOf(name: 'SQLite' | 'PostgreSQL'): Engine {
 /** A temporary folder for one test. */
 export async function createFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'lkm-service-test-'));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  // A process that is told to end, such as a browser, may write into it a moment longer.
+  const how = { recursive: true, force: true, maxRetries: 10 } as const;
+  return { path, [Symbol.asyncDispose]: () => rm(path, how) };
 }
 
 /** The location of a new database: a SQLite file that does not exist yet, or an empty PostgreSQL database. */
