@@ -67,8 +67,9 @@ export const findTokens = (text: string) =>
     isWhole: isWellFormedToken(token),
   }));
 
-/** A text without the secrets of tokens, whole or not: `lkm_admin_…`. */
-export const withoutTokens = (text: string): string => text.replace(similar, (_, kind) => `lkm_${kind}_…`);
+/** A text without the secrets of tokens and webhooks, whole or not: `lkm_admin_…`, `whsec_…`. */
+export const maskSecrets = (text: string): string =>
+  text.replace(similar, (_, kind) => `lkm_${kind}_…`).replaceAll(/\bwhsec_[\w+/=-]+/g, 'whsec_…');
 
 /** Hex SHA-256 of a token: all that is stored of it. A token has 256 random bits, so it needs no salt or stretching. */
 export const hashToken = (token: string): string => hash('sha256', token);

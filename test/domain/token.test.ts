@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { tokenKinds } from '../../src/contract/scopes.ts';
-import { findTokens, hashToken, isWellFormedToken, mintToken, withoutTokens } from '../../src/domain/token.ts';
+import { findTokens, hashToken, isWellFormedToken, maskSecrets, mintToken } from '../../src/domain/token.ts';
 
 const zeros = new Uint8Array(32);
 const minted = fc
@@ -33,9 +33,13 @@ it.each(['', ' ', '"', '=', '\\n', '%20', 'X_', 'é', ':'])('finds a token in a 
   const token = mintToken('admin', zeros);
   const text = `${before}${token}"`;
   expect(findTokens(text)).toEqual([{ index: before.length, token, kind: 'admin', isWhole: true }]);
-  expect(withoutTokens(text)).toBe(`${before}lkm_admin_…"`);
+  expect(maskSecrets(text)).toBe(`${before}lkm_admin_…"`);
 });
 
 it('keeps the hex SHA-256 of a token', () => {
   expect(hashToken('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+});
+
+it('masks the secret of a webhook too', () => {
+  expect(maskSecrets("no webhook 'whsec_c2VjcmV0+/=='")).toBe("no webhook 'whsec_…'");
 });

@@ -99,7 +99,7 @@ interface Question {
 }
 
 /**
- * A command that makes one change under one idempotency key. The request consists of the values of the command and of what
+ * A command that makes one change under one idempotency key. The request has the values of the command and the fields that
  * `prepare` returns; the product of a key is looked up unless given.
  */
 export function changeCommand<

@@ -18,16 +18,15 @@ import type { Situation } from './situation.ts';
 export async function fail(error: unknown, state: RunState): Promise<number> {
   const { argv, io, settings } = state;
   const report = await reportOn(error, state);
-  const { withoutTokens } = await import('../../domain/token.ts');
-  const withoutSecrets = (text: string): string => withoutTokens(text).replaceAll(/\bwhsec_[\w+/=-]+/g, 'whsec_…');
+  const { maskSecrets } = await import('../../domain/token.ts');
   const isJson = settings ? settings.format === 'json' || settings.format === 'jsonl' : wantsJson(argv, io);
   const paint = createPaint(settings?.color.stderr ?? false);
   // The message repeats typed words, and some people type a secret in place of a name or a file.
-  await io.stderr.write(withoutSecrets(isJson ? jsonOf(report) : textOf(report, paint, io)));
+  await io.stderr.write(maskSecrets(isJson ? jsonOf(report) : textOf(report, paint, io)));
   if (settings?.debug && error instanceof Error) {
     const trace = withoutPasswords(traceOf(error));
     const lines = (io.stderr.isTTY ? trace : withoutKeys(trace)).split('\n');
-    await io.stderr.write(withoutSecrets(`${lines.map(sanitise).join('\n')}\n`));
+    await io.stderr.write(maskSecrets(`${lines.map(sanitise).join('\n')}\n`));
   }
   return report.exitCode;
 }

@@ -46,8 +46,9 @@ const LINE_EVERY_MS = 10_000;
 export type Bar = ReturnType<typeof showBar>;
 
 /**
- * Shows progress, speed and remaining time; `word` is `created`: `████░░░░ 312 of 500 created · 4 failed · 120/s · 2s left`; in place of speed
- * and time that the service asks to wait. Where nothing may move, a line every ten seconds.
+ * Shows progress, speed and remaining time: `████░░░░ 312 of 500 created · 4 failed · 120/s · 2s left`. `word` is
+ * `created`. While the service asks to wait, the wait replaces speed and time. Where nothing may move, it prints a line
+ * every ten seconds.
  */
 export function showBar(word: string, total: number, settings: Settings, io: Io) {
   const startedAt = io.now();

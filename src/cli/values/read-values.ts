@@ -27,7 +27,7 @@ export async function readValues(command: Command, written: Written, context: Co
     return text === undefined ? undefined : parse(name, spec, text);
   }
 
-  /** Lets a person pick a missing value; undefined for a value that may stay away. Throws `UsageError`. */
+  /** Lets a person pick a missing value; undefined for an optional value. Throws `UsageError`. */
   async function pickOrRefuse(spec: Parameter): Promise<string | undefined> {
     const picked = await pick(spec.pick);
     const isArgument = spec.kind === 'argument';

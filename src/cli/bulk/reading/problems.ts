@@ -43,7 +43,7 @@ export class Problems {
     if (kind.kept.length < SHOWN_OF_A_KIND) kind.kept.push({ line, text });
   };
 
-  /** From now on problems count, and those of skipped rows too if no row can be sent. */
+  /** Ends the skipping of rows. If no row can be sent, the problems of the skipped rows count too. */
   endSkipping(hasRows: boolean): void {
     this.skipsRows = false;
     if (hasRows) return;

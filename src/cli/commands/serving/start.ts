@@ -12,7 +12,7 @@ import { readTls } from './tls.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 
-/** Starts the server, after seeding the database if asked to. `adminToken` is that of a new database, else null. */
+/** Starts the server, with `--seed` on a filled database. `adminToken` is the first token of a new database, else null. */
 export async function start(values: ServeValues, db: string, port: number, context: CommandContext) {
   const { io, flags, settings } = context;
   const { createLogSink, createTestClock, startServer, tryAddress } = await import('../../../server/serve.ts');
